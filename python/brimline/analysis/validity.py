@@ -200,7 +200,7 @@ def opcounters(record: RunRecord) -> Finding:
         in_replica_set=_in_replica_set(record),
         has_numbered_writes=_has_numbered_writes(record.plan),
         secondaries=_secondaries(record),
-        own=own_counts(record.plan, record.summary),
+        own=own_counts(record.plan, record.summary, record.operations, record.steps),
     )
     return Finding("opcounters", Standing(agreement.verdict), agreement.evidence)
 

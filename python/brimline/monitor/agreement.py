@@ -207,7 +207,8 @@ def _of_documents(own: OwnCounts, before: Opcounters, after: Opcounters, others:
     """Documents by what became of them. How many a command was about that was never answered isn't known."""
     told = own.documents
     of = own.by_command
-    finds = [step for name in ("find", "aggregate") for step in of.get(name, ())]
+    finds = [step for name in ("find", "aggregate") for step in of.get(name, ()) if step not in own.uncounted]
+    returned = own.returned if own.uncounted else told.get("returned")
     open_end = "" if own.is_certain else _NEVER_ANSWERED
     written = _WRITES_WITHIN if own.writes_within else ""
     modified = _MODIFIES_FOUND if own.modifies_found else _SESSIONS_IN_ORDER if others.puts_sessions_in_order else ""
@@ -222,14 +223,11 @@ def _of_documents(own: OwnCounts, before: Opcounters, after: Opcounters, others:
         ("inserted", "documents inserted", told.get("inserted"), of.get("insert", ()), written),
         ("updated", "documents updated", told.get("matched"), of.get("update", ()), modified or written),
         ("deleted", "documents deleted", told.get("deleted"), of.get("delete", ()), modified),
-        ("returned", "documents returned", told.get("returned"), finds, read),
+        ("returned", "documents returned", returned, finds, read),
     ):
         counted = _grown(before.documents, after.documents, name)
         if count is None or not (steps or count):
             continue
-        unknown = "the server has no count of them" if counted is None else ""
-        if name == "returned" and own.uncounted:
-            steps, unknown = own.uncounted, "the server counts what these bring otherwise"
         yield CounterCheck(
             kind=kind,
             acknowledged=count,
@@ -237,7 +235,16 @@ def _of_documents(own: OwnCounts, before: Opcounters, after: Opcounters, others:
             counted=counted or 0,
             others=why or open_end,
             steps=steps,
-            unknown=unknown,
+            unknown="the server has no count of them" if counted is None else "",
+        )
+    if own.uncounted:
+        yield CounterCheck(
+            kind="documents returned",
+            acknowledged=0,
+            uncertain=0,
+            counted=0,
+            steps=own.uncounted,
+            unknown="the server counts what these bring otherwise",
         )
 
 

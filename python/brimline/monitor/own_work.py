@@ -11,12 +11,13 @@ As counted by 4.4.2, 5.0.4 and 6.0.5, standalone and in sets:
 - `$out` and `$merge` insert and update as clients do, and `$where` and `$function` look for stored functions.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from brimline.plan.model import OperationsWork, Plan
 from brimline.plan.operations import OperationPlan, Step
-from brimline.record.model import CommandTotals, Summary
+from brimline.record.model import CommandTotals, OperationRow, StepRow, Summary
 from brimline.wording import Verbatim, joined, message
 
 FURTHER_COMMANDS = ("getMore", "commitTransaction", "abortTransaction")
@@ -25,6 +26,7 @@ _WRITING_STAGES = ("$out", "$merge")
 _STORED_FUNCTIONS = ("$where", "$function", "$accumulator")
 _COUNTS_RETURNED = frozenset({"find", "aggregate", "insert", "update", "delete", *FURTHER_COMMANDS})
 """Commands of which every document that a reply brings is counted as returned, or none is brought."""
+_RETURNING = ("find", "aggregate")
 _NOT_COUNTED_CODES = frozenset({59, 10058, 10107, 13435, 13436})
 """CommandNotFound, and that a member is no primary: the command is refused before it is counted."""
 _STEPS_NAMED = 4
@@ -37,7 +39,7 @@ class OwnCounts:
     `commands` by name and `documents` as in the summary. `refused`: how many commands at most were refused before they
     were counted. `by_command`, `by_counter`: names of steps by command and by opcounter. `writes_within`,
     `reads_within`: aggregations write, or stored functions are looked for. `uncounted`: the steps whose replies bring
-    documents that the server counts otherwise.
+    documents that the server counts otherwise; `returned`: how many the others brought, None where that isn't known.
     """
 
     commands: Mapping[str, CommandTotals]
@@ -49,6 +51,7 @@ class OwnCounts:
     reads_within: bool = False
     modifies_found: bool = False
     uncounted: Sequence[str] = ()
+    returned: int | None = None
 
     @property
     def is_certain(self) -> bool:
@@ -63,8 +66,13 @@ def command_names(plan: Plan) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(step.command for _, step in _steps(plan.work)), *FURTHER_COMMANDS]))
 
 
-def own_counts(plan: Plan, summary: Summary) -> OwnCounts | None:
-    """What the summary of a run says of its steps; None of other work, and where it says nothing."""
+def own_counts(
+    plan: Plan, summary: Summary, rows: Iterable[OperationRow] = (), step_rows: Iterable[StepRow] = ()
+) -> OwnCounts | None:
+    """What the summary of a run says of its steps; None of other work, and where it says nothing.
+
+    The rows of the whole run tell which steps brought the documents that were returned.
+    """
     commands = summary.get("command_names")
     if not isinstance(plan.work, OperationsWork) or not commands:
         return None
@@ -78,6 +86,17 @@ def own_counts(plan: Plan, summary: Summary) -> OwnCounts | None:
         if step.cursor:
             by_command.setdefault("getMore", []).append(name)
             by_counter.setdefault("getmore", []).append(name)
+    uncounted = [(operation, step) for operation, step in steps if _brings_uncounted(step)]
+    brought = Counter[tuple[str, str]]()
+    for step_row in step_rows:
+        brought[step_row["operation"], step_row["step"]] += step_row["documents"]
+    for row in rows:
+        brought[row["operation"], ""] += row["documents"]
+    counted = [
+        brought[operation.name, "" if len(operation.steps) == 1 else step.name]
+        for operation, step in steps
+        if step.command in _RETURNING and not _brings_uncounted(step)
+    ]
     return OwnCounts(
         commands=commands,
         documents=summary.get("document_counts", {}),
@@ -87,12 +106,14 @@ def own_counts(plan: Plan, summary: Summary) -> OwnCounts | None:
         writes_within=any(_mentions(step, *_WRITING_STAGES) for _, step in steps),
         reads_within=any(_mentions(step, *_STORED_FUNCTIONS) for _, step in steps),
         modifies_found=any(step.command.lower() == "findandmodify" for _, step in steps),
-        uncounted=[
-            step_label(operation, step)
-            for operation, step in steps
-            if step.command not in _COUNTS_RETURNED or _mentions(step, *_WRITING_STAGES)
-        ],
+        uncounted=[step_label(operation, step) for operation, step in uncounted],
+        returned=sum(counted) if brought else None,
     )
+
+
+def _brings_uncounted(step: Step) -> bool:
+    """Whether replies bring documents that the server doesn't count as returned, or it counts others."""
+    return step.command not in _COUNTS_RETURNED or _mentions(step, *_WRITING_STAGES)
 
 
 def _refused(summary: Summary) -> int:

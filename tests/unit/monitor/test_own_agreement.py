@@ -7,7 +7,8 @@ import pytest
 
 from brimline.monitor import Agreement, Opcounters, check_agreement, command_names, own_counts
 from tests.support.own_work import SHOP, constant, own_plan, step
-from tests.unit.record.samples import plan, summary
+from tests.unit.record.own_samples import step_row
+from tests.unit.record.samples import operation_row, plan, summary
 
 PLAN = own_plan(SHOP)
 TOLD = {
@@ -37,15 +38,22 @@ AFTER = counters(query=300, insert=100, update=100, command=999, commands=COMMAN
 
 
 def compare(
-    after: Opcounters = AFTER, *, of: Any = PLAN, before: Opcounters = BEFORE, told: Any = TOLD, **more: Any
+    after: Opcounters = AFTER,
+    *,
+    of: Any = PLAN,
+    before: Opcounters = BEFORE,
+    told: Any = TOLD,
+    rows: Any = ((), ()),
+    **more: Any,
 ) -> Agreement:
     known = summary(**told)
+    operations, steps = rows
     return check_agreement(
         before=before,
         after=after,
         acknowledged=known["commands"],
         uncertain=known["commands_uncertain"],
-        own=own_counts(of, known),
+        own=own_counts(of, known, operations, steps),
         **more,
     )
 
@@ -192,6 +200,27 @@ def test_what_is_found_and_modified_counts_as_updated() -> None:
     agreement = compare(after, of=own_plan(claims))
     assert agreement.verdict == "pass"
     assert "documents returned unknown (in claim)" in agreement.evidence
+
+
+def test_steps_beside_one_whose_documents_are_counted_otherwise_are_proven_alone() -> None:
+    """What the finds and the aggregation brought is known from the rows of the run."""
+    counts = {**SHOP, "count": [step("count")]}
+    operations = [
+        operation_row(second, name, documents=documents)
+        for second in range(5)
+        for name, documents in (("latest_orders", 700), ("place_order", 900), ("revenue", 60), ("count", 5))
+    ]
+    steps = [step_row(second, "find customers", documents=40) for second in range(5)]
+
+    def with_returned(count: int) -> Agreement:
+        return compare(with_documents(returned=count), of=own_plan(counts), rows=(operations, steps))
+
+    assert with_returned(4000).verdict == "pass"
+    assert "documents returned 4000" in with_returned(4000).evidence
+    assert "documents returned unknown (in count)" in with_returned(4000).evidence
+    wrong = with_returned(3999)
+    assert wrong.verdict == "fail"
+    assert wrong.evidence.endswith("(in latest_orders, place_order: find customers, revenue)")
 
 
 def test_a_version_that_does_not_count_inserts_into_time_series() -> None:

@@ -35,7 +35,7 @@ RUNS: Mapping[str, str] = {
     **{f"{owner}.ok": "Those that were answered as was hoped." for owner in ("StepRow", "StepTotals")},
     **{f"{owner}.miss": "Those that were answered and found nothing." for owner in ("StepRow", "StepTotals")},
     **{f"{owner}.failed": "Those that failed." for owner in ("StepRow", "StepTotals")},
-    "StepRow.documents": "Documents that replies brought, or that were written.",
+    "StepRow.documents": "Documents that replies brought.",
     "answered": "Commands that the server answered.",
     "uncertain": "Commands of which nothing is known: the server may have counted them.",
     "plan_summary": "How the server executed it, in the server's words: `COLLSCAN`, `IXSCAN { customer: 1 }`.",
