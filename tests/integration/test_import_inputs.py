@@ -15,6 +15,8 @@ from typing import Any
 import pymongo
 import pytest
 
+from brimline.execution.import_inputs import other_separators
+from brimline.record.data_import import InputFile
 from tests.support.command_line import CommandLine
 from tests.support.importing import SLOWLY, begun
 from tests.support.own_mongod import OwnMongod
@@ -154,6 +156,31 @@ def test_an_input_that_is_empty_can_be_read(here: CommandLine, uri: str) -> None
     """Beside `--drop` it is an error: `test_import_drop.py`."""
     Path("empty.json").write_text("\n")
     assert here.run("import", "empty.json", "--uri", uri, "-d", "kept", "-c", "empty").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "names"),
+    [
+        ("a;b\n1;2\n", "csv", "semicolons"), ("a\tb\n1\t2\n", "csv", "tabs"), ("a|b\n", "csv", "bars"),
+        ("a,b\n1;2\n", "csv", "semicolons"), ("\na,b\n\n1\t2\n", "csv", "tabs"), ("a,b\n1,2\n", "tsv", "commas"),
+        ("a,b\n1,2\n", "csv", None), ("a,b\n1;2,3\n", "csv", None), ("a\n1;2\n", "csv", None),
+        ("a,b,c\n1;2\n", "csv", None), ("a\tb\n1,5\t2\n", "tsv", None), ("", "csv", None),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_table_with_another_separator_is_told(
+    text: str, kind: str, names: str | None, packed: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / ("t.gz" if packed else "t")
+    path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    told = other_separators([InputFile(path=str(path), gzip=packed, size_bytes=1)], kind)
+    assert (told and told[0].split("separated by ")[1].split(",")[0]) == (names or [])
+
+
+def test_another_separator_is_told_on_the_terminal(here: CommandLine, uri: str) -> None:
+    Path("t.csv").write_text("a;b\n1;2\n")
+    outcome = here.run("import", "t.csv", "--headerline", "--uri", uri, "-d", "separators", "--drop")
+    assert outcome.exit_code == 0 and "seems to be separated by semicolons, and is read" in outcome.stderr
 
 
 def test_a_pipe_is_read_once_and_whole(here: CommandLine, uri: str) -> None:

@@ -21,7 +21,13 @@ from brimline.errors import BrimlineError, InvalidRun, RecordError, ResourceErro
 from brimline.execution import interruptible
 from brimline.execution.import_collection import ImportContext, Namespace, look_at_collection
 from brimline.execution.import_data import EMPTY_ON_PURPOSE, check_inputs, run_import
-from brimline.execution.import_inputs import collection_of, find_inputs, require_unchanged, tables_of_cr
+from brimline.execution.import_inputs import (
+    collection_of,
+    find_inputs,
+    other_separators,
+    require_unchanged,
+    tables_of_cr,
+)
 from brimline.execution.import_progress import ImportSilence, ImportSink
 from brimline.execution.memory import allow_memory_of
 from brimline.execution.stop import StopToken
@@ -258,6 +264,8 @@ def import_data(
             tables_of_cr=of_cr,
         )
         _warn_of_little_room(context, inputs)
+        for doubt in other_separators(inputs, settings.type) if settings.headerline else ():
+            context.progress.note(f"{doubt}: turn them into those first if that is not meant")
         directory = create_run_directory(
             options.runs_dir, name=namespace.text, plan_hash=secrets.token_hex(4), kind=KIND
         )

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from gzip import decompress as gunzip
+from gzip import open as open_gzip
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -17,6 +18,8 @@ from brimline.record.data_import import InputFile
 STDIN = "-"
 _HEAD_BYTES = 1 << 20
 _LINES_BYTES = 1 << 16
+_SEPARATORS = ",;\t|"
+_NAMES_OF_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _GZIP_SUFFIX = ".gz"
 _DUMP_SUFFIXES = (".bson", ".bson.gz")
 _CUT_MARK = "%24"
@@ -150,6 +153,27 @@ def _ends_lines_with_cr(table: InputFile) -> bool:
         head = file.read(_LINES_BYTES)
         return b"\n" not in head and b"\r" in head.rstrip(b"\r")
     return False
+
+
+def other_separators(inputs: Sequence[InputFile], kind: str) -> list[str]:
+    """What to say of tables whose header or first row seems to be separated by another character than its `kind` is."""
+    separator = {"csv": ",", "tsv": "\t"}.get(kind)
+    return [said for each in inputs if separator and (said := _other_separator(each, separator)) is not None]
+
+
+def _other_separator(table: InputFile, separator: str) -> str | None:
+    if table.path is None or not table.is_file:
+        return None
+    path = Path(table.path)
+    with suppress(OSError, EOFError, zlib.error), open_gzip(path) if table.gzip else path.open("rb") as file:
+        lines = file.read(_LINES_BYTES).decode(errors="replace").splitlines()
+        header, row = [*(line for line in lines if line.strip()), "", ""][:2]
+        for other in _SEPARATORS.replace(separator, ""):
+            columns = max(header.count(other), header.count(separator))
+            if columns and any(line.count(other) >= columns and separator not in line for line in (header, row)):
+                named = [_NAMES_OF_SEPARATORS[each] for each in (other, separator)]
+                return f"{path.name} seems to be separated by {named[0]}, and is read as separated by {named[1]}"
+    return None
 
 
 def _is_gzip(path: Path) -> bool:

@@ -16,10 +16,15 @@ from brimline.record.scaled import ScaledHistogram
 from brimline.units import NS_PER_S, NS_PER_US
 
 YCSB, CASSANDRA_STRESS, NOSQLBENCH = "YCSB", "cassandra-stress", "NoSQLBench"
-_INTERVAL = r"(?:Tag=[^,\n]*,)?[0-9.]+,[0-9.]+,[0-9.]+,HIST"
+_INTERVAL = r"(?:Tag=[^,\n]*,)?(?:[0-9.]+,[0-9.]+,[0-9.]+|(?:[0-9]+,){5}[0-9]+),HIST"
 _BEGINS = re.compile(rf'#\[Histogram log format version|#\[Logging for: |"StartTimestamp"|{_INTERVAL}')
 _VERSION = re.compile(r"#\[Histogram log format version *(?P<version>[^\]]*)")
 _VERSIONS = ("1.0", "1.1", "1.2", "1.3")
+_DECIMAL_COMMAS = re.compile(
+    r"(?P<tag>(?:Tag=[^,]*, *)?)(?P<start>[0-9]+,[0-9]+), *(?P<length>[0-9]+,[0-9]+), *(?P<most>[0-9]+,[0-9]+)"
+    r",(?P<rest>.*)"
+)
+"""An interval as releases of HdrHistogram wrote it that took the machine's way of writing numbers."""
 _COMMENT = re.compile(r"#\[(?P<name>[^:]+): (?P<value>\S+)")
 _FILE_NAME = re.compile(r"(?:^|[^A-Za-z])(?P<operation>(?:Intended-)?(?:READ-MODIFY-WRITE|[A-Z]+(?:-FAILED)?))\.hdr$")
 _INTENDED = "Intended-"
@@ -53,6 +58,7 @@ class _Found:
 
     comments: dict[str, str] = field(default_factory=dict)
     version: str | None = None
+    has_decimal_commas: bool = False
     titles: list[str] = field(default_factory=list)
     intervals: list[tuple[int, str, str, float, float]] = field(default_factory=list)
 
@@ -115,6 +121,8 @@ def _notes(tool: str, found: _Found) -> tuple[str, ...]:
             "intervals of the histogram log have tags, which YCSB does not write: those that name none of its "
             "operations are left out"
         )
+    if found.has_decimal_commas:
+        notes.append("the file has decimal commas: its figures were read as such")
     return tuple(notes)
 
 
@@ -126,13 +134,18 @@ def _read_line(path: Path, number: int, text: str, found: _Found) -> None:
         elif match is None:
             found.titles.append(text.lstrip("#").strip())
         elif match["name"] in ("StartTime", "BaseTime"):
-            time_s = decimal_number(match["value"], most=EPOCH_MS_MAX / 1000)
+            value = match["value"].replace(",", ".")
+            time_s = decimal_number(value, most=EPOCH_MS_MAX / 1000)
             if time_s is None:
                 raise bad_file(path, f"{match['name']} can't be {match['value'][:40]!r}", line=number)
-            found.comments[match["name"]] = match["value"]
+            found.comments[match["name"]] = value
         else:
             found.comments[match["name"]] = match["value"].rstrip("]")
     elif text and not text.startswith('"'):
+        if (comma := _DECIMAL_COMMAS.fullmatch(text)) is not None:
+            found.has_decimal_commas = True
+            figures = (comma[name].replace(",", ".") for name in ("start", "length", "most"))
+            text = f"{comma['tag']}{','.join(figures)},{comma['rest']}"
         *tagged, start, length, most, _ = ["", "", "", "", *map(str.strip, text.split(","))][-5:]
         tag = tagged[0]
         start_s, length_s = (decimal_number(each, most=EPOCH_MS_MAX / 1000) for each in (start, length))

@@ -269,3 +269,15 @@ def test_tags_in_a_log_of_ycsb_are_told(tmp_path: Path) -> None:
     assert run.operation_count == sum(COUNTS.values())
     assert any("have tags, which YCSB does not write" in note for note in run.notes)
     assert not any("have tags" in note for note in imported(tmp_path, lines[:-1]).notes)
+
+
+@pytest.mark.parametrize(
+    "titles", [["#[Logging for: READ]", "#[StartTime: 1700000000,087 (seconds since epoch)]", LEGEND], []]
+)
+def test_decimal_commas_in_a_log_are_read_and_told(titles: list[str], tmp_path: Path) -> None:
+    """As releases of HdrHistogram wrote them that took the machine's way of writing numbers."""
+    rows = [f"{start},{length},5,000,{PAYLOAD}" for start, length in (("0,500", "1,000"), ("1,500", "1,000"))]
+    run = imported(tmp_path, [*titles, *rows], name="run.READ.hdr")
+    assert [(each.start_ns, each.end_ns) for each in run.rows] == [(500 * MS, 1500 * MS), (1500 * MS, 2500 * MS)]
+    assert run.started_unix_ns == (1_700_000_000_087 * MS if titles else None)
+    assert any("decimal commas" in note for note in run.notes)
