@@ -117,3 +117,17 @@ def test_a_kind_that_never_succeeded_ends_with_4_and_says_why(
     )
     code, _, said = brimline(["import-results", str(ycsb), "--runs-dir", str(tmp_path / "runs")], capsys)
     assert code == 4 and "none of 5 INSERT operations succeeded" in said
+
+
+def test_what_is_unusual_is_a_warning_and_in_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Once it is in the record it is a note there, and no warning of the terminal."""
+    lines = ["[OVERALL], RunTime(ms), 4000", "[READ], Operations, 4", "[READ], AverageLatency(us), 15,5",
+             "[READ], 95thPercentileLatency(ms), 2", "[READ], Return=0, 4", "[READ], 0, 3"]  # fmt: skip
+    (tmp_path / "run.txt").write_text("\n".join(lines) + "\n")
+    runs = ("--runs-dir", str(tmp_path / "runs"))
+    code, out, err = brimline(["import-results", str(tmp_path / "run.txt"), "--json", *runs], capsys)
+    notes = json.loads(out)["notes"]
+    assert code == 0 and err.count("warning: ") == 2
+    for words in ("don't add up to its operations", "decimal commas"):
+        assert any(words in note for note in notes) and words in err
+    assert "warning" not in brimline(["show", *runs], capsys)[2]

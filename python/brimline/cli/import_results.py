@@ -24,4 +24,6 @@ def import_results(
 ) -> int:
     """Turn results of JMeter, YCSB and others into a record and a report."""
     result = import_results_api(files, runs_dir=output.runs_dir, language=output.language)
+    for warning in result.run.warnings:
+        typer.echo(f"warning: {warning}", err=True)
     return finish(result, output, suite="import-results")

@@ -112,7 +112,10 @@ class IntervalTimes:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ImportedRun:
-    """What another tool measured. `times` holds every time there is, cut by interval; empty with a summary only."""
+    """What another tool measured. `times` holds every time there is, cut by interval; empty with a summary only.
+
+    `warnings`: those of the `notes` that are about something unusual in the files, as long as they were just read.
+    """
 
     directory: Path
     name: str
@@ -128,6 +131,7 @@ class ImportedRun:
     errors: Sequence[ErrorRow]
     printed: Printed
     notes: Sequence[str]
+    warnings: Sequence[str] = ()
     brimline_version: str
 
     def __repr__(self) -> str:

@@ -151,7 +151,8 @@ def _ycsb(files: Sequence[Path], sources: Sequence[SourceFile]) -> ImportedRun:
         times=run.times,
         errors=run.errors,
         printed=run.printed,
-        notes=run.notes,
+        notes=[*run.notes, *run.warnings],
+        warnings=run.warnings,
         brimline_version=brimline_version(),
     )
 

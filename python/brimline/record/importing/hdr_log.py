@@ -49,7 +49,7 @@ class HdrLog:
     unit_ns: int
     started_unix_ns: int | None
     intervals: list[IntervalTimes]
-    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -84,7 +84,7 @@ def read_hdr_log(path: Path) -> list[HdrLog]:
         raise bad_file(path, "the log holds no interval")
     origin_s, started_unix_ns = _clock_zero(path, found)
     unit_ns = NS_PER_US if tool == YCSB else 1
-    notes = _notes(tool, found)
+    warnings = _warnings(tool, found)
     logs: dict[tuple[str, Clock], HdrLog] = {}
     for number, text, tag, start_s, length_s in found.intervals:
         kind = _kind(tool, tag or titled)
@@ -94,7 +94,7 @@ def read_hdr_log(path: Path) -> list[HdrLog]:
         log = logs.setdefault(
             (operation, clock),
             HdrLog(tool=tool, operation=operation, clock=clock, counted=counted, unit_ns=unit_ns,
-                   started_unix_ns=started_unix_ns, intervals=[], notes=notes),
+                   started_unix_ns=started_unix_ns, intervals=[], warnings=warnings),
         )  # fmt: skip
         try:
             histogram = ScaledHistogram.decode(text.rpartition(",")[2].strip(), unit_ns)
@@ -111,19 +111,19 @@ def read_hdr_log(path: Path) -> list[HdrLog]:
     return [log for log in logs.values() if log.intervals or tool == YCSB]
 
 
-def _notes(tool: str, found: _Found) -> tuple[str, ...]:
+def _warnings(tool: str, found: _Found) -> tuple[str, ...]:
     """What is unusual in a log that is read all the same."""
-    notes = []
+    warnings = []
     if found.version not in (None, *_VERSIONS):
-        notes.append("the histogram log says a version of its format that is not known: it was read like 1.3")
+        warnings.append("the histogram log says a version of its format that is not known: it was read like 1.3")
     if tool == YCSB and any(tag for _, _, tag, _, _ in found.intervals):
-        notes.append(
+        warnings.append(
             "intervals of the histogram log have tags, which YCSB does not write: those that name none of its "
             "operations are left out"
         )
     if found.has_decimal_commas:
-        notes.append("the file has decimal commas: its figures were read as such")
-    return tuple(notes)
+        warnings.append("the file has decimal commas: its figures were read as such")
+    return tuple(warnings)
 
 
 def _read_line(path: Path, number: int, text: str, found: _Found) -> None:

@@ -13,7 +13,7 @@ from brimline.record.scaled import ScaledHistogram
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRun:
-    """What the files of one run hold; figures as in `ImportedRun`."""
+    """What the files of one run hold; figures as in `ImportedRun`. `warnings` are not among the `notes` yet."""
 
     started_unix_ns: int | None
     duration_ns: int
@@ -23,6 +23,7 @@ class ToolRun:
     errors: Sequence[ErrorRow]
     printed: Printed
     notes: Sequence[str]
+    warnings: Sequence[str]
 
 
 def hdr_run(logs: Sequence[HdrLog], path: Path) -> ToolRun:
@@ -38,7 +39,8 @@ def hdr_run(logs: Sequence[HdrLog], path: Path) -> ToolRun:
         times=times,
         errors=[],
         printed=Printed(),
-        notes=["the log has the times of operations, and doesn't say which of them failed", *log_notes(logs)],
+        notes=["the log has the times of operations, and doesn't say which of them failed"],
+        warnings=log_warnings(logs),
     )
 
 
@@ -88,9 +90,9 @@ def log_series(logs: Sequence[HdrLog]) -> list[Series]:
     ]
 
 
-def log_notes(logs: Sequence[HdrLog]) -> list[str]:
-    """What is to be said of how they were read, once each."""
-    return list(dict.fromkeys(note for log in logs for note in log.notes))
+def log_warnings(logs: Sequence[HdrLog]) -> list[str]:
+    """What is unusual in them, once each."""
+    return list(dict.fromkeys(warning for log in logs for warning in log.warnings))
 
 
 def log_end_ns(logs: Sequence[HdrLog]) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 
 from brimline.record.imported import READ_MODIFY_WRITE, Clock, Printed, Series, TimeRow, TimesFrom
 from brimline.record.importing.hdr_log import HdrLog
-from brimline.record.importing.hdr_run import ToolRun, log_end_ns, log_notes, log_rows, log_start_unix_ns, merged
+from brimline.record.importing.hdr_run import ToolRun, log_end_ns, log_rows, log_start_unix_ns, log_warnings, merged
 from brimline.record.importing.source import COUNT_MAX, SPAN_S_MAX, bad_file, decimal_number, whole_number
 from brimline.record.importing.tally import Batch, Tally
 from brimline.record.importing.ycsb_lines import YcsbOutput
@@ -57,7 +57,8 @@ def ycsb_run(output: YcsbOutput, logs: Sequence[HdrLog], path: Path) -> ToolRun:
             target_ops_per_s=command.target,
             phase=command.phase,
         ),
-        notes=[*_notes(output, measured, series), *log_notes(logs)],
+        notes=_notes(output, measured, series),
+        warnings=[*_warnings(output, measured), *log_warnings(logs)],
     )
 
 
@@ -274,14 +275,19 @@ def _notes(output: YcsbOutput, measured: Mapping[Key, Measured], series: Sequenc
         notes.append("YCSB's histogram has steps of 1 ms: its percentiles are rounded down to whole milliseconds")
     if any(each.counted_percentiles for each in measured.values()):
         notes.append("percentiles that YCSB did not print are counted from its buckets")
-    if any(each.lacks_times for each in measured.values()):
-        notes.append(
-            "buckets of an operation don't add up to its operations, and are left out: was the file cut or edited?"
-        )
-    if output.has_decimal_commas:
-        notes.append("the file has decimal commas: its figures were read as such")
     if any(each.times_failures and each.failures for each in measured.values()):
         notes.append("YCSB before 0.5.0 measured failed calls like others: their times are among those shown")
     if any(each.operation == READ_MODIFY_WRITE for each in series):
         notes.append("the calls of each READ-MODIFY-WRITE are among READ and UPDATE as well; the total counts it once")
     return notes
+
+
+def _warnings(output: YcsbOutput, measured: Mapping[Key, Measured]) -> list[str]:
+    warnings = []
+    if any(each.lacks_times for each in measured.values()):
+        warnings.append(
+            "buckets of an operation don't add up to its operations, and are left out: was the file cut or edited?"
+        )
+    if output.has_decimal_commas:
+        warnings.append("the file has decimal commas: its figures were read as such")
+    return warnings
