@@ -91,8 +91,11 @@ class StepTruth:
         return json.dumps(told, ensure_ascii=False, default=str)
 
 
-def step_truths(record: RunRecord, observation: Observation) -> list[StepTruth]:
-    """Every step of every operation in the plan's order; none of a run of other work."""
+def step_truths(record: RunRecord, observation: Observation | None) -> list[StepTruth]:
+    """Every step of every operation in the plan's order; none of a run of other work.
+
+    Without an observation an operation of one step has no times.
+    """
     work = record.plan.work
     if not isinstance(work, OperationsWork):
         return []
@@ -109,7 +112,7 @@ def step_truths(record: RunRecord, observation: Observation) -> list[StepTruth]:
                 else [row for row in step_rows if (row["operation"], row["step"]) == (operation.name, step.name)]
             )
             service = (
-                observation.latency(operation.name, "service")
+                (None if observation is None else observation.latency(operation.name, "service"))
                 if alone
                 else step_latency(record, operation.name, step.name)
             )

@@ -22,12 +22,14 @@ from brimline.report import in_language, print_report, print_summary, render_htm
 from brimline.report.csv_export import RUN_COLUMNS, statistics_csv
 from brimline.report.jtl import jtl_lines
 from brimline.report.markdown import render_markdown
-from brimline.report.run.step_sections import per_document
+from brimline.report.run.step_sections import per_document, with_remarks
+from brimline.report.search.view import detail_sections
 from brimline.report.summary import summarised
 from brimline.report.view import Chart, Code, Report, Table
 from brimline.spec import load_spec
 from tests.support.own_run import PLANS, REVENUE, SCANS, shop_plan, step_plan, write_own_run
 from tests.support.own_work import SHOP, step
+from tests.unit.report.report_samples import Reports
 
 REMARKS = (
     "a whole collection is gone through by place_order: update stock (stock), revenue (orders)",
@@ -123,6 +125,16 @@ def test_what_stands_out_is_in_the_first_screen_of_every_format(report: Report) 
         assert REMARKS[0] in text and REMARKS[1] in text
 
 
+def test_a_search_names_what_stands_out_of_the_probe_that_it_shows(reports: Reports, record: RunRecord) -> None:
+    found = with_remarks(reports.capacity, record)
+    assert found.verdict.facts[0].value == "; ".join(REMARKS)
+    assert found.data["plan_remarks"] == list(REMARKS)
+    assert with_remarks(reports.capacity, reports.record) is with_remarks(reports.capacity, None) is reports.capacity
+    names = [each.id for each in detail_sections(record, None)]
+    assert names == ["charts", "operations", "steps", "accounting", "errors"]
+    assert not next(each for each in detail_sections(reports.record, None) if each.id == "steps").blocks
+
+
 def test_nothing_stands_out_of_plans_that_use_an_index(tmp_path: Path) -> None:
     plans = {instant: [step_plan("latest_orders", "find orders")] for instant in ("start", "end")}
     report = run_result(write_own_run(tmp_path / "run", plans=plans), None).report
@@ -145,7 +157,7 @@ def test_many_steps_that_scan_are_counted(tmp_path: Path) -> None:
     assert isinstance(curves, Chart)
     assert len({key.name.partition(",")[0] for key in curves.legend}) == 12
     assert curves.caption.endswith("Drawn are the most frequent operations, without 52 others.")
-    for columns in (60, 80, 120):
+    for columns in (60, 120):
         console = Console(width=columns, file=io.StringIO(), force_terminal=True, color_system=None)
         print_report(report, console)
         lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]

@@ -1,16 +1,17 @@
 """The sections that only operations of their author's own have: each step as both sides saw it, and loads apart."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from brimline.analysis.latency import Latency
 from brimline.analysis.loads import loads_beside
 from brimline.analysis.operation_names import shown
 from brimline.analysis.quantile_text import quantile_text
-from brimline.analysis.step_truth import StepTruth, plan_remarks
+from brimline.analysis.step_truth import StepTruth, plan_remarks, step_truths
 from brimline.analysis.window import done_in_window
 from brimline.plan.pacing import offered_mean, short_load
 from brimline.record.model import RunRecord
-from brimline.report.view import Block, Cell, Code, Column, Fact, Section, Table, Text, Tone
+from brimline.report.view import Block, Cell, Code, Column, Fact, Report, Section, Table, Text, Tone
 from brimline.stats.quantile_interval import QuantileInterval
 from brimline.units import (
     UNKNOWN_TEXT,
@@ -152,6 +153,16 @@ def remark_facts(truths: Sequence[StepTruth]) -> list[Fact]:
     """What stands out of the plans, for the first screen."""
     remarks = plan_remarks(truths)
     return [Fact(label="Query plans", value=joined("; ", remarks), tone="warn")] if remarks else []
+
+
+def with_remarks(report: Report, record: RunRecord | None) -> Report:
+    """`report` with what stands out of the plans of the run that it shows more closely, on its first screen."""
+    truths = [] if record is None else step_truths(record, None)
+    facts = remark_facts(truths)
+    if not facts:
+        return report
+    verdict = replace(report.verdict, facts=[*facts, *report.verdict.facts])
+    return replace(report, verdict=verdict, data={**report.data, "plan_remarks": plan_remarks(truths)})
 
 
 def loads_apart(record: RunRecord) -> Table | None:

@@ -12,6 +12,7 @@ from brimline.record.experiment import ExperimentRecord
 from brimline.record.model import RunRecord
 from brimline.report import blocks, figures
 from brimline.report.lint_section import linted
+from brimline.report.run.step_sections import with_remarks
 from brimline.report.search.as_json import frontier_document
 from brimline.report.search.frontier_claims import frontier_claims
 from brimline.report.search.levels import levels_table
@@ -89,7 +90,7 @@ def frontier_report(
         footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
         data=frontier_document(experiment, rows, conclusion, settings),
     )
-    return linted(report, frontier_claims(report))
+    return linted(with_remarks(report, detail), frontier_claims(report))
 
 
 def frontier_rows(trials: Sequence[Trial], conclusion: FrontierConclusion) -> list[ProbeRow]:

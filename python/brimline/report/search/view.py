@@ -10,6 +10,7 @@ from brimline.analysis.bottleneck import BottleneckKind
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import observe
 from brimline.analysis.steady import counted
+from brimline.analysis.step_truth import step_truths
 from brimline.analysis.unwatched import unwatched
 from brimline.experiments.axis import Axis, On
 from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
@@ -25,7 +26,8 @@ from brimline.report import blocks
 from brimline.report.limit import limit_blocks
 from brimline.report.lint_section import linted
 from brimline.report.own_claims import probe_claims
-from brimline.report.run import run_sections
+from brimline.report.run import run_sections, step_sections
+from brimline.report.run.step_sections import with_remarks
 from brimline.report.search.as_json import capacity_document, sweep_document
 from brimline.report.search.further import SEARCH_DEFINITIONS, further_facts, saturation_parts
 from brimline.report.search.plateau_facts import plateau_facts
@@ -137,7 +139,7 @@ def capacity_report(
         footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
         data=capacity_document(experiment, rows, conclusion, settings),
     )
-    return linted(report, probe_claims(report))
+    return linted(with_remarks(report, detail), probe_claims(report))
 
 
 def sweep_report(
@@ -175,7 +177,7 @@ def sweep_report(
         footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
         data=sweep_document(experiment, rows, conclusion),
     )
-    return linted(report, probe_claims(report))
+    return linted(with_remarks(report, detail), probe_claims(report))
 
 
 def detail_trial(trials: Sequence[Trial], conclusion: CapacityConclusion | SweepConclusion) -> int | None:
@@ -399,6 +401,7 @@ def detail_sections(detail: RunRecord | None, slo: Slo | None) -> list[Section]:
             blocks=charts.blocks,
         ),
         run_sections.operations(detail, operation_statistics(detail, observation)),
+        step_sections.steps(step_truths(detail, observation)),
         run_sections.accounting(detail),
         run_sections.errors(detail),
     ]
