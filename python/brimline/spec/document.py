@@ -157,6 +157,9 @@ class _Reader:
         return text
 
     def _refuse_extras(self, event: yaml.Event, path: Path) -> None:
+        if isinstance(event, yaml.ScalarEvent) and any("\ud800" <= character <= "\udfff" for character in event.value):
+            hint = "write text without lone surrogates"
+            raise self._error("holds a character that can't be stored", path, event, hint)
         anchor, tag = getattr(event, "anchor", None), getattr(event, "tag", None)
         if isinstance(event, yaml.AliasEvent):
             hint = "write the value out; text that begins with * needs quotes"

@@ -49,6 +49,8 @@ def shown(value: object) -> str:
     if isinstance(value, list):
         return "a list"
     text = f"{value:.12g}" if isinstance(value, float) else str(value)
+    # A lone surrogate, which an escape in YAML can make, can't be printed.
+    text = text.encode(errors="backslashreplace").decode()
     text = text if len(text) <= 40 else text[:37] + "…"
     return f'"{text}"' if isinstance(value, str) else text
 

@@ -66,7 +66,9 @@ def _read_keys(value: object) -> dict[str, Any]:
         raise ValueError(f"must be an index's fields such as {{customer: 1, created: -1}}, not {shown(value)}")
     for field, kind in value.items():
         if isinstance(kind, bool) or kind not in (1, -1, *_INDEX_KINDS):
-            raise ValueError(f"{field} must be 1, -1 or {' or '.join(_INDEX_KINDS)}, but is {shown(kind)}")
+            raise ValueError(
+                f"{shown(field)} can't be {shown(kind)} in an index; write 1, -1, {' or '.join(_INDEX_KINDS)}"
+            )
     return value
 
 
@@ -74,7 +76,7 @@ def _read_shard_key(value: object) -> dict[str, Any]:
     keys = _read_keys(value)
     for field, kind in keys.items():
         if kind not in (1, "hashed"):
-            raise ValueError(f"{field} must be 1 or hashed in a shard key, but is {shown(kind)}")
+            raise ValueError(f"{shown(field)} can't be {shown(kind)} in a shard key; write 1 or hashed")
     return keys
 
 

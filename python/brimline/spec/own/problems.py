@@ -21,10 +21,15 @@ class Problem(Exception):
     def as_validation_error(self) -> ValidationError:
         """The same for pydantic, which puts the path of what is around it before."""
         # pydantic reads braces in the template as places for values.
-        error = PydanticCustomError("own", "{message}", {"message": self.message, "hint": self.hint})
-        return ValidationError.from_exception_data(
-            "own", [InitErrorDetails(type=error, loc=tuple(self.path), input=None)]
-        )
+        said = {"message": _storable(self.message), "hint": _storable(self.hint)}
+        place = tuple(_storable(part) if isinstance(part, str) else part for part in self.path)
+        error = PydanticCustomError("own", "{message}", said)
+        return ValidationError.from_exception_data("own", [InitErrorDetails(type=error, loc=place, input=None)])
+
+
+def _storable(text: str) -> str:
+    """Text without lone surrogates, which pydantic can't take."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def nearest(word: str, known: Iterable[str], *, before: str = "") -> str:

@@ -195,6 +195,14 @@ def test_a_slip_in_a_value(tmp_path: Path, form: str, message: str, hint: str) -
     assert hint in advice
 
 
+def test_a_lone_surrogate_has_its_line(tmp_path: Path) -> None:
+    said, advice = refusal(
+        tmp_path, COLLECTIONS + 'operations:\n  it: {find: {collection: orders, comment: "\\ud800"}}'
+    )
+    assert said == "own.yaml:6: operations.it.find.comment: holds a character that can't be stored"
+    assert advice == "write text without lone surrogates"
+
+
 WHOLE = [
     ("values: {a: {text: $b}, b: {text: $c}, c: {text: $a}}\noperations: {it: {find: {collection: orders}}}", "values.c.text: is defined in a circle: $a → $b → $c → $a", "let one"),
     ("values: {now: 5}\noperations: {it: {find: {collection: orders}}}", "values.now: $now is built in", "choose another name"),
@@ -253,12 +261,12 @@ COLLECTION_SLIPS = [
     ("{records: 5, database: x}", "orders.database: has no place in a collection", "write database at the top"),
     ("{records: 5, collection: x}", "orders.collection: has no place in a collection", "the collection is called"),
     ("{records: 5, fields: {a: itn}}", 'orders.fields.a: "itn" is no known kind', 'did you mean "int"'),
-    ("{records: 5, indexes: [{a: 2}]}", "orders.indexes[0].keys: a must be 1, -1 or hashed", ""),
+    ("{records: 5, indexes: [{a: 2}]}", 'orders.indexes[0].keys: "a" can\'t be 2 in an index', "write 1, -1, hashed"),
     ("{records: 5, indexes: [{a: 1}, {a: 1}]}", 'orders.indexes[1]: there are two indexes called "a_1"', "leave one of them out"),
     ("{records: 5, indexes: [{keys: {a: 1}, uniqeu: true}]}", "orders.indexes[0].uniqeu: unknown option", 'did you mean "unique"'),
     ("{records: 5, options: {vaildator: {}}}", "orders.options.vaildator: unknown option", 'did you mean "validator"'),
     ("{records: 5, options: {validator: {a: $now}}}", "orders.options.validator: a collection is created once", "write the constant"),
-    ("{records: 5, shard_key: {a: -1}}", "orders.shard_key: a must be 1 or hashed in a shard key", ""),
+    ("{records: 5, shard_key: {a: -1}}", 'orders.shard_key: "a" can\'t be -1 in a shard key', "write 1 or hashed"),
 ]  # fmt: skip
 
 
