@@ -25,7 +25,7 @@ _NUMBER_TEXT_BYTES_MAX = 350
 _KEY_BYTES_MAX = 128 + 64
 """The longest prefix of keys, and the longest number behind it."""
 _POINT_BYTES = 61
-_FAKE_BYTES_MAX: Final = {"address": 128, "sentence": 320, "paragraph": 2048}
+_FAKE_BYTES_MAX: Final = {"address": 128, "sentence": 384, "paragraph": 2048}
 _FAKE_BYTES_MAX_OTHERS = 64
 
 

@@ -129,7 +129,7 @@ impl World {
     }
 
     fn part(&self, place: &str, name: &str, spec: &ExpressionSpec) -> Result<Expression, SpecError> {
-        self.prepared(&format!("{place}.{name}"), spec).map_err(|error| error.within(name))
+        self.prepared(&within_place(place, name), spec).map_err(|error| error.within(name))
     }
 
     fn all(&self, place: &str, name: &str, specs: &[ExpressionSpec]) -> Result<Vec<Expression>, SpecError> {
@@ -253,11 +253,12 @@ impl World {
         match spec {
             ExpressionSpec::Document { fields } => {
                 let field = fields.iter().find(|field| field.name == *first).ok_or_else(nothing)?;
-                self.within(&format!("{place}.{first}"), &field.value, rest, level)
+                self.within(&within_place(place, first), &field.value, rest, level)
             }
             ExpressionSpec::List { items } => {
-                let item = first.parse().ok().and_then(|item: usize| items.get(item)).ok_or_else(nothing)?;
-                self.within(&format!("{place}.items.{first}"), item, rest, level)
+                let number: usize = first.parse().map_err(|_| nothing())?;
+                let item = items.get(number).ok_or_else(nothing)?;
+                self.within(&within_place(place, &format!("items.{number}")), item, rest, level)
             }
             ExpressionSpec::Value { index, path: own } => self.value(*index, &joined(own, path), level + 1),
             ExpressionSpec::Saved { slot, path: own } => self.saved(*slot, &joined(own, path)),
@@ -379,6 +380,11 @@ fn compound(node: Node, types: Types, bytes_max: u64, parts: &[Expression]) -> E
         cost: parts.iter().fold(1, |sum, part| sum.saturating_add(part.cost)),
         uses,
     }
+}
+
+/// A place within a place. No name has a NUL, so that no two places share their random numbers.
+fn within_place(place: &str, name: &str) -> String {
+    format!("{place}\0{name}")
 }
 
 /// The nodes of parts of which only the rest is looked at from then on.

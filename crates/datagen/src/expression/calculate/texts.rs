@@ -55,16 +55,17 @@ impl Calculation<'_, '_> {
             out.truncate(start + length);
             return Ok(true);
         }
+        let converts = matches!(self.operator, Operator::Concat | Operator::Text);
         let operand = match operand {
             Operand::Null => {
                 out.truncate(start);
                 return Ok(false);
             }
-            Operand::Number(number) => Operand::Number(number),
-            Operand::Boolean(value) => Operand::Boolean(value),
-            Operand::Date(unix_ms) => Operand::Date(unix_ms),
-            Operand::ObjectId(id) => Operand::ObjectId(id),
-            Operand::Text(_) | Operand::Other(_) => return Err(self.misfit(operand.name())),
+            Operand::Number(number) if converts => Operand::Number(number),
+            Operand::Boolean(value) if converts => Operand::Boolean(value),
+            Operand::Date(unix_ms) if converts => Operand::Date(unix_ms),
+            Operand::ObjectId(id) if converts => Operand::ObjectId(id),
+            other => return Err(self.misfit(other.name())),
         };
         out.truncate(start);
         append_scalar(operand, out);

@@ -96,7 +96,8 @@ const GIVEN_PINYIN: &[&str] = &[
     "tao", "ming", "chao", "xia", "ping", "gang", "hui", "bo", "xin", "yu", "hao", "ting", "xue", "kai",
     "rui", "chen",
 ];
-const SENTENCE_WORDS: (u64, u64) = (6, 12);
+/// Least and most words of a sentence.
+pub const SENTENCE_WORDS: (u64, u64) = (6, 12);
 
 pub fn append(what: FakeKind, rng: &mut OpRng, out: &mut Vec<u8>) {
     match what {
@@ -183,4 +184,27 @@ fn append_sentence(rng: &mut OpRng, out: &mut Vec<u8>) {
         }
     }
     out.extend_from_slice("。".as_bytes());
+}
+
+#[cfg(test)]
+fn longest(list: &[&str]) -> usize {
+    list.iter().map(|text| text.len()).max().unwrap_or(0)
+}
+
+/// The longest city, without and with its province.
+#[cfg(test)]
+fn place_bytes_max() -> (usize, usize) {
+    let city = CITIES.iter().map(|(_, cities)| longest(cities)).max().unwrap_or(0);
+    let both = CITIES.iter().map(|(province, cities)| province.len() + longest(cities)).max().unwrap_or(0);
+    (city, both)
+}
+
+#[cfg(test)]
+pub fn company_bytes_max() -> usize {
+    place_bytes_max().0 + longest(ZH_CN::NAME_FIRST_NAME) + longest(TRADES) + longest(COMPANY_FORMS)
+}
+
+#[cfg(test)]
+pub fn address_bytes_max() -> usize {
+    place_bytes_max().1 + longest(DISTRICTS) + longest(STREETS) + longest(STREET_SUFFIXES) + "999号".len()
 }

@@ -6,6 +6,8 @@ use super::{FakeKind, append_digits, append_email, append_pick, between};
 use crate::OpRng;
 
 const LETTER_CASE: u8 = 0x20;
+/// Least and most words of a sentence.
+pub const SENTENCE_WORDS: (u64, u64) = (6, 14);
 
 pub fn append(what: FakeKind, rng: &mut OpRng, out: &mut Vec<u8>) {
     match what {
@@ -101,7 +103,8 @@ fn append_address(rng: &mut OpRng, out: &mut Vec<u8>) {
 
 fn append_sentence(rng: &mut OpRng, out: &mut Vec<u8>) {
     let start = out.len();
-    for word in 0..between(6, 14, rng) {
+    let (least, most) = SENTENCE_WORDS;
+    for word in 0..between(least, most, rng) {
         if word > 0 {
             out.push(b' ');
         }

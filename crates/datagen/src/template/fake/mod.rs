@@ -62,7 +62,7 @@ impl FakeKind {
     pub const fn bytes_max(self) -> u32 {
         match self {
             Self::Address => 128,
-            Self::Sentence => 320,
+            Self::Sentence => 384,
             Self::Paragraph => 2048,
             _ => 64,
         }
@@ -127,4 +127,45 @@ fn append_email(user: impl FnOnce(&mut OpRng, &mut Vec<u8>), rng: &mut OpRng, ou
     user(rng, out);
     out.push(b'@');
     append_pick(&["example.com", "example.net", "example.org"], rng, out);
+}
+
+#[cfg(test)]
+mod tests {
+    use ::fake::locales::{Data, EN, ZH_CN};
+
+    use super::*;
+
+    fn longest(lists: &[&[&str]]) -> usize {
+        lists.iter().map(|list| list.iter().map(|text| text.len()).max().unwrap_or(0)).sum()
+    }
+
+    /// Drawing long enough would never show it: the longest of every list at once.
+    #[test]
+    fn bounds_are_above_the_longest_of_all_lists() {
+        let street = longest(&[EN::NAME_LAST_NAME, EN::ADDRESS_STREET_SUFFIX]) + 1;
+        let city = longest(&[EN::ADDRESS_CITY_PREFIX, EN::NAME_FIRST_NAME, EN::ADDRESS_CITY_SUFFIX]) + 1;
+        let user = longest(&[EN::NAME_FIRST_NAME, EN::NAME_LAST_NAME]) + 3;
+        let sentence = (english::SENTENCE_WORDS.1 as usize) * (longest(&[EN::LOREM_WORD]) + 1);
+        let sentence_zh = (chinese::SENTENCE_WORDS.1 as usize) * longest(&[ZH_CN::LOREM_WORD]) + 6;
+        for (what, bytes) in [
+            (FakeKind::Name, longest(&[EN::NAME_FIRST_NAME, EN::NAME_LAST_NAME]) + 1),
+            (FakeKind::Email, user + "@example.com".len()),
+            (FakeKind::Job, longest(&[EN::JOB_SENIORITY, EN::JOB_FIELD, EN::JOB_POSITION]) + 2),
+            (FakeKind::Job, longest(&[ZH_CN::COMPANY_PROFESSION])),
+            (FakeKind::Company, longest(&[EN::NAME_LAST_NAME, EN::NAME_LAST_NAME, EN::COMPANY_SUFFIX]) + 6),
+            (FakeKind::Company, chinese::company_bytes_max()),
+            (FakeKind::Industry, longest(&[EN::COMPANY_INDUSTRY]).max(longest(&[ZH_CN::COMPANY_INDUSTRY]))),
+            (FakeKind::Country, longest(&[EN::ADDRESS_COUNTRY]).max(longest(&[ZH_CN::ADDRESS_COUNTRY]))),
+            (FakeKind::City, city),
+            (FakeKind::Street, street),
+            (FakeKind::Address, 4 + street + 2 + city + 2 + longest(&[EN::ADDRESS_STATE_ABBR]) + 6),
+            (FakeKind::Address, chinese::address_bytes_max()),
+            (FakeKind::Sentence, sentence),
+            (FakeKind::Sentence, sentence_zh),
+            (FakeKind::Paragraph, 6 * (sentence + 1)),
+            (FakeKind::Paragraph, 6 * sentence_zh),
+        ] {
+            assert!(bytes <= what.bytes_max() as usize, "{what:?} reaches {bytes}");
+        }
+    }
 }
