@@ -75,8 +75,8 @@ class Workload:
     def load(self) -> None:
         load_data(self.context.wanted, make_directory=self._make, context=self.context)
 
-    def ensure(self, policy: DataPolicy = DataPolicy.CHECK) -> None:
-        ensure_data(self.context.wanted, policy=policy, make_directory=self._make, context=self.context)
+    def ensure(self, policy: DataPolicy = DataPolicy.CHECK, *, drop: bool = False) -> None:
+        ensure_data(self.context.wanted, policy=policy, make_directory=self._make, context=self.context, drop=drop)
 
     def _make(self, _: object) -> Path:
         directory = self._directory / f"load-{len(list(self._directory.iterdir()))}"
@@ -115,6 +115,25 @@ def test_documents_under_ids_of_the_run_are_taken_away_and_nobody_else_s(workloa
     assert list(database["live"].find()) == [theirs]
     assert _manifest(database).state == "complete"
     assert pristine.copy_name("a") not in database.list_collection_names()
+
+
+def test_what_a_killed_run_inserted_is_taken_away_before_the_next(workload: Workload, database: Data) -> None:
+    """Nobody knows what its ids begin with; those of loaded documents are texts."""
+    plan = workload.plan(INSERT_IDS, INSERT_KEYS)
+    workload.load()
+    before, uuid = _content(database), _manifest(database).collection_uuid
+    with putting_back(plan, workload.context):
+        keys = _native.generate_keys(workload.context.wanted[0].load.canonical_json(), 20, 5)
+        database["a"].insert_many([{"x": 1}, {"x": 2}, *({"_id": key} for key in keys)])
+    assert len(_content(database)) == 22, "as if it were killed: its identity is not known"
+    workload.ensure()
+    assert _content(database) == before
+    assert (_manifest(database).state, _manifest(database).collection_uuid) == ("complete", uuid), "not loaded again"
+    with putting_back(plan, workload.context):
+        database["a"].insert_one({"x": 1})
+    database["a"].delete_one({"_id": before[0]["_id"]})
+    workload.ensure()
+    assert _content(database) == before, "loaded again"
 
 
 def test_records_that_follow_those_loaded_are_taken_away(workload: Workload, database: Data) -> None:
@@ -262,14 +281,51 @@ def test_an_older_brimline_takes_changed_data_for_somebody_else_s(workload: Work
     assert _manifest(database).state == "changed"
 
 
-def test_a_collection_of_another_client_in_its_place_is_left_alone(workload: Workload, database: Data) -> None:
-    with putting_back(_loaded(workload), workload.context):
-        pass
+@pytest.mark.parametrize("step", [UPDATE, INSERT_IDS])
+def test_a_collection_of_another_client_in_its_place_is_left_alone(
+    step: dict[str, Any], workload: Workload, database: Data
+) -> None:
+    plan = workload.plan(step)
+    workload.load()
+    with putting_back(plan, workload.context):
+        database["a"].insert_one({"x": 1})
+    assert _manifest(database).state == "changed"
     database.drop_collection("a")
-    database["a"].insert_one({"_id": "theirs"})
+    theirs = [{"_id": ObjectId(), "of": "theirs"}]
+    database["a"].insert_many(theirs)
     with pytest.raises(UsageError, match="is another collection than the one that brimline loaded"):
         workload.ensure()
-    assert _content(database) == [{"_id": "theirs"}]
+    assert _content(database) == theirs
+
+
+def test_documents_that_another_client_put_to_changed_data_are_not_deleted(workload: Workload, database: Data) -> None:
+    plan = _loaded(workload)
+    before = _content(database)
+    with putting_back(plan, workload.context):
+        database["a"].update_many({}, {"$set": {"changed": 1}})
+    database["a"].insert_one({"_id": "theirs"})
+    with pytest.raises(UsageError, match="may hold documents that brimline did not load"):
+        workload.load()
+    for policy in (DataPolicy.CHECK, DataPolicy.LOAD):
+        with pytest.raises(UsageError, match=r"holds 21 documents, and the run that changed it left 20") as refused:
+            workload.ensure(policy)
+        assert "--drop" in str(refused.value.hint)
+    assert database["a"].count_documents({"_id": "theirs"}) == 1
+    workload.ensure(DataPolicy.LOAD, drop=True)
+    assert _content(database) == before
+
+
+def test_documents_that_another_client_put_beside_those_of_a_run_stay(workload: Workload, database: Data) -> None:
+    plan = workload.plan(INSERT_IDS)
+    workload.load()
+    theirs = {"_id": ObjectId()}
+    with putting_back(plan, workload.context):
+        workload.context.carried.identities.append(os.urandom(6))
+        database["a"].insert_one(theirs)
+    assert any("holds 1 documents more than were loaded" in text for text in workload.told.texts)
+    with pytest.raises(UsageError, match="held 20 documents after loading and holds 21 now"):
+        workload.ensure()
+    assert database["a"].count_documents(theirs) == 1
 
 
 def test_where_whatever_is_there_is_taken_it_stays_as_the_run_left_it(workload: Workload, database: Data) -> None:

@@ -24,7 +24,13 @@ from brimline.dataset.manifest import (
     read_manifest,
     write_manifest,
 )
-from brimline.dataset.pristine import has_copy, make_copy, put_copy_back, reason_against_copy
+from brimline.dataset.pristine import (
+    has_copy,
+    make_copy,
+    put_copy_back,
+    reason_against_copy,
+    require_only_ours,
+)
 from brimline.dataset.routed import routed
 from brimline.dataset.shape import Shape
 from brimline.dataset.trial import TRIAL_DOCUMENTS, require_taken
@@ -57,6 +63,7 @@ __all__ = [
     "read_manifest",
     "reason_against_copy",
     "replacement",
+    "require_only_ours",
     "require_taken",
     "routed",
     "write_manifest",

@@ -54,7 +54,8 @@ class Manifest:
     it gives. `kept`: while the collection is made anew, what it has besides documents, as `Shape.to_text` has it.
     `copy_uuid`: what the server knows the copy by that was made of complete data, so that they can be put back.
 
-    In state "changed" it held just this once, until a run whose operations changed it.
+    In state "changed" it held just this once, until a run whose operations changed it. `only_ids_added`: they only
+    inserted documents, under object ids. `left_count`: how many documents the run left, None while it goes on.
     """
 
     collection: str
@@ -69,6 +70,8 @@ class Manifest:
     own_options: Sequence[str] = ()
     kept: str | None = None
     copy_uuid: str | None = None
+    only_ids_added: bool = False
+    left_count: int | None = None
 
     @property
     def seed(self) -> int:
@@ -84,6 +87,14 @@ class Manifest:
     def completed(self, *, count: int, collection_uuid: str | None = None) -> Self:
         """The same manifest once all documents are proven to be there."""
         return replace(self, state="complete", count=count, loaded_at=_now(), collection_uuid=collection_uuid)
+
+    def changed(self, *, only_ids_added: bool = False) -> Self:
+        """The same manifest when operations begin to change the data."""
+        return replace(self, state="changed", only_ids_added=only_ids_added, left_count=None)
+
+    def unchanged(self) -> Self:
+        """The same manifest when the data are again what was loaded."""
+        return replace(self, state="complete", only_ids_added=False, left_count=None)
 
     def to_document(self) -> dict[str, Any]:
         """The document that is stored."""
@@ -101,6 +112,8 @@ class Manifest:
             "collection_uuid": self.collection_uuid,
             "kept": self.kept,
             "copy_uuid": self.copy_uuid,
+            "only_ids_added": self.only_ids_added or None,
+            "left_count": self.left_count,
         }
         if self.own_indexes:  # as text: names of fields may have points
             known["own_indexes"] = json.dumps([dict(index) for index in self.own_indexes])
@@ -129,6 +142,8 @@ class Manifest:
                 own_options=tuple(json.loads(document.get("own_options", "[]"))),
                 kept=document.get("kept"),
                 copy_uuid=document.get("copy_uuid"),
+                only_ids_added=bool(document.get("only_ids_added")),
+                left_count=document.get("left_count"),
             )
         except (KeyError, TypeError, ValueError):
             return None

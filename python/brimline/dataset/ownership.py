@@ -20,7 +20,7 @@ def all_our_own(database: DataDatabase, manifest: Manifest) -> bool:
     What was loaded is recognised by the collection's UUID, where the manifest has it, and by its number. What a run
     inserted behind it, and what an unfinished load inserted, is recognised key by key; that takes as long as asking
     an index for every key. A foreign document under such a key, or one in place of a loaded one that was deleted in
-    the same collection, is taken for brimline's, and so is all that is in a collection that a run's operations changed.
+    the same collection, is taken for brimline's. So is all that was in a collection when a run that changed it ended.
 
     Raises:
         TargetError: the server doesn't answer or refuses.
@@ -36,7 +36,7 @@ def all_our_own(database: DataDatabase, manifest: Manifest) -> bool:
         if manifest.collection_uuid not in (None, collection_uuid(database, manifest.collection)):
             return False
         if manifest.state == "changed":
-            return True
+            return manifest.left_count is None or count <= manifest.left_count
         return count >= proven and _has_as_many(database, manifest, count - proven)
 
 

@@ -78,20 +78,38 @@ def make_copy(database: DataDatabase, manifest: Manifest) -> Manifest:
     return copied
 
 
-def put_copy_back(database: DataDatabase, manifest: Manifest) -> Manifest:
-    """Replaces changed data by their copy; the manifest of complete data, which is written.
+def require_only_ours(database: DataDatabase, manifest: Manifest) -> None:
+    """Raises UsageError where somebody else has written to changed data since the run that changed them ended.
 
-    Raises:
-        UsageError: the collection is another one than that which was changed.
-        TargetError: the server doesn't answer or refuses, or counts another number of documents.
+    That is known by the collection's UUID and by their number. What another client put there while the run went on is
+    taken for the run's. Raises TargetError.
     """
     namespace = f"{database.name}.{manifest.collection}"
-    with target_errors(f"putting {namespace} back", within_s=WORK_WITHIN_S):
+    with target_errors("looking whose the documents are", within_s=WORK_WITHIN_S):
         if manifest.collection_uuid not in (None, collection_uuid(database, manifest.collection)):
             raise UsageError(
                 f"{namespace} is another collection than the one that brimline loaded",
-                hint="name another collection in the workload, or load anew with --drop",
+                hint="name another collection in the workload, or give --data load and --drop",
             )
+        collection = database[manifest.collection]
+        if manifest.left_count is None or collection.estimated_document_count() <= manifest.left_count:
+            return
+        count = collection.count_documents({})  # metadata may be wrong after a crash
+    if count > manifest.left_count:
+        raise UsageError(
+            f"{namespace} holds {count} documents, and the run that changed it left {manifest.left_count}: they may be "
+            "somebody else's",
+            hint="name another collection in the workload, or give --data load and --drop to have them deleted",
+        )
+
+
+def put_copy_back(database: DataDatabase, manifest: Manifest) -> Manifest:
+    """Replaces changed data by their copy; the manifest of complete data, which is written.
+
+    Raises TargetError where the server doesn't answer or refuses, or counts another number of documents.
+    """
+    namespace = f"{database.name}.{manifest.collection}"
+    with target_errors(f"putting {namespace} back", within_s=WORK_WITHIN_S):
         # Whoever looks after an interruption here finds a collection whose UUID nobody knows yet.
         write_manifest(database, replace(manifest, collection_uuid=None))
         database[copy_name(manifest.collection)].aggregate([{"$out": manifest.collection}])
@@ -102,7 +120,7 @@ def put_copy_back(database: DataDatabase, manifest: Manifest) -> Manifest:
             f"{namespace} holds {count} documents after it was put back, and not {manifest.count}",
             hint="another client writes there or to the copy: load anew",
         )
-    complete = replace(manifest, state="complete", collection_uuid=uuid)
+    complete = replace(manifest.unchanged(), collection_uuid=uuid)
     write_manifest(database, complete)
     return complete
 

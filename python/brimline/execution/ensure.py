@@ -80,7 +80,7 @@ def ensure_data(
     looks = [_look(each, context) for each in wanted]
     if policy is DataPolicy.CHECK:
         _require_right([look for look in looks if look.found.state is not State.CHANGED])
-    looks = [_restored(look, context) for look in looks]
+    looks = [_restored(look, context, drop=drop) for look in looks]
     if policy is DataPolicy.CHECK:
         _require_right(looks)
         return []
@@ -108,7 +108,7 @@ def _look(wanted: WantedData, context: RunContext) -> _Look:
     return _Look(wanted=wanted, found=found, misfit=misfit)
 
 
-def _restored(look: _Look, context: RunContext) -> _Look:
+def _restored(look: _Look, context: RunContext, *, drop: bool) -> _Look:
     """The same without what runs inserted and changed."""
     if look.found.state is not State.CHANGED:
         return look
@@ -118,10 +118,14 @@ def _restored(look: _Look, context: RunContext) -> _Look:
             found = restored(database, look.wanted.load, found, stop=context.stop)
         manifest = found.manifest
         if look.wanted.expires and manifest is not None and found.document_count < (manifest.count or 0):
-            manifest = replace(manifest, state="changed")  # by the server itself, as the workload wants it
+            manifest = manifest.changed()  # by the server itself, as the workload wants it
             dataset.write_manifest(database, manifest)
         if manifest is not None and manifest.state == "changed":
-            put_right(database, look.wanted, manifest, context)
+            try:
+                put_right(database, look.wanted, manifest, context)
+            except UsageError:
+                if not drop:
+                    raise
     return _look(look.wanted, context)
 
 

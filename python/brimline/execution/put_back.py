@@ -52,8 +52,14 @@ def own_data_kept(plan: Plan, work: OperationsWork, context: RunContext) -> Iter
 
 
 def put_right(database: DataDatabase, wanted: WantedData, manifest: dataset.Manifest, context: RunContext) -> None:
-    """Makes changed data what was loaded. Raises BrimlineError, Interrupted where `context` stops it."""
+    """Makes changed data what was loaded.
+
+    Raises UsageError where they may hold what others wrote, BrimlineError, Interrupted where `context` stops it.
+    """
     began = time.monotonic()
+    dataset.require_only_ours(database, manifest)
+    if manifest.only_ids_added and _without_ids(database, wanted, manifest, context):
+        return
     if dataset.has_copy(database, manifest):
         context.progress.step(f"putting {wanted.namespace} back from its copy")
         try:
@@ -66,6 +72,23 @@ def put_right(database: DataDatabase, wanted: WantedData, manifest: dataset.Mani
     context.progress.step(f"loading {wanted.namespace} again, which the operations of a run changed")
     _load_again(database, wanted, context)
     _tell(context, wanted.namespace, "loaded again", "data_loaded_again", began)
+
+
+def _without_ids(database: DataDatabase, wanted: WantedData, manifest: dataset.Manifest, context: RunContext) -> bool:
+    """Takes away what a run inserted that did not come to its end; whether the data are what they were then.
+
+    What is loaded has keys that are texts, so that every object id is of what was inserted.
+    """
+    context.progress.step(f"removing the documents that an earlier run inserted into {wanted.namespace}")
+    with target_errors("removing the documents of an earlier run", within_s=WORK_WITHIN_S):
+        database[manifest.collection].delete_many({"_id": {"$type": "objectId"}})
+    found = dataset.inspect(database, wanted.manifest)
+    if found.document_count > len(manifest.records):
+        found = restored(database, wanted.load, found, stop=context.stop)
+    if found.document_count != manifest.count:
+        return False
+    dataset.write_manifest(database, manifest.unchanged())
+    return True
 
 
 def _begin(plan: Plan, effects: frozenset[Effect], context: RunContext) -> None:
@@ -82,7 +105,7 @@ def _begin(plan: Plan, effects: frozenset[Effect], context: RunContext) -> None:
         is_whole = wanted is not None and dataset.inspect(database, wanted.manifest).ready
         if Effect.CHANGE in effects and is_whole and not dataset.has_copy(database, manifest):
             manifest = _with_copy(database, manifest, context)
-        dataset.write_manifest(database, replace(manifest, state="changed"))
+        dataset.write_manifest(database, manifest.changed(only_ids_added=Effect.CHANGE not in effects))
 
 
 def _with_copy(database: DataDatabase, manifest: dataset.Manifest, context: RunContext) -> dataset.Manifest:
@@ -132,21 +155,20 @@ def _settle(plan: Plan, namespace: str, context: RunContext, effects: frozenset[
         if found.manifest is None or found.state in (State.OTHER, State.UNFINISHED):
             _say_once(context, f"what the run wrote stays in {namespace}, whose documents its workload did not load")
             return
+        manifest = found.manifest
         if Effect.CHANGE in effects:
+            if manifest.state == "changed":
+                dataset.write_manifest(database, replace(manifest, left_count=found.document_count))
             _say_once(context, f"the operations changed {namespace}: {_GOES_ON}")
             return
         if Effect.KEYS in effects and found.state is State.CHANGED:
-            found = restored(database, _keys_plan(plan, found.manifest, context), found, stop=context.stop)
-        manifest = found.manifest
-        if manifest is not None and manifest.state == "changed" and found.document_count == manifest.count:
-            dataset.write_manifest(database, replace(manifest, state="complete"))
-            return
-        left = found.document_count - plan.data.record_count
-        if left:
-            context.progress.warning(
-                f"{namespace} holds {format_count(abs(left))} documents {'more' if left > 0 else 'less'} than were "
-                f"loaded: {_GOES_ON}"
-            )
+            found = restored(database, _keys_plan(plan, manifest, context), found, stop=context.stop)
+        # Whose ids are not known is taken away before the next run; all else that is there is somebody else's.
+        if manifest.state == "changed" and (context.carried.identities or found.document_count == manifest.count):
+            dataset.write_manifest(database, manifest.unchanged())
+        if left := found.document_count - plan.data.record_count:
+            more = "more" if left > 0 else "less"
+            context.progress.warning(f"{namespace} holds {format_count(abs(left))} documents {more} than were loaded")
 
 
 def _keys_plan(plan: Plan, manifest: dataset.Manifest, context: RunContext) -> Plan:
