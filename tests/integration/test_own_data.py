@@ -65,7 +65,7 @@ def test_a_load_tells_of_each_collection(here: CommandLine, uri: str, database: 
     outcome = here.run("load", "own.yaml", "--uri", uri, "--json", "--junit", "out.xml")
     assert outcome.exit_code == 0, outcome.stderr
     told = outcome.json()
-    assert (told["kind"], [each["document_count"] for each in told["loads"]]) == ("loads", [200, 300])
+    assert (told["kind"], [each["document_count"] for each in told["collections"]]) == ("loads", [200, 300])
     assert Path("out.xml").read_text().count("<testcase") == 2
     assert len(here.record_directories(kind="load")) == 2
     again = here.run("load", "own.yaml", "--uri", uri, "--resume")

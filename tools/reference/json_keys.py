@@ -33,6 +33,7 @@ _DOCUMENTS: _Places = {
     "Trends": ("report.comparison.as_json:trend_document", "From `trend`"),
     "Imported results": ("report.imported.view:imported_document", "From `import-results`"),
     "An import of data": ("report.data_import.view:import_document", "From `import`"),
+    "Several loads": ("api.results:Loads.to_dict", "From `load` of a workload with several collections"),
     "Nothing left to load": ("api.results:AlreadyLoaded.to_dict", "From `load --resume`, where all is there"),
     "Every report": (
         "report.lint_section:lint_document",

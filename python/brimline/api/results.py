@@ -209,7 +209,7 @@ class Loads:
     def to_dict(self) -> dict[str, Any]:
         """For `--json`: what each load alone has."""
         loads = [each.report.data if isinstance(each, LoadResult) else each.to_dict() for each in self.results]
-        return {"format_version": FORMAT_VERSION, "kind": "loads", "loads": loads}
+        return {"format_version": FORMAT_VERSION, "kind": "loads", "collections": loads}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -104,6 +104,7 @@ RUNS: Mapping[str, str] = {
     "failed_ops_per_s": "Rate of those that failed.",
     "received_bytes_per_s": "Rate of bytes that were received.",
     "sent_bytes_per_s": "Rate of bytes that were sent.",
+    "collections": "Of each collection in order: a load, or that nothing was left to load.",
     "documents": "Documents that were read or written.",
     "documents_per_s": "Rate of documents.",
     "<clock>": "Times of this clock: `response`, `service` or `lag`.",
