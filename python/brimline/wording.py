@@ -6,6 +6,7 @@ keeps its template and the values filled in, so that a report can be put into an
 """
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, Self, TypeAlias, cast, get_args
 
@@ -14,6 +15,7 @@ from brimline.errors import UsageError
 Language: TypeAlias = Literal["en", "zh"]
 LANGUAGES: tuple[str, ...] = get_args(Language)
 LANGUAGE_VARIABLE = "BRIMLINE_LANG"
+_FIRST_VALUE = re.compile(r"\{(\w+)[}:!]")
 
 
 class Message(str):
@@ -56,8 +58,19 @@ def joined(separator: str, parts: Iterable[str]) -> Message:
 
 
 def capitalised(text: str) -> Message:
-    """`text` as the beginning of a sentence; a language without capitals says `text` itself."""
-    return _restored(text[:1].upper() + text[1:], "{text}", {"text": text})
+    """`text` as the beginning of a sentence; a language without capitals says `text` itself.
+
+    What begins with a name that somebody gave stays as it is.
+    """
+    first = text[:1] if _begins_with_a_name(text) else text[:1].upper()
+    return _restored(first + text[1:], "{text}", {"text": text})
+
+
+def _begins_with_a_name(text: object) -> bool:
+    if not isinstance(text, Message):
+        return isinstance(text, Verbatim)
+    first = _FIRST_VALUE.match(text.template)
+    return first is not None and _begins_with_a_name(text.values.get(first[1], ""))
 
 
 def wanted_language(given: str | None = None, *, environment: Mapping[str, str] | None = None) -> Language:

@@ -4,7 +4,7 @@ import copy
 import json
 import pickle
 
-from brimline.wording import joined, message
+from brimline.wording import Verbatim, capitalised, joined, message
 
 
 def test_a_message_is_the_english_sentence() -> None:
@@ -29,3 +29,12 @@ def test_copies_keep_what_the_message_knows() -> None:
         assert twin == text
         assert twin.template == text.template
         assert twin.values == text.values
+
+
+def test_a_name_that_somebody_gave_keeps_its_first_letter() -> None:
+    figure = message("{kind} {figure}", kind=Verbatim("latest_orders"), figure="p99")
+    assert capitalised(figure) == "latest_orders p99"
+    assert capitalised(message("{figure} ≤ {limit}", figure=figure, limit="5 ms")) == "latest_orders p99 ≤ 5 ms"
+    assert capitalised(Verbatim("revenue")) == "revenue"
+    assert capitalised(message("{kind} p99", kind="read")) == "Read p99"
+    assert capitalised("a sentence") == "A sentence"

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from brimline.analysis.objective import Slo
 from brimline.plan.model import OperationsWork
 from brimline.plan.operations import OwnLoad
 from brimline.plan.pacing import offered_mean
@@ -60,6 +61,22 @@ def all_loads(record: RunRecord) -> list[RunRecord]:
 def connection_count(record: RunRecord) -> int:
     """Connections of all loads together."""
     return record.plan.connections + sum(load.connections for load in _own_loads(record))
+
+
+def judgeable(record: RunRecord, slo: Slo) -> Slo | None:
+    """What of `slo` can be judged by `record`; None where nothing can.
+
+    A closed loop has no response times, but for those of operations with open loads of their own beside it.
+    """
+    if not record.closed_loop:
+        return slo
+    timed = {name for part in loads_beside(record) if not part.closed_loop for name in _operations(part)}
+    latencies = tuple(each for each in slo.latencies if each.operation in timed)
+    return replace(slo, latencies=latencies) if latencies else None
+
+
+def _operations(part: RunRecord) -> set[str]:
+    return {row["operation"] for row in part.operations}
 
 
 def _own_loads(record: RunRecord) -> Sequence[OwnLoad]:

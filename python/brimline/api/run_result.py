@@ -6,6 +6,7 @@ load itself, and importing them takes most of a second.
 
 from dataclasses import replace
 
+from brimline.analysis.loads import judgeable
 from brimline.analysis.objective import Slo, interval_quantiles
 from brimline.analysis.observation import observe
 from brimline.analysis.steady import counted, steady_state
@@ -30,9 +31,10 @@ def run_result(
     steady = steady_state(record, interval_quantiles(limits))
     told_apart = counted(record, steady)  # here, so that observation and report don't each do it
     observation = observe(told_apart, objectives=limits, steady=steady)
-    judgement = judge(observation, slo) if slo is not None and not observation.closed_loop else None
+    judged = None if slo is None else judgeable(told_apart, slo)
+    judgement = None if judged is None else judge(observation, judged)
     return RunResult(
-        report=run_report(told_apart, observation, slo=slo, judgement=judgement, apdex=apdex),
+        report=run_report(told_apart, observation, slo=judged or slo, judgement=judgement, apdex=apdex),
         directory=record.directory,
         interrupted=interrupted,
         record=record,

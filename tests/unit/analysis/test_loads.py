@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 
 from brimline.analysis.finding import Standing
-from brimline.analysis.loads import all_loads, connection_count, main_load
+from brimline.analysis.loads import all_loads, connection_count, judgeable, main_load
 from brimline.analysis.objective import LatencyObjective, Slo
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.verdict import Verdict, judge
@@ -112,6 +112,19 @@ def test_an_operation_with_a_load_apart_has_its_own_objective() -> None:
     assert judgement.verdict is Verdict.FAIL
     assert [each.verdict for each in judgement.objectives[1:]] == [Verdict.PASS, Verdict.FAIL]
     assert judgement.reasons[0].startswith("revenue response p50 1.00 s")
+
+
+def test_of_a_closed_loop_only_what_has_an_open_load_is_judged() -> None:
+    """The workload's own operations have no response times there."""
+    of_revenue = LatencyObjective(operation="revenue", quantile=0.5, limit_ns=2 * S)
+    slo = Slo(latencies=(LatencyObjective(), LatencyObjective(operation="place_order"), of_revenue))
+    record = shop(rate=None)
+    judged = judgeable(record, slo)
+    assert judged is not None and judged.latencies == (of_revenue,)
+    observation = observe(record, objectives=slo.latencies)
+    assert [each.verdict for each in judge(observation, judged).objectives if each.is_latency] == [Verdict.PASS]
+    assert judgeable(record, Slo()) is None
+    assert judgeable(shop(), slo) is slo
 
 
 def test_parts_are_whole_records() -> None:

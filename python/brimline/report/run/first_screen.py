@@ -286,7 +286,7 @@ def _headline_facts(
                 label="Objective",
                 value=slo.latency_text,
                 note="not judged: a closed loop has no response time"
-                if observation.closed_loop
+                if observation.closed_loop and judged is None
                 else joined(", ", [each.text for each in slo.errors]),
             )
         )
