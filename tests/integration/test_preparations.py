@@ -33,7 +33,15 @@ data: {records: 200, database: prepared}
 operations: {read: 1}
 scans: {scenarios: [{name: whole, filter: all}]}
 """
+SEVERAL = """\
+name: several
+database: prepared
+collections: {first: {records: 200}, usertable: {records: 200}}
+operations: {change: {share: 1, update: {collection: usertable, filter: {}, update: {$set: {x: 1}}}}}
+"""
 VERBS: dict[str, tuple[str, ...]] = {
+    "load several": ("load", "several.yaml", "--drop"),
+    "run several": ("run", "several.yaml", "--duration", "100ms", "--data", "load", "--drop"),
     "load": ("load", "ycsb-a", "--records", "200", "--drop"),
     "run": ("run", "ycsb-a", "--duration", "100ms", *DATA),
     "sweep": ("sweep", "ycsb-a", *DATA),
@@ -131,6 +139,7 @@ def test_what_a_command_lacks_costs_no_document_and_no_index(
 ) -> None:
     Path("rows.json").write_text('{"mine": 100}\n')
     Path("scans.yaml").write_text(SCANS)
+    Path("several.yaml").write_text(SEVERAL)
     user = {"rights": "dropper", "no rights": "reader"}.get(fault, ADMIN)
     password = quote_plus(ADMIN_PASSWORD) if user == ADMIN else "x"
     uri = f"mongodb://{user}:{password}@{server.address}/{DATABASE}?authSource=admin"
@@ -144,12 +153,13 @@ def test_what_a_command_lacks_costs_no_document_and_no_index(
         assert "insert isn't granted" in outcome.stderr or "insert, " in outcome.stderr
 
 
-@pytest.mark.parametrize("verb", ["load", "run", "import"])
+@pytest.mark.parametrize("verb", ["load", "run", "import", "load several"])
 def test_without_a_fault_each_of_them_does_replace(
     verb: str, here: CommandLine, database: Data, server: SecuredServer
 ) -> None:
     """Else the test above would show nothing. What is no document stays."""
     Path("rows.json").write_text('{"mine": 100}\n')
+    Path("several.yaml").write_text(SEVERAL)
     before = _state(database)
     uri = f"mongodb://{ADMIN}:{quote_plus(ADMIN_PASSWORD)}@{server.address}/{DATABASE}?authSource=admin"
     outcome = here.run(*VERBS[verb], "--uri", uri, "--runs-dir", "runs")
@@ -170,7 +180,7 @@ REFUSING: dict[str, tuple[dict[str, Any], dict[str, Any] | None]] = {
 
 
 @pytest.mark.parametrize("kind", REFUSING)
-@pytest.mark.parametrize("verb", ["load", "run", "grow"])
+@pytest.mark.parametrize("verb", ["load", "run", "grow", "load several"])
 def test_a_kept_collection_that_refuses_the_documents_is_found_before_it_is_emptied(
     verb: str, kind: str, here: CommandLine, database: Data, server: SecuredServer
 ) -> None:
@@ -182,6 +192,7 @@ def test_a_kept_collection_that_refuses_the_documents_is_found_before_it_is_empt
     if index is not None:
         made.create_index(**index)
     made.insert_many([{"_id": number, "mine": number} for number in range(50)])
+    Path("several.yaml").write_text(SEVERAL)
     before = _state(database)
     uri = f"mongodb://{ADMIN}:{quote_plus(ADMIN_PASSWORD)}@{server.address}/{DATABASE}?authSource=admin"
     outcome = here.run(*VERBS[verb], "--uri", uri, "-q", "--runs-dir", "runs")
