@@ -29,6 +29,32 @@ pub struct InFlight {
 }
 
 impl InFlight {
+    /// An operation whose first command goes out at `sent`.
+    #[inline]
+    pub fn new(
+        operation: Operation,
+        record: u64,
+        command: Command,
+        due: Option<Nanos>,
+        sent: Nanos,
+        inserts_before: u64,
+    ) -> Self {
+        Self {
+            operation,
+            record,
+            command,
+            due,
+            sent,
+            command_sent: sent,
+            first_done: None,
+            documents: 0,
+            bytes_out: 0,
+            bytes_in: 0,
+            inserts_before,
+            is_retry: false,
+        }
+    }
+
     /// Whether the operation was counted already, and only its transaction is being ended.
     pub fn has_ended(&self) -> bool {
         matches!(self.command, Command::Step(_, Part::Abort))
@@ -155,24 +181,17 @@ mod tests {
         let kind = OperationKind::Scan;
         let statements = Statements::NONE;
         let operation = Operation { index: 0, kind, key: Key::Record(0), field: 0, documents, statements };
-        InFlight {
-            operation,
-            record: 0,
-            command,
-            due: None,
-            sent: 1,
-            command_sent: 2,
-            first_done: None,
-            documents: 0,
-            bytes_out: 0,
-            bytes_in: 0,
-            inserts_before: 0,
-            is_retry: false,
-        }
+        InFlight { command_sent: 2, ..InFlight::new(operation, 0, command, None, 1, 0) }
     }
 
     fn facts(documents: u64, n: u64) -> ReplyFacts {
         ReplyFacts { failure: None, documents, n, modified: 0, upserted: 0, cursor: 0, bytes: 0 }
+    }
+
+    /// It is copied with every operation.
+    #[test]
+    fn what_is_under_way_stays_small() {
+        assert_eq!(size_of::<Command>(), 16);
     }
 
     #[test]

@@ -61,7 +61,11 @@ pub struct Mission<'r> {
 
 impl Mission<'_> {
     /// Writes a connection's session, if it has one, into a request, under another number if the command `advances`.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "out of line it costs every operation some dozens of instructions"
+    )]
+    #[inline(always)]
     pub fn stamp(&self, command: Command, session: Option<&mut Session>, advances: bool, request: &mut [u8]) {
         let Some(session) = session else { return };
         if advances {

@@ -184,7 +184,7 @@ impl WorkerSummary {
         let totals = &mut self.steps[usize::from(step.number)];
         match part {
             Part::Main | Part::Again => totals.answered += 1,
-            Part::More(_) => totals.more_answered += 1,
+            Part::More => totals.more_answered += 1,
             Part::Abort => totals.aborts += 1,
         }
     }
@@ -194,7 +194,7 @@ impl WorkerSummary {
         let totals = &mut self.steps[usize::from(step.number)];
         match part {
             Part::Main | Part::Again => totals.uncertain += 1,
-            Part::More(_) => totals.more_uncertain += 1,
+            Part::More => totals.more_uncertain += 1,
             Part::Abort => {}
         }
     }

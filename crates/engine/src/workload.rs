@@ -296,11 +296,14 @@ impl OperationStream<'_> {
                 }
                 self.choose(index, mix)
             }
-            Choices::Own(mix) => {
-                self.count_own(mix, index);
-                mix.choose(index, &self.counters)
-            }
+            Choices::Own(mix) => self.next_own(mix, index),
         }
+    }
+
+    #[inline(never)]
+    fn next_own(&mut self, mix: &OwnMix, index: u64) -> Operation {
+        self.count_own(mix, index);
+        mix.choose(index, &self.counters)
     }
 
     /// Where the counters of the user's own operations stood before the operation that was handed out last.

@@ -131,7 +131,7 @@ impl Command {
         match self {
             Self::Find | Self::Scan => Opcounter::Query,
             Self::Statement(place) if place.is_read() => Opcounter::Query,
-            Self::GetMore(_) | Self::Step(_, Part::More(_)) => Opcounter::Getmore,
+            Self::GetMore(_) | Self::Step(_, Part::More) => Opcounter::Getmore,
             Self::Update | Self::Upsert | Self::Statement(_) => Opcounter::Update,
             Self::Insert => Opcounter::Insert,
             Self::Commit | Self::CommitAgain => Opcounter::Commit,
@@ -437,7 +437,11 @@ impl Commands {
     }
 
     /// Writes `session` into a request, where the plan's commands have room for it.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "out of line it costs every operation some dozens of instructions"
+    )]
+    #[inline(always)]
     pub fn stamp(&self, command: Command, session: &Session, request: &mut [u8]) {
         let place = match command {
             Command::Find => self.sessions.find,

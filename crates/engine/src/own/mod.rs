@@ -309,7 +309,7 @@ pub fn examples(plan: &Plan, tables: &Tables) -> Result<Vec<Vec<Vec<u8>>>, PlanE
         }
         let mut draw = state.draw(&own, draw_index(0, 0), 0, (unix_now_ns() / NANOS_PER_MS) as i64);
         let mut message = Vec::new();
-        step.render(Part::Main, &own.world, &mut draw, 1, &mut message).map_err(|misfit| {
+        step.render((Part::Main, 0), &own.world, &mut draw, 1, &mut message).map_err(|misfit| {
             PlanError::new(&format!("work.operations.{place}"), format!("{}: {misfit}", step.name()))
         })?;
         let body = op_msg::parse(&message).map(|message| message.body.to_vec());

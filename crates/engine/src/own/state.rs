@@ -26,6 +26,8 @@ pub struct OwnState {
     /// What replies have brought.
     pub saved: SavedValues,
     saved_count: usize,
+    /// The cursor of the current step.
+    pub cursor: i64,
     /// The current step so far.
     pub step: StepSoFar,
     /// Documents that its steps looked for, and found; an operation that looked and found nothing is a miss.

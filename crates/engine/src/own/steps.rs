@@ -81,7 +81,7 @@ pub enum Part {
     /// Its command.
     Main,
     /// The next batch of its cursor.
-    More(i64),
+    More,
     /// A commit once more.
     Again,
     /// The end of its transaction.
@@ -204,13 +204,13 @@ impl Step {
         &self.uses
     }
 
-    /// Appends one of its messages.
+    /// Appends one of its messages; `cursor` is that of its next batch.
     ///
     /// # Errors
     /// When a value is of a type that its place can't have; what was appended is no request then.
     pub fn render(
         &self,
-        part: Part,
+        (part, cursor): (Part, i64),
         world: &World,
         draw: &mut Draw<'_>,
         request_id: i32,
@@ -222,7 +222,7 @@ impl Step {
                 let template = self.again.as_ref().map_or(&self.main.0, |again| &again.0);
                 self.complete(template, world, draw, request_id, out)
             }
-            Part::More(cursor) => {
+            Part::More => {
                 if let Some(((template, _), cursor_at)) = &self.get_more {
                     let at = out.len() + cursor_at;
                     template.render(request_id, out, |_, _| ());
@@ -263,7 +263,7 @@ impl Step {
         let place = match part {
             Part::Main => self.main.1,
             Part::Again => self.again.as_ref().and_then(|again| again.1),
-            Part::More(_) => self.get_more.as_ref().and_then(|((_, place), _)| *place),
+            Part::More => self.get_more.as_ref().and_then(|((_, place), _)| *place),
             Part::Abort => self.abort.as_ref().and_then(|abort| abort.1),
         };
         if let Some(place) = place {

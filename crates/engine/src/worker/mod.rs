@@ -20,7 +20,7 @@ use crate::clock::{Clock, NANOS_PER_S, Nanos};
 use crate::commands::Command;
 use crate::flight::{InFlight, Patience, Step, judge};
 use crate::mission::{Mission, Places, Sink};
-use crate::operation::Operation;
+use crate::operation::{Operation, OperationKind};
 use crate::outage::OutageLog;
 use crate::own::state::{OwnState, Pauses};
 use crate::pace::{Due, Pace};
@@ -218,6 +218,11 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         goes_on && !self.mission.control.stopped() && self.mission.intervals.end().is_none_or(|end| now < end)
     }
 
+    #[expect(
+        clippy::inline_always,
+        reason = "out of line it costs every operation some dozens of instructions"
+    )]
+    #[inline(always)]
     fn is_exhausted(&mut self) -> bool {
         let is_counted = self.mission.operation_count.is_some_and(|count| self.stream.peek_index() >= count);
         is_counted || (self.mission.has_ends && self.is_dry())
@@ -326,48 +331,45 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     /// Sends the first command of `operation` on a free connection.
     #[inline]
     fn begin(&mut self, connection: ConnectionIndex, operation: Operation, record: u64, due: Option<Nanos>) {
+        if let OperationKind::Own(place) = operation.kind {
+            return self.begin_steps(connection, operation, place, due);
+        }
         let command = self.mission.commands.first(&operation);
         let request_id = self.next_request_id();
-        if let Command::Step(..) = command {
-            self.prepare_own(connection, &operation);
-        }
-        let rendered =
-            self.render(connection, command, &operation, record, request_id, command.is_numbered());
-        let bytes_out = rendered.unwrap_or(0);
+        self.target.route(connection, command.is_read(), record);
+        let request = self.target.request(connection);
+        self.mission.commands.render(command, &operation, record, request_id, request);
+        self.mission.stamp(command, self.sessions.get_mut(connection), command.is_numbered(), request);
+        let bytes_out = request.len() as u64;
         let sent = self.target.now();
+        let flight = InFlight::new(operation, record, command, due, sent, self.stream.inserts_before_next());
+        self.launch(connection, InFlight { bytes_out, ..flight }, request_id);
+    }
+
+    /// Sends the rendered first command of an operation.
+    #[expect(
+        clippy::inline_always,
+        reason = "out of line it costs every operation some dozens of instructions"
+    )]
+    #[inline(always)]
+    fn launch(&mut self, connection: ConnectionIndex, flight: InFlight, request_id: i32) {
         if let Some(rhythm) = &mut self.rhythm {
-            rhythm.sent(connection, sent);
+            rhythm.sent(connection, flight.sent);
         }
-        let held_back = due.is_some_and(|due| self.slots.held_back(due));
-        let flight = InFlight {
-            operation,
-            record,
-            command,
-            due,
-            sent,
-            command_sent: sent,
-            first_done: None,
-            documents: 0,
-            bytes_out,
-            bytes_in: 0,
-            inserts_before: self.stream.inserts_before_next(),
-            is_retry: false,
-        };
+        let held_back = flight.due.is_some_and(|due| self.slots.held_back(due));
         self.note_sent(&flight, held_back);
         self.slots.occupy(connection, flight);
-        if let Command::Step(step, part) = command {
-            self.note_step_sent(connection, (step, part), sent, rendered, false);
-            if rendered.is_none() {
-                return self.misfit(connection, &flight, step);
-            }
-        }
-        if let Err(failure) = self.target.send(connection, request_id, operation.documents) {
+        if let Err(failure) = self.target.send(connection, request_id, flight.operation.documents) {
             self.fail_connection(connection, failure);
         }
     }
 
     /// Counts an operation that begins.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "out of line it costs every operation some dozens of instructions"
+    )]
+    #[inline(always)]
     fn note_sent(&mut self, flight: &InFlight, held_back: bool) {
         let InFlight { operation, due, sent, .. } = *flight;
         let phase = self.mission.intervals.offering_phase(due.unwrap_or(sent));
@@ -380,47 +382,24 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
 
     /// Sends the next command of the operation on `connection`, or the same once more under the number it had.
     fn go_on(&mut self, connection: ConnectionIndex, mut flight: InFlight, command: Command) {
+        if let Command::Step(step, part) = command {
+            return self.go_on_with_step(connection, flight, step, part);
+        }
         let request_id = self.next_request_id();
         let InFlight { operation, record, .. } = flight;
         let record = self.mission.workload.record_for(command, &operation, record);
+        self.target.route(connection, command.is_read(), record);
+        let request = self.target.request(connection);
+        self.mission.commands.render(command, &operation, record, request_id, request);
         let advances = command.is_numbered() && !flight.is_retry && !command.continues();
-        let rendered = self.render(connection, command, &operation, record, request_id, advances);
-        let bytes_out = rendered.unwrap_or(0);
-        flight.bytes_out += bytes_out;
+        self.mission.stamp(command, self.sessions.get_mut(connection), advances, request);
+        flight.bytes_out += request.len() as u64;
         flight.command = command;
         flight.command_sent = self.target.now();
         self.slots.update(connection, flight);
-        if let Command::Step(step, part) = command {
-            self.note_step_sent(connection, (step, part), flight.command_sent, rendered, flight.is_retry);
-            if rendered.is_none() {
-                return self.misfit(connection, &flight, step);
-            }
-        }
         if let Err(failure) = self.target.send(connection, request_id, flight.operation.documents) {
             self.fail_connection(connection, failure);
         }
-    }
-
-    /// Renders `command` into the request of `connection`, under another number of its session if it `advances`, and hands out its
-    /// bytes; `None`: a value of a step is of a type that its place can't have.
-    #[inline]
-    fn render(
-        &mut self,
-        connection: ConnectionIndex,
-        command: Command,
-        operation: &Operation,
-        record: u64,
-        request_id: i32,
-        advances: bool,
-    ) -> Option<u64> {
-        self.target.route(connection, command.is_read(), record);
-        if let Command::Step(step, part) = command {
-            return self.render_step(connection, (step, part), operation, request_id, advances);
-        }
-        let request = self.target.request(connection);
-        self.mission.commands.render(command, operation, record, request_id, request);
-        self.mission.stamp(command, self.sessions.get_mut(connection), advances, request);
-        Some(request.len() as u64)
     }
 
     fn reply(&mut self, connection: ConnectionIndex, done: Nanos, mut reply: ReplyFacts, offering: bool) {
@@ -429,18 +408,15 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             reply = ReplyFacts::overstated(reply.bytes);
         }
         let done = flight.done_at(done, || self.target.now());
-        if let Command::Step(step, part) = flight.command {
-            self.summary.step_answered(step, part);
-        }
         flight.bytes_in += reply.bytes;
+        if let Command::Step(step, part) = flight.command {
+            return self.step_replied(connection, flight, (step, part), done, reply, offering);
+        }
         let is_trouble = reply.failure.is_some() || flight.is_retry || self.outages.is_troubled();
         if is_trouble && !self.is_final(connection, &flight, done, &mut reply) {
             return;
         }
         self.summary.answered(&flight, &reply);
-        if let Command::Step(step, part) = flight.command {
-            return self.step_replied(connection, flight, (step, part), done, reply, offering);
-        }
         match judge(&flight, &reply) {
             Step::Next(command) => {
                 flight.documents += flight.command.handled(&reply);
@@ -470,6 +446,11 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         }
     }
 
+    #[expect(
+        clippy::inline_always,
+        reason = "out of line it costs every operation some dozens of instructions"
+    )]
+    #[inline(always)]
     fn finish(&mut self, flight: &InFlight, done: Nanos, ending: Ending) {
         let InFlight { operation, due, sent, documents, bytes_out, bytes_in, .. } = *flight;
         let phase = self.mission.intervals.offering_phase(due.unwrap_or(sent));
@@ -489,6 +470,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     }
 
     /// Gives a connection whose operation was done at `done` its next one, or frees it, or lets its worker rest.
+    #[inline]
     fn release(&mut self, connection: ConnectionIndex, index: u64, done: Nanos, offering: bool) {
         match self.pace.finished(connection, index, done) {
             Next::Send => self.slots.release(connection, done),

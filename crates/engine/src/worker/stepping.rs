@@ -7,7 +7,7 @@ use crate::commands::{Command, Opcounter};
 use crate::failure::{CommandFailure, Failure, FailureClass};
 use crate::flight::InFlight;
 use crate::mission::Sink;
-use crate::operation::{Operation, OperationKind};
+use crate::operation::Operation;
 use crate::own::draw_index;
 use crate::own::plan::{AtEnd, StepAccess};
 use crate::own::replies::Brought;
@@ -20,13 +20,51 @@ use crate::target::{ConnectionIndex, ReplyFacts, Target};
 const NANOS_PER_MS: u64 = 1_000_000;
 
 impl<T: Target, S: Sink> Worker<'_, T, S> {
-    /// Makes what a connection keeps ready for `operation`.
+    /// Begins an operation of the user's own.
     #[inline(never)]
-    pub(super) fn prepare_own(&mut self, connection: ConnectionIndex, operation: &Operation) {
-        let OperationKind::Own(place) = operation.kind else { return };
+    pub(super) fn begin_steps(
+        &mut self,
+        connection: ConnectionIndex,
+        operation: Operation,
+        place: u8,
+        due: Option<Nanos>,
+    ) {
         let own = self.mission.commands.own();
         let settled = self.inserts_settled();
         self.own_states[connection].begin(own, place, self.stream.counters(), settled);
+        let step = own.first_step(place).reference();
+        let request_id = self.next_request_id();
+        let rendered = self.render_step(connection, (step, Part::Main), &operation, request_id, true);
+        let (sent, inserts_before) = (self.target.now(), self.stream.inserts_before_next());
+        let command = Command::Step(step, Part::Main);
+        let flight = InFlight::new(operation, 0, command, due, sent, inserts_before);
+        let Some(bytes_out) = rendered else { return self.misfit_at_once(connection, &flight, step) };
+        self.note_step_sent(connection, (step, Part::Main), sent, bytes_out, false);
+        self.launch(connection, InFlight { bytes_out, ..flight }, request_id);
+    }
+
+    /// Sends a message of a step of the operation on `connection`, or the same once more.
+    #[inline(never)]
+    pub(super) fn go_on_with_step(
+        &mut self,
+        connection: ConnectionIndex,
+        mut flight: InFlight,
+        step: StepRef,
+        part: Part,
+    ) {
+        let command = Command::Step(step, part);
+        let request_id = self.next_request_id();
+        let advances = command.is_numbered() && !flight.is_retry && !command.continues();
+        let rendered = self.render_step(connection, (step, part), &flight.operation, request_id, advances);
+        flight.command = command;
+        flight.command_sent = self.target.now();
+        let Some(bytes_out) = rendered else { return self.misfit(connection, &flight, step) };
+        flight.bytes_out += bytes_out;
+        self.note_step_sent(connection, (step, part), flight.command_sent, bytes_out, flight.is_retry);
+        self.slots.update(connection, flight);
+        if let Err(failure) = self.target.send(connection, request_id, flight.operation.documents) {
+            self.fail_connection(connection, failure);
+        }
     }
 
     /// Whether rows that operations take have come to their end.
@@ -58,9 +96,11 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         let now_unix_ms = (unix_now_ns() / NANOS_PER_MS) as i64;
         let prepared = own.step(step.number);
         self.target.keep_reply(connection, prepared.looks_into_replies());
+        self.target.route(connection, step.is_read, 0);
+        let cursor = self.own_states[connection].cursor;
         let mut draw = self.own_states[connection].draw(own, index, worker, now_unix_ms);
         let request = self.target.request(connection);
-        prepared.render(part, own.world(), &mut draw, request_id, request).ok()?;
+        prepared.render((part, cursor), own.world(), &mut draw, request_id, request).ok()?;
         self.mission.stamp(Command::Step(step, part), self.sessions.get_mut(connection), advances, request);
         Some(request.len() as u64)
     }
@@ -71,27 +111,35 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         let now = self.target.now();
         let message = "a value is of a type that its place can't have, or isn't there";
         let failure = Failure::new(FailureClass::Unexpected, message);
+        self.own_states[connection].step = StepSoFar { sent: now, ..StepSoFar::default() };
         self.step_failed(connection, flight, step, failure.into(), now, false);
     }
 
+    /// The same of an operation that was not begun.
+    fn misfit_at_once(&mut self, connection: ConnectionIndex, flight: &InFlight, step: StepRef) {
+        let held_back = flight.due.is_some_and(|due| self.slots.held_back(due));
+        self.note_sent_apart(flight, held_back);
+        self.slots.occupy(connection, *flight);
+        self.misfit(connection, flight, step);
+    }
+
     /// Notes that a message of a step was sent.
-    #[inline(never)]
-    pub(super) fn note_step_sent(
+    fn note_step_sent(
         &mut self,
         connection: ConnectionIndex,
         (step, part): (StepRef, Part),
         sent: Nanos,
-        bytes_out: Option<u64>,
+        bytes_out: u64,
         is_retry: bool,
     ) {
         let so_far = &mut self.own_states[connection].step;
         if part == Part::Main && !is_retry {
             *so_far = StepSoFar { sent, ..StepSoFar::default() };
-            if bytes_out.is_some() && step.opcounter == Opcounter::Insert {
+            if step.opcounter == Opcounter::Insert {
                 self.summary.inserts.sent += u64::from(step.statements);
             }
         }
-        so_far.bytes_out += bytes_out.unwrap_or(0);
+        so_far.bytes_out += bytes_out;
     }
 
     /// Follows the reply to a message of a step.
@@ -102,13 +150,19 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         mut flight: InFlight,
         (step, part): (StepRef, Part),
         done: Nanos,
-        reply: ReplyFacts,
+        mut reply: ReplyFacts,
         offering: bool,
     ) {
+        self.summary.step_answered(step, part);
         if part == Part::Abort {
             // Its operation was counted when it failed.
             return self.free(connection, &flight, done, offering);
         }
+        let is_trouble = reply.failure.is_some() || flight.is_retry || self.outages.is_troubled();
+        if is_trouble && !self.is_final(connection, &flight, done, &mut reply) {
+            return;
+        }
+        self.summary.answered(&flight, &reply);
         self.summary.step_brought(step, &reply);
         let own = self.mission.commands.own();
         let prepared = own.step(step.number);
@@ -121,7 +175,8 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         }
         if reply.cursor != 0 && prepared.has_cursor() {
             flight.is_retry = false;
-            return self.go_on(connection, flight, Command::Step(step, Part::More(reply.cursor)));
+            state.cursor = reply.cursor;
+            return self.go_on(connection, flight, Command::Step(step, Part::More));
         }
         if let Some(checks) = prepared.checks() {
             let message = self.target.kept_reply(connection);
@@ -137,7 +192,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
             return self.take_step(connection, flight, next, done);
         }
         let ending = self.own_states[connection].ending();
-        self.finish(&flight, done, ending);
+        self.finish_apart(&flight, done, ending);
         self.free(connection, &flight, done, offering);
     }
 
@@ -179,7 +234,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         offering: bool,
     ) {
         self.record_step(connection, flight, step, done, Ending::Failed);
-        self.finish(flight, done, Ending::Failed);
+        self.finish_apart(flight, done, Ending::Failed);
         let is_open = step.transaction.is_some() && failure.leaves_transaction_open();
         self.summary.failed(flight.operation.kind, failure);
         if is_open && !self.mission.control.aborted() {
@@ -189,12 +244,30 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         self.free(connection, flight, done, offering);
     }
 
+    /// `finish`, out of line: the path of the operations that every plan knows stays as short as it was.
+    #[inline(never)]
+    pub(super) fn finish_apart(&mut self, flight: &InFlight, done: Nanos, ending: Ending) {
+        self.finish(flight, done, ending);
+    }
+
+    /// `note_sent`, likewise.
+    #[inline(never)]
+    pub(super) fn note_sent_apart(&mut self, flight: &InFlight, held_back: bool) {
+        self.note_sent(flight, held_back);
+    }
+
+    /// `release`, likewise.
+    #[inline(never)]
+    fn release_apart(&mut self, connection: ConnectionIndex, index: u64, done: Nanos, offering: bool) {
+        self.release(connection, index, done, offering);
+    }
+
     /// Gives a connection whose operation is over its next one.
     fn free(&mut self, connection: ConnectionIndex, flight: &InFlight, done: Nanos, offering: bool) {
         if self.target.retire(connection) {
             self.leave(connection, self.target.now(), true);
         } else {
-            self.release(connection, flight.operation.index, done, offering);
+            self.release_apart(connection, flight.operation.index, done, offering);
         }
     }
 

@@ -143,7 +143,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
                 failure.signs.voids_transaction || failure.first.class == FailureClass::ConnectionLost
             }
             Command::Commit | Command::CommitAgain => failure.signs.voids_transaction,
-            Command::Step(step, Part::Main | Part::More(_) | Part::Again) if step.transaction.is_some() => {
+            Command::Step(step, Part::Main | Part::More | Part::Again) if step.transaction.is_some() => {
                 let is_commit = step.transaction == Some(TransactionPlace::Commit);
                 let is_lost = failure.first.class == FailureClass::ConnectionLost && !is_commit;
                 failure.signs.voids_transaction || is_lost
@@ -307,21 +307,10 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     fn refuse_next(&mut self, due: Option<Nanos>, since: Nanos, now: Nanos) {
         let operation = self.next_operation();
         let record = self.mission.workload.resolve(operation.key, self.inserts_settled());
-        let flight = InFlight {
-            operation,
-            record,
-            command: self.mission.commands.first(&operation),
-            due,
-            sent: since,
-            command_sent: since,
-            first_done: None,
-            documents: 0,
-            bytes_out: 0,
-            bytes_in: 0,
-            inserts_before: self.stream.inserts_before_next(),
-            is_retry: false,
-        };
-        self.note_sent(&flight, false);
+        let command = self.mission.commands.first(&operation);
+        let inserts_before = self.stream.inserts_before_next();
+        let flight = InFlight::new(operation, record, command, due, since, inserts_before);
+        self.note_sent_apart(&flight, false);
         self.summary.not_attempted(&flight);
         let message = format!("no server took operations for {} ms", (now - since) / 1_000_000);
         self.fail(&flight, now, Failure::new(FailureClass::ServerSelection, message));
@@ -329,7 +318,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
 
     fn fail(&mut self, flight: &InFlight, now: Nanos, failure: Failure) {
         self.outages.failed();
-        self.finish(flight, now, Ending::Failed);
+        self.finish_apart(flight, now, Ending::Failed);
         if self.mission.verifies_reads {
             self.verify(flight, None);
         }
