@@ -71,6 +71,17 @@ def uri(mongod: Deployment) -> Iterator[str]:
         client.drop_database(f"{LIVE}_brimline")
 
 
+def test_live_collections_are_used_as_they_are(brimline_cli: CommandLine, uri: str) -> None:
+    written = brimline_cli.run("init", "my.yaml", "--from", uri, f"{LIVE}.people", f"{LIVE}.visits", "--existing")
+    assert written.exit_code == 0, written.stderr
+    assert "next: brimline run my.yaml --uri URI" in written.stderr
+    measured = ("run", "my.yaml", "--uri", uri, "--rate", "300/s", "--duration", "1s", "--warmup", "0s", "--json")
+    brimline_cli.run(*measured).check_error(2, "--allow-writes")
+    outcome = brimline_cli.run(*measured, "--allow-writes")
+    assert outcome.exit_code in (0, 3, 4), outcome.stderr
+    assert outcome.json()["error_rate"] == 0, outcome.json()["errors"]
+
+
 @pytest.mark.parametrize("arguments", [(), ("--with-values",), ("--operations", "indexes")])
 def test_a_written_workload_is_loaded_and_run(brimline_cli: CommandLine, uri: str, arguments: tuple[str, ...]) -> None:
     written = brimline_cli.run("init", "my.yaml", "--from", uri, f"{LIVE}.people", f"{LIVE}.visits", *arguments)

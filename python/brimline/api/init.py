@@ -21,7 +21,7 @@ from brimline.spec.readers import check_collection, check_database
 class InitResult:
     """A workload that was written. `path` None: nowhere but `text`. `not_taken`: what could not be taken over.
 
-    `beside` are further files that it names, which were written beside it.
+    `beside` are further files that it names, which were written beside it. `existing`: it uses live collections.
     """
 
     text: str
@@ -31,6 +31,7 @@ class InitResult:
     not_taken: Sequence[str] = ()
     warnings: Sequence[str] = ()
     beside: Sequence[Path] = ()
+    existing: bool = False
 
     @property
     def guesses(self) -> int:
@@ -94,6 +95,7 @@ def init(
         operations=written.operations,
         not_taken=written.not_taken,
         warnings=written.warnings,
+        existing=existing or (from_uri is None and bool(paths)),
     )
 
 

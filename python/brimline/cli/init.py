@@ -107,5 +107,5 @@ def _summary(result: InitResult) -> list[str]:
     if result.path is not None:
         guesses = f", {result.guesses} guesses marked with guess:" if result.guesses else ""
         lines.append(f"{result.path}: {result.collections} collections, {result.operations} operations{guesses}")
-        lines.append(f"next: brimline run {result.path}")
+        lines.append(f"next: brimline run {result.path}{' --uri URI' if result.existing else ''}")
     return lines

@@ -19,6 +19,7 @@ _CREATE_OPTIONS = (
     "clusteredIndex",
 )  # fmt: skip
 _DEFAULTS = {"validationLevel": "strict", "validationAction": "error"}
+_NO_FIELDS = {"filler": noted({"kind": "constant", "value": None}, beside="no field of the documents has a generator")}
 _GEO = frozenset({"2dsphere", "2dsphere_bucket"})
 
 
@@ -26,7 +27,7 @@ def collection_entry(live: LiveCollection, references: Sequence[Reference], *, w
     """What `collections` says of it."""
     context = field_context(live, references, with_values=with_values)
     entry: dict[str, Any] = {"records": live.count}
-    entry["fields"] = Noted(document_fields(live.shape, context))
+    entry["fields"] = document_fields(live.shape, context) or _NO_FIELDS
     if indexes := [index_entry(each, with_values=with_values) for each in live.stored.indexes]:
         entry["indexes"] = indexes
     if options := _options(live.stored.options, text_paths={"_id", *context.references}, with_values=with_values):

@@ -22,8 +22,8 @@ def read_filter(conditions: Any, holes: Holes, prefix: str = "") -> Any:
             found[name] = {"$search": holes.make("search", value.get("$search", ""))}
         elif name == "$comment":
             continue
-        elif name.startswith("$"):
-            raise NotTranslated(f"filter with {name}")
+        elif name.startswith("$") or not name:
+            raise NotTranslated(f"filter with {name or 'a field without a name'}")
         else:
             found[name] = condition(value, holes, f"{prefix}.{name}" if prefix else name)
     return found

@@ -5,6 +5,8 @@ from typing import Any
 
 from bson import Decimal128, Int64, json_util
 
+from brimline.spec.own.draws import looks_like_form
+
 _HARMLESS_OPERATORS = frozenset({"$exists", "$type", "$and", "$or", "$nor", "$not"})
 _VALUE_WORDS = frozenset({
     "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "description", "title", "default",
@@ -39,6 +41,11 @@ def literal(value: Any, *, dollars: bool = False) -> Any:
             return {"$numberDecimal": str(value)}
         case _:
             return json_util.default(value, json_options=json_util.RELAXED_JSON_OPTIONS)
+
+
+def step_document(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A document in a step; one that reads as a value's form says that it is none."""
+    return {"$value": {"document": dict(fields)}} if looks_like_form(dict(fields)) else dict(fields)
 
 
 def holds_values(expression: Any) -> bool:

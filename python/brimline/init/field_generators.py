@@ -11,6 +11,7 @@ from typing import Any
 
 from brimline.init.rounding import date_range, length_value, rounded_range, rounded_size
 from brimline.init.value_shape import ValueShape
+from brimline.init.words import can_name_field
 from brimline.init.yaml_text import Noted, noted, plain
 from brimline.spec.scalars import ALPHABETS
 
@@ -28,6 +29,7 @@ _TEXT_MAX = 200
 _WIDE_ALPHABET = "的一是不了人我在有他这中大来上国个到说们"
 """Characters of three bytes, for texts that are not ASCII."""
 _NO_GENERATOR = "no generator for this type"
+_DOUBLE_MAX = 1e300
 _INT = (-(2**31), 2**31 - 1)
 _LONG = (-(2**63), 2**63 - 1)
 
@@ -55,7 +57,7 @@ def document_fields(shape: ValueShape, context: FieldContext, path: str = "", de
         return _map_fields(shape, context, depth)
     found: dict[str, Any] = {}
     for name in names[:_FIELDS_SHOWN_MAX]:
-        if not name or "." in name or name.startswith("$") or "\0" in name:
+        if not can_name_field(name):
             continue
         each = shape.fields[name]
         value = generator(each, context, f"{path}.{name}" if path else name, depth)
@@ -120,11 +122,16 @@ def _number(kind: str, shape: ValueShape, *, exact: bool) -> Any:
         low, high = rounded_range(low, high)
     if kind in ("int", "long"):
         least, most = _INT if kind == "int" else _LONG
-        return {"kind": kind, "min": max(int(low), least), "max": min(int(high), most)}
-    bounds: dict[str, Any] = {"kind": "double", "min": low, "max": max(high, low)}
+        return {"kind": kind, "min": _within(int(low), least, most), "max": _within(int(high), least, most)}
+    low, high = (min(max(each, -_DOUBLE_MAX), _DOUBLE_MAX) for each in (low, high))
+    bounds: dict[str, Any] = {"kind": "double", "min": low, "max": high}
     if shape.decimals <= 4:
         bounds["decimals"] = shape.decimals
     return noted(bounds, beside="decimal in the live collection; here a double") if kind == "decimal" else bounds
+
+
+def _within(number: int, least: int, most: int) -> int:
+    return min(max(number, least), most)
 
 
 def _text(shape: ValueShape, path: str) -> Any:

@@ -79,7 +79,7 @@ def from_log(paths: Sequence[Path], namespaces: set[tuple[str, str]], *, say: Ca
         database=database,
         existing=sorted({each.request.collection for each in groups.groups.values()}),
         loaded=False,
-        told=["From a log alone: collections are used as they are, and nothing is loaded."],
+        told=["From a log alone: live collections are used as they are; writing to them needs --allow-writes."],
     )
     return _written(source, groups, observations, [])
 

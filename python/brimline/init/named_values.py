@@ -10,6 +10,8 @@ from brimline.init.yaml_text import noted
 
 _ROWS_DEFAULT = 10_000
 _ROWS_MIN = 100
+_FEW_FIELDS = 8
+_OTHER = -1
 
 
 @dataclass(slots=True)
@@ -47,11 +49,15 @@ class NamedValues:
     def known(self, collection: str, path: str, *, row: int = 0) -> str:
         """`$name.path` of a row that exists; all fields of one `row` of an operation belong together."""
         if (collection, row) not in self._rows:
-            suffix = f"_{row + 1}" if row else ""
-            self._rows[collection, row] = (self._name(f"known_{name_word(collection)}{suffix}"), {})
+            wanted = f"other_{name_word(collection)}" if row == _OTHER else f"known_{name_word(collection)}"
+            self._rows[collection, row] = (self._name(f"{wanted}_{row + 1}" if row > 0 else wanted), {})
         name, fields = self._rows[collection, row]
         fields[path] = None
         return f"${name}.{path}"
+
+    def other(self, collection: str, path: str) -> str:
+        """`$name.path` of a row that exists and that nothing else of the operation is about."""
+        return self.known(collection, path, row=_OTHER)
 
     def definitions(self) -> dict[str, Any]:
         """All of them, as `values` has them."""
@@ -61,7 +67,8 @@ class NamedValues:
             said = "guess: popularity isn't known" if law is None else f"guess: {law.words}"
             found[name] = noted(self.keys_form(collection), beside=said)
         for (collection, _), (name, fields) in self._rows.items():
-            rows = min(max(self.counts.get(collection, _ROWS_DEFAULT), _ROWS_MIN), _ROWS_DEFAULT)
+            most = _ROWS_DEFAULT if len(fields) <= _FEW_FIELDS else _ROWS_DEFAULT // 10
+            rows = min(max(self.counts.get(collection, most), _ROWS_MIN), most)
             form = {"sample": collection, "fields": _without_inner(list(fields)), "count": rows}
             found[name] = noted(form, beside="rows that exist when the run begins")
         for collection, name in self._new.items():

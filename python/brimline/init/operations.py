@@ -127,7 +127,7 @@ def _rate(times: int, observations: Observations) -> float | None:
 
 
 def _seen_words(group: CommandGroup, total: int, covered_s: float | None) -> str:
-    said = [f"{format_count(group.times)} times, {format_percentage(group.times / total)}"]
+    said = [f"{times_words(group.times)}, {format_percentage(group.times / total)}"]
     if covered_s is not None and covered_s >= _RATE_COVERED_S_MIN:
         said.append(f"{format_rate(group.times / covered_s)} on average")
     if group.mean_ms:
@@ -146,6 +146,11 @@ def _guess_lines(guesses: Sequence[str], group: CommandGroup) -> list[str]:
     return lines
 
 
+def times_words(count: int) -> str:
+    """How often, in words."""
+    return "once" if count == 1 else f"{format_count(count)} times"
+
+
 def _notes(groups: CommandGroups, observations: Observations) -> list[str]:
     covered = observations.covered_s
     time = "" if covered is None else f" over {format_duration(covered * 1e9)}"
@@ -157,12 +162,11 @@ def _notes(groups: CommandGroups, observations: Observations) -> list[str]:
 
 def _not_taken(groups: CommandGroups, observations: Observations, rest: Sequence[CommandGroup]) -> list[str]:
     """What is not in the operations, each with how often it came."""
-    found = [f"{reason}: {format_count(count)} times" for reason, count in groups.not_translated.most_common()]
+    found = [f"{reason}: {times_words(count)}" for reason, count in groups.not_translated.most_common()]
     if rest:
         times = sum(each.times for each in rest)
-        found.append(f"{len(rest)} rarer shapes beyond {OPERATIONS_MAX} operations: {format_count(times)} times")
+        found.append(f"{len(rest)} rarer shapes beyond {OPERATIONS_MAX} operations: {times_words(times)}")
     found += [
-        f"left out as no operation: {what}: {format_count(count)} times"
-        for what, count in observations.left_out.most_common()
+        f"left out as no operation: {what}: {times_words(count)}" for what, count in observations.left_out.most_common()
     ]
     return found

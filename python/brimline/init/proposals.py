@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from brimline.init.constants import step_document
 from brimline.init.live_collection import LiveCollection
 from brimline.init.operations import OPERATIONS_MAX, Operations
 from brimline.init.step_writer import StepWriter
-from brimline.init.words import operation_name
+from brimline.init.words import can_name_field, operation_name
 from brimline.init.yaml_text import Noted
 
 _LIMIT = 20
@@ -76,9 +77,9 @@ def _change(live: LiveCollection, writer: StepWriter) -> dict[str, Any] | None:
     """A new value for the first scalar field that no index has."""
     indexed = {path for index in live.stored.indexes for path in index["key"]}
     for name, shape in live.shape.fields.items():
-        usable = shape.main_type in ("int", "long", "double", "text", "boolean", "date") and "." not in name
-        if not usable or name == "_id" or name in indexed or name.startswith("$"):
+        usable = shape.main_type in ("int", "long", "double", "text", "boolean", "date") and can_name_field(name)
+        if not usable or name == "_id" or name in indexed:
             continue
-        if (made := writer.of_field(live.name, name)) is not None:
-            return {name: {"$value": made}}
+        if (made := writer.new_value(live.name, name)) is not None:
+            return step_document({name: made})
     return None

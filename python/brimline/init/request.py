@@ -47,6 +47,8 @@ def _find(command: Observed, holes: Holes) -> tuple[str, dict[str, Any]]:
     arguments |= _common(body)
     if body.get("batchSize"):
         arguments["batch_size"] = int(body["batchSize"])
+    if body.get("singleBatch"):
+        arguments["single_batch"] = True
     for refused in ("tailable", "awaitData", "min", "max", "returnKey", "showRecordId"):
         if body.get(refused):
             raise NotTranslated(f"find with {refused}")

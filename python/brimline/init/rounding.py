@@ -73,10 +73,11 @@ def date_range(low_ms: int, high_ms: int, *, days_only: bool = False) -> tuple[s
         return f"{low.year:04}-01-01", f"{min(high.year + 1, 9999):04}-01-01"
     if span > _MONTH:
         following = (high.replace(day=1, hour=0, minute=0, second=0, microsecond=0) + timedelta(days=32)).replace(day=1)
-        return f"{low:%Y-%m}-01", f"{following:%Y-%m}-01"
+        return _day(low.replace(day=1)), _day(following)
     if span > _DAY:
-        return f"{low:%Y-%m-%d}", f"{high + timedelta(days=1):%Y-%m-%d}"
-    return f"{low:%Y-%m-%dT%H}:00:00Z", f"{high + timedelta(hours=1):%Y-%m-%dT%H}:00:00Z"
+        return _day(low), _day(high + timedelta(days=1))
+    following = high + timedelta(hours=1)
+    return f"{_day(low)}T{low:%H}:00:00Z", f"{_day(following)}T{following:%H}:00:00Z"
 
 
 def duration_words(span_ms: float) -> str:
@@ -85,6 +86,11 @@ def duration_words(span_ms: float) -> str:
         if abs(span_ms) >= ms:
             return f"{rounded_size(max(1, round(abs(span_ms) / ms)))}{unit}"
     return f"{max(1, round(abs(span_ms)))}ms"
+
+
+def _day(moment: datetime) -> str:
+    # strftime writes the year 999 with three digits.
+    return f"{moment.year:04}-{moment.month:02}-{moment.day:02}"
 
 
 def _moment(ms: int) -> datetime:

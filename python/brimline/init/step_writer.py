@@ -6,13 +6,14 @@ from statistics import median
 from typing import Any
 
 from brimline.init.command_groups import CommandGroup, HoleValues
-from brimline.init.constants import literal
+from brimline.init.constants import literal, step_document
 from brimline.init.field_generators import FieldContext, document_fields, generator
 from brimline.init.holes import Hole, Kept
 from brimline.init.live_collection import LiveCollection
 from brimline.init.named_values import NamedValues
 from brimline.init.rounding import duration_words, rounded_range, rounded_size
 from brimline.init.value_shape import ValueShape
+from brimline.init.words import can_name_field
 from brimline.init.yaml_text import plain
 
 _SAMPLED_ITEMS_MAX = 5
@@ -75,11 +76,29 @@ class StepWriter:
         if live is None:
             self._guess("nothing shows what a document looks like")
             return {"created": "$now"}
-        made: dict[str, Any] = {}
-        for path, each in plain(document_fields(live.shape, self._outside(name))).items():
-            target = self.references.get((name, path))
-            made[path] = {"$value": each} if target is None else self.existing(target, "_id")
+        fields = plain(document_fields(live.shape, self._outside(name)))
+        if name in self.values.loaded:
+            return step_document({path: {"$value": each} for path, each in fields.items()} or {"created": "$now"})
+        return step_document(self._like_another(name, live, fields))
+
+    def _like_another(self, name: str, live: LiveCollection, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """A document as another is that exists, so that it meets what the live collection asks of its documents."""
+        self._guess("new documents are as others are, but for what is unique")
+        made = {
+            path: self._unlike(path, each) if path in self._unique(name) else self.values.other(name, path)
+            for path, each in fields.items()
+            if live.shape.fields[path].seen >= live.sampled
+        }
         return made or {"created": "$now"}
+
+    def _unique(self, name: str) -> frozenset[str]:
+        context = self.contexts.get(name)
+        return frozenset() if context is None else context.unique_paths
+
+    @staticmethod
+    def _unlike(_path: str, made: Mapping[str, Any]) -> Any:
+        """A value that no document has: of texts that of a new ObjectId."""
+        return {"$value": {"text": "$new_id"} if made["kind"] in ("string", "choice") else dict(made)}
 
     def _outside(self, name: str) -> FieldContext:
         """The context of a collection for values that no record's number makes."""
@@ -97,7 +116,7 @@ class StepWriter:
         if isinstance(value, Kept):
             return literal(value.text, dollars=True)
         if isinstance(value, Mapping):
-            return {name: self._filled(each) for name, each in value.items()}
+            return step_document({name: self._filled(each) for name, each in value.items()})
         if isinstance(value, list):
             return [self._filled(each) for each in value]
         return literal(value, dollars=True)
@@ -190,9 +209,19 @@ class StepWriter:
         if hole.field and not hole.operator:
             if _is_now(self._hole(hole)):
                 return "$now"
-            if (made := self.of_field(self._group.request.collection, hole.field)) is not None:
-                return {"$value": made}
+            if (made := self.new_value(self._group.request.collection, hole.field)) is not None:
+                return made
         return self._made(hole)
+
+    def new_value(self, name: str, path: str) -> Any:
+        """A new value for a field, as a step has it; None where it wasn't seen.
+
+        Of a live collection that is used as it is, the value of another document, which its validator takes.
+        """
+        made = self.of_field(name, path)
+        if made is None or name in self.values.loaded or path in self._unique(name):
+            return None if made is None else {"$value": made}
+        return self.values.other(name, path) if can_name_field(path) else {"$value": made}
 
     def of_field(self, name: str, path: str) -> Any:
         """The generator of a field of the collection; None where it wasn't seen."""

@@ -202,15 +202,18 @@ def _document_type(value: Mapping[str, Any]) -> str:
     if not isinstance(kind, str) or not isinstance(coordinates, list):
         return "document"
     if kind == "Point":
-        return "point" if len(coordinates) >= 2 and all(_is_number(each) for each in coordinates[:2]) else "document"
+        return "point" if _is_on_earth(coordinates) else "document"
     return "geometry" if kind in _GEOMETRIES else "document"
 
 
 _GEOMETRIES = frozenset({"LineString", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon"})
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _is_on_earth(coordinates: list[Any]) -> bool:
+    """Whether these are a longitude and a latitude."""
+    if len(coordinates) < 2 or not all(isinstance(each, int | float) for each in coordinates[:2]):
+        return False
+    return bool(-180 <= coordinates[0] <= 180 and -90 <= coordinates[1] <= 90)
 
 
 def milliseconds(value: Any) -> int:

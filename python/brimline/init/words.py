@@ -17,6 +17,11 @@ def name_word(text: str) -> str:
     return word or "x"
 
 
+def can_name_field(name: str) -> bool:
+    """Whether a field of that name can have a generator and be named in a path."""
+    return bool(name) and "." not in name and not name.startswith("$") and "\0" not in name
+
+
 def operation_name(parts: Iterable[str], taken: set[str]) -> str:
     """A name that none of `taken` is, and becomes one of them."""
     wanted = "_".join(name_word(part) for part in parts if part)[:_NAME_MAX].rstrip("_")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from brimline.init.constants import literal
+from brimline.init.constants import literal, step_document
 from brimline.init.rounding import date_text
 
 
@@ -67,7 +67,7 @@ def in_step(node: Node) -> Any:
         case Form():
             return {"$value": dict(node.form)}
         case Fields():
-            return {name: in_step(each) for name, each in node.fields.items()}
+            return step_document({name: in_step(each) for name, each in node.fields.items()})
         case Items():
             return [in_step(each) for each in node.items]
 
