@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub mod own;
 pub mod requests;
 
 use std::time::Duration;
