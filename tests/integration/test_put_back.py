@@ -17,7 +17,7 @@ from brimline.dataset.ownership import all_our_own
 from brimline.errors import UsageError
 from brimline.execution import DataPolicy, RunContext, StopToken, ensure_data, load_data, putting_back
 from brimline.execution.progress import Silence
-from brimline.plan import Plan, resolve, wire_target
+from brimline.plan import NullTarget, Plan, resolve, wire_target
 from brimline.servers import Deployment
 from brimline.spec import Spec
 
@@ -310,6 +310,9 @@ def test_documents_that_another_client_put_to_changed_data_are_not_deleted(workl
         with pytest.raises(UsageError, match=r"holds 21 documents, and the run that changed it left 20") as refused:
             workload.ensure(policy)
         assert "--drop" in str(refused.value.hint)
+    with pytest.raises(UsageError, match="holds 21 documents"), putting_back(plan, workload.context):
+        raise AssertionError("no run begins")
+    assert _manifest(database).left_count == 20, "they are still known to be another's"
     assert database["a"].count_documents({"_id": "theirs"}) == 1
     workload.ensure(DataPolicy.LOAD, drop=True)
     assert _content(database) == before
@@ -328,11 +331,18 @@ def test_documents_that_another_client_put_beside_those_of_a_run_stay(workload: 
     assert database["a"].count_documents(theirs) == 1
 
 
+def test_a_run_without_a_server_beside_one_touches_nothing(workload: Workload, database: Data) -> None:
+    plan = _loaded(workload)
+    with putting_back(plan.model_copy(update={"target": NullTarget()}), workload.context):
+        assert _manifest(database).state == "complete"
+
+
 def test_where_whatever_is_there_is_taken_it_stays_as_the_run_left_it(workload: Workload, database: Data) -> None:
     plan = _loaded(workload)
     context = replace(workload.context, wanted=())
     for _ in range(2):
         with putting_back(plan, context):
+            assert _manifest(database).left_count is None, "it may leave more"
             database["a"].update_many({}, {"$inc": {"changed": 1}})
     assert {document["changed"] for document in _content(database)} == {2}
     assert _manifest(database).state == "changed"

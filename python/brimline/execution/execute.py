@@ -82,7 +82,8 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext, cha
         facts: dict[str, Any] = {}
         for event in context.carried.take_events():
             writer.event(**event)
-        plans = {"start": look_at_plans(plan, context.deployment)}
+        asked = None if plan.target.kind == "null" else context.deployment
+        plans = {"start": look_at_plans(plan, asked)}
         if plans["start"]:
             writer.plans(plans)
         _note_sizes(facts, "before", plan, writer, context.deployment)
@@ -120,7 +121,7 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext, cha
                 counters = around(before, read_counters(context.deployment, commands))
                 _note_sizes(facts, "after", plan, writer, context.deployment)
                 if plans["start"] and not context.stop.urgent:
-                    writer.plans({**plans, "end": look_at_plans(plan, context.deployment)})
+                    writer.plans({**plans, "end": look_at_plans(plan, asked)})
             except TargetError as error:
                 # It died, or fell silent, so late in the run that the engine was still waiting for it.
                 summary = {**summary, "ended_by": "target_lost", "message": error.message}

@@ -24,7 +24,10 @@ def putting_back(plan: Plan, context: RunContext) -> Iterator[None]:
     It says what is left where it was asked to end at once, where the server is gone, and in data that it doesn't know:
     the run is measured, and nothing here costs it. Of a person's own operations see `put_back`.
     """
-    if context.deployment is not None and isinstance(plan.work, OperationsWork):
+    if context.deployment is None or plan.target.kind == "null":
+        yield
+        return
+    if isinstance(plan.work, OperationsWork):
         with own_data_kept(plan, plan.work, context):
             yield
         return
@@ -36,7 +39,7 @@ def putting_back(plan: Plan, context: RunContext) -> Iterator[None]:
 
 def _put_back(plan: Plan, context: RunContext) -> None:
     deployment = context.deployment
-    if deployment is None or plan.target.kind == "null":
+    if deployment is None:
         return
     if plan.work.kind != "mix" or plan.work.proportions.insert == 0:
         return

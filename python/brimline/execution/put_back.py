@@ -39,12 +39,14 @@ def own_data_kept(plan: Plan, work: OperationsWork, context: RunContext) -> Iter
 
     Raises TargetError and Interrupted where the data can't be put back.
     """
+    begun: list[int] = []
     try:
         for place in range(len(work.collections)):
             _begin(collection_plan(plan, place), _effects(plan, work, place, context), context)
+            begun.append(place)
         yield
     finally:
-        for place in range(len(work.collections)):
+        for place in begun:
             if effects := _effects(plan, work, place, context):
                 _at_the_end(collection_plan(plan, place), context, effects)
         _tidy_live_collections(plan, context)
@@ -100,8 +102,14 @@ def _begin(plan: Plan, effects: frozenset[Effect], context: RunContext) -> None:
         if manifest is not None and manifest.state == "changed" and wanted is not None:
             put_right(database, wanted, manifest, context)
             manifest = dataset.read_manifest(database, name)
-        if manifest is None or manifest.state != "complete" or not effects - {Effect.KEYS}:
-            return  # what came by key is taken away by key, also by the next run
+        if manifest is None or manifest.state == "loading" or not effects:
+            return
+        if manifest.state == "changed":  # and taken as it is
+            only_ids_added = manifest.only_ids_added and Effect.CHANGE not in effects
+            dataset.write_manifest(database, manifest.changed(only_ids_added=only_ids_added))
+            return
+        if effects == {Effect.KEYS}:
+            return  # they are taken away by key, also by the next run
         is_whole = wanted is not None and dataset.inspect(database, wanted.manifest).ready
         if Effect.CHANGE in effects and is_whole and not dataset.has_copy(database, manifest):
             manifest = _with_copy(database, manifest, context)
