@@ -18,7 +18,7 @@ from brimline.plan.model import OperationsWork
 from brimline.plan.operations import OperationPlan, Step
 from brimline.record.model import OperationRow, RunRecord, StepRow
 from brimline.record.plans import StepPlan, step_plans
-from brimline.units import NS_PER_S
+from brimline.units import NS_PER_S, UNKNOWN_TEXT
 from brimline.wording import Verbatim, joined, message
 
 _READS = frozenset({"find", "aggregate", "count", "distinct"})
@@ -191,6 +191,17 @@ def _class(truth: StepTruth) -> str:
 
 def _served_ns(truth: StepTruth) -> float:
     return 0.0 if truth.service is None else truth.service.mean_ns * truth.service.count
+
+
+def plan_summaries(record: RunRecord) -> dict[str, str]:
+    """How the server executed each step that could be explained, by the step's name; none of a run of other work."""
+    return {truth.label: plan_text(truth.plan) for truth in step_truths(record, None) if truth.plan is not None}
+
+
+def plan_text(plan: StepPlan) -> str:
+    """The server's own summary, and whether it sorts in memory."""
+    told = Verbatim(plan["plan_summary"] or UNKNOWN_TEXT)
+    return message("{plan}, sorts in memory", plan=told) if plan["in_memory_sort"] else told
 
 
 def plan_remarks(truths: Sequence[StepTruth]) -> list[str]:

@@ -4,20 +4,23 @@ import csv
 import io
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from brimline.experiments.vary.conclusion import conclude_vary
-from brimline.experiments.vary.order import VaryLoad
+from brimline.experiments.vary.order import VaryLoad, VaryProbe
+from brimline.experiments.vary.runner import read_vary_trial
 from brimline.report import Report, in_language, print_report, render_html, render_json
 from brimline.report.csv_export import probes_csv
 from brimline.report.markdown import render_markdown
 from brimline.report.vary.as_json import vary_document
 from brimline.report.vary.claims import vary_claims
-from brimline.report.vary.tables import curves_table, differences_table, loads_table
+from brimline.report.vary.tables import curves_table, differences_table, loads_table, plans_blocks
 from brimline.report.vary.view import vary_report
-from brimline.report.view import Chart, Facts, Table
+from brimline.report.view import Chart, Facts, Table, Text
+from tests.support.own_run import write_own_run
 from tests.unit.experiments.vary_simulator import Machine, settings_of
 from tests.unit.report.language.test_chinese_report import QUOTED, _english
 from tests.unit.report.report_samples import ENVIRONMENT, ended_experiment
@@ -269,3 +272,26 @@ def test_a_further_table_of_a_section_says_what_it_is_on_a_terminal_too() -> Non
     out = io.StringIO()
     print_report(report, Console(file=out, width=160))
     assert "The same at each combination of the other factors." in map(str.strip, out.getvalue().splitlines())
+
+
+def test_plans_that_differ_between_combinations_are_shown(tmp_path: Path) -> None:
+    """A step that has the same plan everywhere is counted only; other work has no such section."""
+    assert plans_blocks(trials_of(), SETTINGS) == []
+    plans = {"4.4": {"latest": "COLLSCAN", "key": "IDHACK"}, "6.0": {"latest": "IXSCAN { a: 1 }", "key": "IDHACK"}}
+    trials = [replace(trial, plans=plans[trial.probe.levels[0]]) for trial in trials_of()]
+    (found,) = plans_blocks(trials, SETTINGS)
+    assert isinstance(found, Table)
+    shown = rows(found)
+    assert len(shown) == 8 and {row["Step"] for row in shown} == {"latest"}
+    assert {(row["server-version"], row["Plan"]) for row in shown} == {("4.4", "COLLSCAN"), ("6.0", "IXSCAN { a: 1 }")}
+    assert found.caption.endswith("1 of 2 steps had the same plan in all.")
+    (same,) = plans_blocks([replace(trial, plans=plans["6.0"]) for trial in trials], SETTINGS)
+    assert isinstance(same, Text) and same.text == "Every step had the same plan in every combination."
+    record = write_own_run(tmp_path / "run")
+    read = read_vary_trial(VaryProbe(block=1, levels=("4.4", "1")), record, server=1)
+    assert read.plans == {
+        "latest_orders": "IXSCAN { _id: 1 }, sorts in memory",
+        "place_order: find customers": "IXSCAN { city: 1 }",
+        "place_order: update stock": "COLLSCAN",
+        "revenue": "COLLSCAN",
+    }

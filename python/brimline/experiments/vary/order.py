@@ -156,7 +156,7 @@ class VaryTrial:
     The `reasons` of one that counts are why lag of the generator spoils single figures, which are absent.
 
     `server` tells which runs had the same server, counted from 1. `took_s`: by the wall clock, starting and loading
-    the server included.
+    the server included. `plans`: how the server executed each step of an author's own operations, by the step's name.
     """
 
     probe: VaryProbe
@@ -168,6 +168,7 @@ class VaryTrial:
     server_version: str = ""
     took_s: float | None = None
     observation: Observation | None = None
+    plans: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def counts(self) -> bool:

@@ -12,6 +12,7 @@ from brimline.analysis.finding import Standing
 from brimline.analysis.lateness import LAG_CHECK
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.spoilt import spoilt_text
+from brimline.analysis.step_truth import plan_summaries
 from brimline.analysis.validity import GENERATOR_CHECKS
 from brimline.errors import Interrupted
 from brimline.execution import MakeDirectory, ProgressSink, RunContext, StopToken, execute, putting_back
@@ -136,6 +137,7 @@ def read_vary_trial(
         server_version=str((record.environment.get("server") or {}).get("version") or ""),
         took_s=took_s,
         observation=observation,
+        plans=plan_summaries(record),
     )
 
 

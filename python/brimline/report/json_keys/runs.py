@@ -59,6 +59,7 @@ RUNS: Mapping[str, str] = {
     "p99_interval_ns": "The 95 % interval of the p99.",
     "loads_apart": "The loads beside the workload's, each of operations with a load of their own.",
     "_load_document.operations": "The operations of the load.",
+    "plans": "How the server executed each step of an author's own operations, by the step's name.",
     "plan_remarks": "What stands out of how the server executes steps, a sentence each.",
     "clock": "Which time: `response`, `service` or `lag`.",
     "quantile": "Which quantile, between 0 and 1.",

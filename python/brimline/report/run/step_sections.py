@@ -7,7 +7,7 @@ from brimline.analysis.latency import Latency
 from brimline.analysis.loads import loads_beside
 from brimline.analysis.operation_names import shown
 from brimline.analysis.quantile_text import quantile_text
-from brimline.analysis.step_truth import StepTruth, plan_remarks, step_truths
+from brimline.analysis.step_truth import StepTruth, plan_remarks, plan_text, step_truths
 from brimline.analysis.window import done_in_window
 from brimline.plan.pacing import offered_mean, short_load
 from brimline.record.model import RunRecord
@@ -99,14 +99,9 @@ def _plan_text(truth: StepTruth) -> str:
     plan = truth.plan
     assert plan is not None  # noqa: S101 - asked for where there is one
     if truth.has_changed and truth.start is not None:
-        told: str = message(
-            "{before}, in the end {after}",
-            before=Verbatim(truth.start["plan_summary"] or ""),
-            after=Verbatim(plan["plan_summary"] or ""),
-        )
-    else:
-        told = Verbatim(plan["plan_summary"] or UNKNOWN_TEXT)
-    return message("{plan}, sorts in memory", plan=told) if plan["in_memory_sort"] else told
+        before = Verbatim(truth.start["plan_summary"] or "")
+        return message("{before}, in the end {after}", before=before, after=plan_text(plan))
+    return plan_text(plan)
 
 
 def per_document(examined: int | None, returned: int | None) -> str:

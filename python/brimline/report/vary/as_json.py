@@ -123,5 +123,6 @@ def _run_document(number: int, trial: VaryTrial, settings: VarySettings) -> dict
         "rate_ops_per_s": None,
         "result": trial.outcome.value,
         "reasons": list(trial.reasons),
+        "plans": dict(trial.plans),
         **observed,
     }

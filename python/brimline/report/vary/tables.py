@@ -11,7 +11,7 @@ from brimline.experiments.vary.factors import CONNECTIONS
 from brimline.experiments.vary.order import VarySettings, VaryTrial
 from brimline.report.comparison.figures import VERDICT_TONES, metric_text
 from brimline.report.view import Cell as TableCell
-from brimline.report.view import Column, Table
+from brimline.report.view import Column, Table, Text
 from brimline.units import NS_PER_S, UNKNOWN_TEXT, format_count, format_duration, format_percentage
 from brimline.wording import Verbatim, joined, message
 
@@ -30,6 +30,40 @@ def combinations_table(conclusion: VaryConclusion, settings: VarySettings) -> Ta
             precision=format_percentage(settings.precision),
         ),
     )
+
+
+def plans_blocks(trials: Sequence[VaryTrial], settings: VarySettings) -> list[Table | Text]:
+    """How the server executed the steps that it executes otherwise in some combination; nothing without such steps."""
+    last = {trial.probe.levels: trial.plans for trial in trials if trial.plans}
+    steps = list(dict.fromkeys(step for plans in last.values() for step in plans))
+    changing = [step for step in steps if len({plans.get(step) for plans in last.values()}) > 1]
+    if not last:
+        return []
+    if not changing:
+        return [Text(text="Every step had the same plan in every combination.")]
+    names = [factor.name for factor in settings.factors]
+    return [
+        Table(
+            columns=[
+                Column(label="Step", numeric=False, leading=True),
+                *(Column(label=name, numeric=False) for name in [*names, "Plan"]),
+            ],
+            rows=[
+                [
+                    TableCell(text=Verbatim(step)),
+                    *(TableCell(text=Verbatim(level)) for level in levels),
+                    TableCell(text=plans.get(step, UNKNOWN_TEXT)),
+                ]
+                for step in changing
+                for levels, plans in last.items()
+            ],
+            caption=message(
+                "Of the last run of each combination. {same} of {count} steps had the same plan in all.",
+                same=len(steps) - len(changing),
+                count=len(steps),
+            ),
+        )
+    ]
 
 
 def loads_table(conclusion: VaryConclusion) -> Table | None:

@@ -22,6 +22,7 @@ from brimline.report.vary.tables import (
     curves_table,
     differences_table,
     loads_table,
+    plans_blocks,
     servers_table,
 )
 from brimline.report.view import Badge, Block, Fact, Report, Section, Table, Tone, Verdict
@@ -101,6 +102,7 @@ def vary_report(
                 blocks=_charts(conclusion, settings, connections=False)),
         Section(id="combinations", title="Every combination", short="Combinations",
                 blocks=[combinations_table(conclusion, settings), *_present(_within(conclusion))] if trials else []),
+        Section(id="plans", title="Plans that differ", short="Plans", blocks=plans_blocks(trials, settings)),
         Section(id="loading", title="Loading", short="Loading", blocks=_loads(conclusion)),
         Section(
             id="servers",
