@@ -83,7 +83,7 @@ def kinds_in(operations: Any) -> Iterator[str]:
 
 
 @pytest.mark.mongod
-@pytest.mark.parametrize("name", [name for name in LOADED if name not in ("shop.yaml", "measurements.yaml")])
+@pytest.mark.parametrize("name", [name for name in LOADED if name != "shop.yaml"])
 def test_it_runs(name: str, mongod: Deployment, tmp_path: Path) -> None:
     run(name, f"mongodb://{mongod.address}/", tmp_path)
 

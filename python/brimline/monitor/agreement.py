@@ -42,6 +42,7 @@ _READS_OPLOG = "oplog reads of other members"
 _LOOKS_UP_SESSIONS = "lookups of sessions by members"
 _SESSIONS_IN_ORDER = "sessions that the server put in order"
 _WRITES_WITHIN = "what aggregations write"
+_FILLS_BUCKETS = "buckets of time series"
 _STORED_FUNCTIONS = "lookups of stored functions"
 _MODIFIES_FOUND = "what is found and modified"
 _MIRRORS = "mirrored reads"
@@ -181,6 +182,7 @@ class _Others:
 def _within(own: OwnCounts) -> dict[str, str]:
     """The opcounters that rise by what the author's commands do within the server."""
     found = dict.fromkeys((_INSERTS, _UPDATES), _WRITES_WITHIN) if own.writes_within else {}
+    found |= {_UPDATES: _FILLS_BUCKETS} if own.fills_buckets else {}
     return found | ({_QUERIES: _STORED_FUNCTIONS} if own.reads_within else {})
 
 
@@ -211,6 +213,7 @@ def _of_documents(own: OwnCounts, before: Opcounters, after: Opcounters, others:
     returned = own.returned if own.uncounted else told.get("returned")
     open_end = "" if own.is_certain else _NEVER_ANSWERED
     written = _WRITES_WITHIN if own.writes_within else ""
+    filled = _FILLS_BUCKETS if own.fills_buckets else ""
     modified = _MODIFIES_FOUND if own.modifies_found else _SESSIONS_IN_ORDER if others.puts_sessions_in_order else ""
     reads = {
         _READS_OPLOG: others.reads_oplog,
@@ -221,7 +224,7 @@ def _of_documents(own: OwnCounts, before: Opcounters, after: Opcounters, others:
     read = next((why for why, is_so in reads.items() if is_so), "")
     for name, kind, count, steps, why in (
         ("inserted", "documents inserted", told.get("inserted"), of.get("insert", ()), written),
-        ("updated", "documents updated", told.get("matched"), of.get("update", ()), modified or written),
+        ("updated", "documents updated", told.get("matched"), of.get("update", ()), modified or filled or written),
         ("deleted", "documents deleted", told.get("deleted"), of.get("delete", ()), modified),
         ("returned", "documents returned", returned, finds, read),
     ):

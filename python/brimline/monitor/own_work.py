@@ -8,6 +8,7 @@ As counted by 4.4.2, 5.0.4 and 6.0.5, standalone and in sets:
   returned by finds, aggregations and `getMore`. A `findAndModify` counts as updated or deleted, and returns none. What
   expires (TTL), falls out of a capped collection or is replicated to a secondary is not counted; what other members
   read of the oplog is.
+- An insert into a time series updates buckets, which count as updates.
 - `$out` and `$merge` insert and update as clients do, and `$where` and `$function` look for stored functions.
 """
 
@@ -38,8 +39,9 @@ class OwnCounts:
 
     `commands` by name and `documents` as in the summary. `refused`: how many commands at most were refused before they
     were counted. `by_command`, `by_counter`: names of steps by command and by opcounter. `writes_within`,
-    `reads_within`: aggregations write, or stored functions are looked for. `uncounted`: the steps whose replies bring
-    documents that the server counts otherwise; `returned`: how many the others brought, None where that isn't known.
+    `reads_within`: aggregations write, or stored functions are looked for. `fills_buckets`: documents are inserted into
+    a time series. `uncounted`: the steps whose replies bring documents that the server counts otherwise; `returned`:
+    how many the others brought, None where that isn't known.
     """
 
     commands: Mapping[str, CommandTotals]
@@ -48,6 +50,7 @@ class OwnCounts:
     by_command: Mapping[str, Sequence[str]] = field(default_factory=dict)
     by_counter: Mapping[str, Sequence[str]] = field(default_factory=dict)
     writes_within: bool = False
+    fills_buckets: bool = False
     reads_within: bool = False
     modifies_found: bool = False
     uncounted: Sequence[str] = ()
@@ -104,6 +107,7 @@ def own_counts(
         by_command=by_command,
         by_counter=by_counter,
         writes_within=any(_mentions(step, *_WRITING_STAGES) for _, step in steps),
+        fills_buckets=_fills_buckets(plan.work),
         reads_within=any(_mentions(step, *_STORED_FUNCTIONS) for _, step in steps),
         modifies_found=any(step.command.lower() == "findandmodify" for _, step in steps),
         uncounted=[step_label(operation, step) for operation, step in uncounted],
@@ -114,6 +118,11 @@ def own_counts(
 def _brings_uncounted(step: Step) -> bool:
     """Whether replies bring documents that the server doesn't count as returned, or it counts others."""
     return step.command not in _COUNTS_RETURNED or _mentions(step, *_WRITING_STAGES)
+
+
+def _fills_buckets(work: OperationsWork) -> bool:
+    series = {(each.database, each.collection) for each in work.collections if each.time_series}
+    return any(step.command == "insert" and (step.database, step.collection) in series for _, step in _steps(work))
 
 
 def _refused(summary: Summary) -> int:

@@ -2,11 +2,11 @@
 
 import hashlib
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
-from brimline.plan.base import Count, Number, Part
+from brimline.plan.base import Count, Number, Part, without
 from brimline.plan.documents import DocumentPlan
 from brimline.plan.expressions import Expression, Hex, Names
 from brimline.plan.pacers import PacerPlan, ThinkTime
@@ -16,12 +16,20 @@ OPERATIONS_MAX = 64
 
 
 class CollectionPlan(Part):
-    """A collection with a shape: the records that brimline loads into it."""
+    """A collection with a shape: the records that brimline loads into it.
+
+    `time_series`: the server keeps it as one, and updates its buckets where documents are inserted.
+    """
 
     name: str
     database: str
     collection: str
     data: DocumentPlan
+    time_series: bool = False
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without(dump(self), "time_series")
 
 
 class Sampled(Part):

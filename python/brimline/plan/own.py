@@ -8,7 +8,7 @@ from brimline.plan import model
 from brimline.plan.operations import CollectionPlan, OperationsWork, Sampled
 from brimline.plan.pacing_plan import pacer_plan
 from brimline.spec.model import Spec
-from brimline.spec.own import KeyOf, OwnOperation, OwnOperations, OwnWorkload, Table
+from brimline.spec.own import CollectionSpec, KeyOf, OwnOperation, OwnOperations, OwnWorkload, Table
 
 
 def operations_work(spec: Spec) -> OperationsWork:
@@ -16,7 +16,7 @@ def operations_work(spec: Spec) -> OperationsWork:
     read = spec.own_workload()
     made = OperationsWork.model_validate(
         {
-            "collections": [_collection(name, shape, read.shapes) for name, shape in read.shapes.items()],
+            "collections": [_collection(name, shape, read.shapes) for name, shape in spec.shapes.items()],
             "tables": [_table(table) for table in read.tables],
             "values": [{"name": name, "value": _expression(plan, read.shapes)} for name, plan in read.values],
             "saved": read.saved,
@@ -53,9 +53,13 @@ def _placed(collection: CollectionPlan) -> dict[str, Any]:
     return {"namespace": namespace, "data": collection.data}
 
 
-def _collection(name: str, shape: Any, shapes: data_plan.Collections) -> CollectionPlan:
+def _collection(name: str, shape: CollectionSpec, shapes: data_plan.Collections) -> CollectionPlan:
     return CollectionPlan(
-        name=name, database=shape.database, collection=shape.collection, data=data_plan.document_plan(shape, shapes)
+        name=name,
+        database=shape.database,
+        collection=shape.collection,
+        data=data_plan.document_plan(shape, shapes),
+        time_series="timeseries" in shape.options,
     )
 
 

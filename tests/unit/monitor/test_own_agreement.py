@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from brimline.monitor import Agreement, Opcounters, check_agreement, command_names, own_counts
+from brimline.plan import Plan
+from brimline.plan.operations import CollectionPlan, OperationsWork
 from tests.support.own_work import SHOP, constant, own_plan, step
 from tests.unit.record.own_samples import step_row
 from tests.unit.record.samples import operation_row, plan, summary
@@ -221,6 +223,21 @@ def test_steps_beside_one_whose_documents_are_counted_otherwise_are_proven_alone
     wrong = with_returned(3999)
     assert wrong.verdict == "fail"
     assert wrong.evidence.endswith("(in latest_orders, place_order: find customers, revenue)")
+
+
+def test_buckets_of_time_series_are_no_other_client() -> None:
+    after = replace(with_documents(updated=300), update=310)
+    assert compare(after).verdict == "fail"
+    assert compare(after, of=with_series("orders")).verdict == "pass"
+    assert compare(after, of=with_series("another")).verdict == "fail"
+    assert compare(replace(after, update=99), of=with_series("orders")).verdict == "fail"
+
+
+def with_series(name: str) -> Plan:
+    """The plan with a collection that the server keeps as a time series."""
+    assert isinstance(PLAN.work, OperationsWork)
+    series = CollectionPlan(name=name, database="shop", collection=name, data=PLAN.data, time_series=True)
+    return PLAN.model_copy(update={"work": PLAN.work.model_copy(update={"collections": (series,)})})
 
 
 def test_a_version_that_does_not_count_inserts_into_time_series() -> None:

@@ -79,6 +79,20 @@ def test_what_changes_the_data_changes_the_first_collection(spec: Spec) -> None:
     assert work.collections[1].data.record_count == 5000
 
 
+def test_a_time_series_is_one_in_the_plan(tmp_path: Path) -> None:
+    file = tmp_path / "series.yaml"
+    file.write_text(
+        "collections:\n  a: {records: 5, fields: {at: {kind: clock, start: 2026-01-01, every: 1s}}, "
+        "options: {timeseries: {timeField: at}}}\n  b: {records: 5}\n"
+        "operations: {look: {find: {collection: a}}}\n",
+        encoding="utf-8",
+    )
+    plan = resolve(load_spec(file).spec, target=NullTarget())
+    assert [each.time_series for each in own(plan).collections] == [True, False]
+    assert plan.canonical_json().count("time_series") == 1
+    assert Plan.from_json(plan.canonical_json()) == plan
+
+
 def test_files_are_read_and_samples_are_filled_later(spec: Spec) -> None:
     plan = resolve(spec, target=NullTarget())
     known, sku, row = own(plan).tables

@@ -49,6 +49,9 @@ pub struct CollectionPlan {
     pub collection: String,
     /// Keys and documents.
     pub data: DocumentSpec,
+    /// Whether the server keeps it as a time series, of which it updates buckets where documents are inserted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub time_series: bool,
 }
 
 /// Rows that values are taken from.
