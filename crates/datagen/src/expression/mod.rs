@@ -10,6 +10,7 @@ mod node;
 mod object_ids;
 mod path;
 mod prepare;
+mod references;
 mod spec;
 mod table;
 mod types;

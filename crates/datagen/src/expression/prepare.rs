@@ -1,12 +1,9 @@
-//! Owns the step from an expression as a plan says it to one that is ready: references are followed, constants encoded, types looked at.
-
-use std::sync::Arc;
+//! Owns the step from an expression as a plan says it to one that is ready: constants are encoded, types looked at.
 
 use brimline_bson::{ElementType, Writer};
 
 use super::calculate;
 use super::node::{Expression, Node, Part};
-use super::path::{self, Path};
 use super::spec::{ExpressionField, ExpressionSpec};
 use super::types::Types;
 use super::{Misfit, Uses, World};
@@ -17,8 +14,6 @@ use crate::{ChooserSpec, KeyChooser, SpecError, stream};
 
 /// Upper bound of expressions within expressions, named values included: as much as fits a thread's stack with room to spare.
 const DEPTH_MAX: usize = 100;
-/// Upper bound of values that are parts of values that are parts of values.
-const PARTS_OF_PARTS_MAX: usize = 32;
 /// Upper bound of the expressions that are looked at for one value; beyond it, values refer to values over and over.
 const COST_MAX: u64 = 10_000_000;
 /// Upper bound of the nodes of one expression.
@@ -37,7 +32,7 @@ impl World {
         self.prepared(place, spec)
     }
 
-    fn prepared(&self, place: &str, spec: &ExpressionSpec) -> Result<Expression, SpecError> {
+    pub(super) fn prepared(&self, place: &str, spec: &ExpressionSpec) -> Result<Expression, SpecError> {
         let expression = self.unbounded(place, spec)?;
         if expression.depth > DEPTH_MAX || expression.cost > COST_MAX || expression.size > SIZE_MAX {
             return Err(SpecError::new("kind", "values refer to values too often"));
@@ -210,99 +205,6 @@ impl World {
         Ok(compound(node, types, bytes_max, &known))
     }
 
-    fn value(&self, index: u32, path: &[String], level: usize) -> Result<Expression, SpecError> {
-        let Some(value) = self.values.get(index as usize) else {
-            return Err(SpecError::new("index", format!("must be that of an earlier value, got {index}")));
-        };
-        if !path.is_empty() {
-            return self.within(&value.place, &value.spec, path, level);
-        }
-        let shared = &value.expression;
-        if let Some((type_byte, value)) = shared.constant() {
-            return Ok(constant(type_byte, value));
-        }
-        Ok(Expression {
-            node: Node::Shared(Arc::clone(shared)),
-            types: shared.types,
-            bytes_max: shared.bytes_max,
-            depth: shared.depth + 1,
-            size: 1,
-            cost: shared.cost + 1,
-            uses: shared.uses.clone(),
-        })
-    }
-
-    /// What stands at `path`, which isn't empty, in the value of `spec`. Its random numbers are those of the whole value.
-    fn within(
-        &self,
-        place: &str,
-        spec: &ExpressionSpec,
-        path: &[String],
-        level: usize,
-    ) -> Result<Expression, SpecError> {
-        if level > PARTS_OF_PARTS_MAX {
-            return Err(SpecError::new("path", "values refer to values too often"));
-        }
-        let Some((first, rest)) = path.split_first() else {
-            return match spec {
-                ExpressionSpec::Value { index, path } => self.value(*index, path, level + 1),
-                _ => self.prepared(place, spec),
-            };
-        };
-        let nothing = || SpecError::new("path", format!("there is no {first} in the value"));
-        match spec {
-            ExpressionSpec::Document { fields } => {
-                let field = fields.iter().find(|field| field.name == *first).ok_or_else(nothing)?;
-                self.within(&within_place(place, first), &field.value, rest, level)
-            }
-            ExpressionSpec::List { items } => {
-                let number: usize = first.parse().map_err(|_| nothing())?;
-                let item = items.get(number).ok_or_else(nothing)?;
-                self.within(&within_place(place, &format!("items.{number}")), item, rest, level)
-            }
-            ExpressionSpec::Value { index, path: own } => self.value(*index, &joined(own, path), level + 1),
-            ExpressionSpec::Saved { slot, path: own } => self.saved(*slot, &joined(own, path)),
-            ExpressionSpec::Row { table } => self.row(*table, path),
-            _ => {
-                let whole = self.prepared(place, spec)?;
-                if whole.types.and(Types::DOCUMENT.or(Types::LIST)).is_empty() {
-                    return Err(SpecError::new(
-                        "path",
-                        format!("the value is {} and has no {first}", whole.types.name()),
-                    ));
-                }
-                if let Some(value) = whole.constant() {
-                    let (type_byte, part) = path::find(value, &boxed(path)).ok_or_else(nothing)?;
-                    return Ok(constant(type_byte, part));
-                }
-                let node = Node::Within { of: Box::new(whole.node), path: boxed(path) };
-                Ok(Expression { node, types: Types::ANY, depth: whole.depth + 1, ..whole })
-            }
-        }
-    }
-
-    fn saved(&self, slot: u32, path: &[String]) -> Result<Expression, SpecError> {
-        if slot >= self.saved_count {
-            return Err(SpecError::new("slot", format!("must be below {}, got {slot}", self.saved_count)));
-        }
-        let mut saved = leaf(Node::Saved { slot, path: boxed(path) });
-        saved.uses.saved.insert(slot);
-        Ok(saved)
-    }
-
-    fn row(&self, table: u32, path: &[String]) -> Result<Expression, SpecError> {
-        let Some(rows) = self.tables.get(table as usize) else {
-            return Err(SpecError::new("table", format!("must be below {}, got {table}", self.tables.len())));
-        };
-        let mut row = leaf(Node::Row { table, path: boxed(path) });
-        row.bytes_max = rows.row_bytes_max();
-        row.uses.tables.insert(table);
-        if path.is_empty() {
-            row.types = Types::DOCUMENT;
-        }
-        Ok(row)
-    }
-
     fn data(&self, collection: u32) -> Result<&crate::DocumentSpec, SpecError> {
         self.data.get(collection as usize).ok_or_else(|| {
             SpecError::new("collection", format!("must be below {}, got {collection}", self.data.len()))
@@ -351,13 +253,13 @@ impl World {
     }
 }
 
-fn constant(type_byte: u8, value: &[u8]) -> Expression {
+pub(super) fn constant(type_byte: u8, value: &[u8]) -> Expression {
     let node = Node::Constant { type_byte, value: value.into() };
     known(node, Types::of_byte(type_byte), value.len() as u64)
 }
 
 /// A value of which nothing is known beforehand.
-fn leaf(node: Node) -> Expression {
+pub(super) fn leaf(node: Node) -> Expression {
     known(node, Types::ANY, 0)
 }
 
@@ -383,7 +285,7 @@ fn compound(node: Node, types: Types, bytes_max: u64, parts: &[Expression]) -> E
 }
 
 /// A place within a place. No name has a NUL, so that no two places share their random numbers.
-fn within_place(place: &str, name: &str) -> String {
+pub(super) fn within_place(place: &str, name: &str) -> String {
     format!("{place}\0{name}")
 }
 
@@ -403,12 +305,4 @@ fn document_of(elements: &[u8]) -> Vec<u8> {
 
 fn digits(count: u32) -> u64 {
     u64::from(count.checked_ilog10().unwrap_or(0)) + 1
-}
-
-fn boxed(path: &[String]) -> Path {
-    path.iter().map(|name| name.as_str().into()).collect()
-}
-
-fn joined(outer: &[String], inner: &[String]) -> Vec<String> {
-    outer.iter().chain(inner).cloned().collect()
 }

@@ -8,6 +8,7 @@ mod documents;
 mod expressions;
 mod lengths;
 mod permutation;
+mod rich_templates;
 mod rng;
 mod statistics;
 mod templates;
