@@ -49,9 +49,11 @@ def _places() -> Mapping[str, list[type[BaseModel]]]:
     waiting: list[tuple[str, type[BaseModel]]] = [(_TOP, Spec)]
     while waiting:
         place, model = waiting.pop(0)
-        for name, field in model.model_fields.items():
-            path = _below(place, _key(name, field), field)
-            models = _models(field.annotation)
+        others = {f"{place}.{_EACH}": _others(model)} if _others(model) else {}
+        fields = {
+            _below(place, _key(name, each), each): _models(each.annotation) for name, each in model.model_fields.items()
+        }
+        for path, models in (fields | others).items():
             new = [each for each in models if each not in known]
             # Another kind of what has a place already stands with the others.
             path = next((place for place, there in found.items() if there[0] in models), path)
@@ -138,6 +140,12 @@ def _docstrings(model: type[BaseModel]) -> Mapping[str, str]:
     """The text behind each field of a model and of what it inherits from."""
     parts = [each for each in reversed(model.__mro__) if issubclass(each, BaseModel) and each is not BaseModel]
     return {name: text for each in parts for name, text in docstrings_behind(each).items()}
+
+
+def _others(model: type[BaseModel]) -> list[type[BaseModel]]:
+    """The models of what has names of the user's own beside a model's fields."""
+    given = get_args(model.__annotations__.get("__pydantic_extra__"))
+    return _models(given[1]) if given else []
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:

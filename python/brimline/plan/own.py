@@ -14,7 +14,7 @@ from brimline.spec.own import CollectionSpec, KeyOf, OwnOperation, OwnOperations
 def operations_work(spec: Spec) -> OperationsWork:
     """The work of `spec`, which has operations of its own."""
     read = spec.own_workload()
-    made = OperationsWork.model_validate(
+    return OperationsWork.model_validate(
         {
             "collections": [_collection(name, shape, read.shapes) for name, shape in spec.shapes.items()],
             "tables": [_table(table) for table in read.tables],
@@ -24,7 +24,6 @@ def operations_work(spec: Spec) -> OperationsWork:
             "loads": _loads(spec),
         }
     )
-    return made.with_tables({table.name: _contents(table) for table in read.tables})
 
 
 def main_operation(spec: Spec) -> str | None:
@@ -64,25 +63,22 @@ def _collection(name: str, shape: CollectionSpec, shapes: data_plan.Collections)
 
 
 def _table(table: Table) -> dict[str, Any]:
-    sample = table.sample
+    sample, rows = table.sample, table.rows
     return {
         "name": table.name,
         "columns": table.columns,
-        "row_count": 0,
-        "sha256": "",
+        "row_count": 0 if rows is None else rows.row_count,
+        "sha256": "" if rows is None else rows.sha256,
         "order": table.order,
         "at_end": table.at_end,
         "scope": table.scope,
+        "content": b"" if rows is None else rows.content,
         "sample": None
         if sample is None
         else Sampled(
             database=sample.database, collection=sample.collection, fields=sample.fields, row_count_max=sample.count
         ),
     }
-
-
-def _contents(table: Table) -> tuple[bytes, int]:
-    return (b"", 0) if table.rows is None else (table.rows.content, table.rows.row_count)
 
 
 def _expression(plan: dict[str, Any], shapes: data_plan.Collections) -> dict[str, Any]:

@@ -344,15 +344,19 @@ OTHER_KINDS: Final = {
     "transaction": "Steps that are committed together.",
 }
 """Kinds that are no entry of `KINDS`: several commands, or any."""
-ALL_KINDS: Final = (*KINDS, *OTHER_KINDS)
+
+
+def all_kinds() -> tuple[str, ...]:
+    """The names of all kinds of steps."""
+    return (*KINDS, *OTHER_KINDS)
 
 
 def unknown_kind(keys: list[str], path: Path) -> Problem:
     """What a step says that is no kind."""
-    named = next((key for key in keys if near_name(key, ALL_KINDS)), keys[0] if keys else "")
+    named = next((key for key in keys if near_name(key, all_kinds())), keys[0] if keys else "")
     if not named:
-        return Problem(path, "says nothing to do", f"kinds of steps: {', '.join(ALL_KINDS)}")
-    hint = _SYNONYMS.get(named.lower().replace("_", ""), "") or nearest(named, ALL_KINDS)
+        return Problem(path, "says nothing to do", f"kinds of steps: {', '.join(all_kinds())}")
+    hint = _SYNONYMS.get(named.lower().replace("_", ""), "") or nearest(named, all_kinds())
     return Problem((*path, named), f"{shown(named)} is no kind of step", hint)
 
 

@@ -10,7 +10,7 @@ from brimline.spec import fields
 from brimline.spec.base import Part
 from brimline.spec.load_models import ClosedLoad, Load, UnlimitedLoad, rate_stages
 from brimline.spec.own.keys import check_keys
-from brimline.spec.own.kinds import ALL_KINDS, unknown_kind
+from brimline.spec.own.kinds import all_kinds, unknown_kind
 from brimline.spec.own.problems import Problem
 from brimline.spec.own.schema import operation_properties
 from brimline.spec.own.steps import BESIDE_COMMAND, BESIDE_KIND
@@ -90,7 +90,7 @@ def _check_definition(value: dict[str, Any]) -> None:
     if "share" in value and "load" in value:
         raise Problem(("load",), "has no place beside share: it is a load of its own", "leave one of them out")
     own = ("share", "load", "connections")
-    kinds = [key for key in value if key in ALL_KINDS]
+    kinds = [key for key in value if key in all_kinds()]
     if "steps" in value:
         if kinds:
             raise Problem((kinds[0],), "is a step beside steps", "make it one of the steps")
@@ -98,10 +98,10 @@ def _check_definition(value: dict[str, Any]) -> None:
     elif not kinds:
         unknown = [key for key in value if key not in (*own, *BESIDE_KIND)]
         if not unknown:
-            raise Problem(("steps",), "is missing", f"add steps, or one of {', '.join(ALL_KINDS)}")
+            raise Problem(("steps",), "is missing", f"add steps, or one of {', '.join(all_kinds())}")
         near = [key for key in unknown if key[:2] == "st"]
         if near:
-            check_keys(value, (), (*own, "steps", *ALL_KINDS, *BESIDE_KIND))
+            check_keys(value, (), (*own, "steps", *all_kinds(), *BESIDE_KIND))
         raise unknown_kind(unknown, ())
     elif len(kinds) > 1:
         hint = "write steps: [{…}, {…}] for several"

@@ -11,7 +11,7 @@ from brimline.spec.own.commands import body_of, bulk_body, is_retryable, stateme
 from brimline.spec.own.expressions import Scope, read_expression
 from brimline.spec.own.forms import Forms
 from brimline.spec.own.keys import check_keys, choice, mapping
-from brimline.spec.own.kinds import ALL_KINDS, BULK_KINDS, COMMIT_OPTIONS, KINDS, Given, StepKind, unknown_kind
+from brimline.spec.own.kinds import BULK_KINDS, COMMIT_OPTIONS, KINDS, Given, StepKind, all_kinds, unknown_kind
 from brimline.spec.own.nodes import Node, array, constant, document, with_field
 from brimline.spec.own.options import a_read_concern, duration_ns, flag
 from brimline.spec.own.problems import Problem, nearest
@@ -60,7 +60,7 @@ class StepReader:
     def step(self, item: Any, path: Path, *, in_transaction: bool = False) -> list[dict[str, Any]]:
         """The commands of one step."""
         step = mapping(item, path, "{find: {collection: orders}}")
-        kinds = [key for key in step if key in ALL_KINDS]
+        kinds = [key for key in step if key in all_kinds()]
         if len(kinds) > 1:
             raise Problem(
                 (*path, kinds[1]), f"is a second step beside {kinds[0]}", "begin each step with a - of its own"

@@ -9,7 +9,7 @@ from typing import Any, Final
 from brimline.spec.data import DataSpec
 from brimline.spec.document import Path
 from brimline.spec.own.forms import Forms, Table
-from brimline.spec.own.kinds import ALL_KINDS
+from brimline.spec.own.kinds import all_kinds
 from brimline.spec.own.operations import OwnOperation
 from brimline.spec.own.problems import Problem
 from brimline.spec.own.replies import saved_names
@@ -88,7 +88,7 @@ def _steps(
         return reader.step(definition, path)
     made = reader.read(definition["steps"], (*path, "steps"))
     if not made:
-        raise Problem((*path, "steps"), "has no step but a pause", f"write one of {', '.join(ALL_KINDS)}")
+        raise Problem((*path, "steps"), "has no step but a pause", f"write one of {', '.join(all_kinds())}")
     return made
 
 

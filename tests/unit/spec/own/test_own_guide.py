@@ -9,7 +9,7 @@ from brimline.errors import SpecError
 from brimline.plan import NullTarget, resolve
 from brimline.spec import load_spec, spec_schema
 from brimline.spec.own.expressions import BUILT_IN
-from brimline.spec.own.kinds import ALL_KINDS, KINDS
+from brimline.spec.own.kinds import KINDS, all_kinds
 from brimline.spec.own.values import FORMS
 
 GUIDE = (Path(__file__).parents[4] / "docs" / "guides" / "own-operations.md").read_text(encoding="utf-8")
@@ -32,7 +32,7 @@ def test_the_error_that_it_shows_is_the_one_that_comes(tmp_path: Path) -> None:
     assert said in GUIDE
 
 
-@pytest.mark.parametrize("name", [*(f"`{kind}`" for kind in ALL_KINDS), *(f"`${name}`" for name in BUILT_IN)])
+@pytest.mark.parametrize("name", [*(f"`{kind}`" for kind in all_kinds()), *(f"`${name}`" for name in BUILT_IN)])
 def test_every_kind_of_step_and_every_built_in_value_has_a_line(name: str) -> None:
     assert name in GUIDE
 
@@ -44,7 +44,7 @@ def test_every_form_of_a_value_has_a_line(form: str) -> None:
 
 def test_the_schema_knows_every_option_of_every_kind() -> None:
     properties = spec_schema()["$defs"]["OwnOperation"]["properties"]
-    assert {"share", "load", "connections", "steps", *ALL_KINDS} <= set(properties)
+    assert {"share", "load", "connections", "steps", *all_kinds()} <= set(properties)
     for kind in KINDS.values():
         assert {"collection", *(option.name for option in kind.all_options)} <= set(properties[kind.name]["properties"])
-    assert set(properties["steps"]["items"]["properties"]) >= set(ALL_KINDS)
+    assert set(properties["steps"]["items"]["properties"]) >= set(all_kinds())

@@ -6,8 +6,12 @@ from typing import Any
 import bson
 import pytest
 
+from brimline.errors import SpecError
 from brimline.plan import NullTarget, Plan, resolve
 from brimline.spec import load_spec
+from brimline.spec.own import options
+from brimline.spec.own.kinds import KINDS, StepKind
+from brimline.spec.own.options import Option
 
 HEAD = """
 collections:
@@ -356,3 +360,22 @@ def test_where_each_has_a_load_that_of_the_first_is_the_plan_s(tmp_path: Path) -
     assert [each["weight"] for each in work["operations"]] == [1.0, 0.0]
     assert [each["operations"] for each in work["loads"]] == [(1,)]
     assert (plan.pacer.kind, plan.connections) == ("constant", 7)
+
+
+def test_a_new_kind_is_an_entry_of_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its command, its messages and its place in a transaction follow from what the entry says."""
+    full = Option("full", "full", options.a_flag, "Whether all is looked at.")
+    kind = StepKind(
+        "validate", "Looks for damage.", command="validate", access="read", counter="command", options=(full,)
+    )
+    monkeypatch.setitem(KINDS, "validate", kind)
+    (made,) = steps_of(tmp_path, "{validate: {collection: orders, full: true, max_time: 1s}}")
+    assert made["body"] == {"validate": "orders", "full": True, "maxTimeMS": 1000}
+    assert (made["name"], made["access"], made["counter"]) == ("validate orders", "read", "command")
+    for step, hint in (
+        ("{validat: {collection: orders}}", 'did you mean "validate"'),
+        ("{validate: {collection: orders, ful: true}}", 'did you mean "full"'),
+    ):
+        with pytest.raises(SpecError) as raised:
+            steps_of(tmp_path, step)
+        assert raised.value.hint == hint
