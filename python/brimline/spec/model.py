@@ -208,7 +208,7 @@ class Spec(Part):
     @classmethod
     def _scans_need_no_operations(cls, value: Any) -> Any:
         """A spec that is only about scans says nothing of operations; run as a workload, it reads."""
-        if isinstance(value, dict) and "scans" in value and "operations" not in value:
+        if isinstance(value, dict) and "scans" in value and not {"operations", "collections"} & value.keys():
             return {**value, "operations": {"read": 1.0}}
         return value
 
@@ -353,10 +353,11 @@ class Spec(Part):
     @model_validator(mode="after")
     def _check_slo_fits(self) -> Self:
         shares = self.operations.shares
+        sent = self.operations.sent if isinstance(self.operations, OwnOperations) else shares
         for kind in self.slo.by_operation:
             if kind not in shares:
                 raise _unknown_in_slo(kind, shares, is_own=self.is_own)
-            if not shares[kind] and not self.is_own:
+            if kind not in sent or not (self.is_own or shares[kind]):
                 raise ValueError(
                     f"slo.{kind} is about an operation that the workload doesn't have; "
                     f"leave slo.{kind} out, or give operations.{kind} a share"

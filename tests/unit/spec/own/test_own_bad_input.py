@@ -221,6 +221,12 @@ WHOLE = [
     ("operations: {a: {find: {collection: orders}}}\nkeys: uniform", "keys: says nothing about operations of your own", "leave keys out"),
     ("operations: {a: {find: {collection: orders}}}\nread_all_fields: false", "read_all_fields: says nothing", "leave read_all_fields out"),
     ("operations: {a: {find: {collection: orders}}}\ndata: {records: 5}", "data.records: has no place beside collections", "write it in the collection"),
+    (
+        "operations: {a: {share: 1, find: {collection: orders}}, b: {share: 0, find: {collection: orders}}}\nslo: {b: {response_p99: 5ms}}",
+        "slo.b is about an operation that the workload doesn't have",
+        "give operations.b a share",
+    ),
+    ("scans: {scenarios: [{name: all of it, filter: all}]}", "operations: is missing", "add operations"),
     ("operations: {aa: {find: {collection: orders}}}\nslo: {ab: {response_p99: 5ms}}", "slo.ab: is no operation of the workload", "known: aa"),
     ("operations: {a: {find: {collection: orders}}}\nslo: {a: {response_p9: 5ms}}", "slo.a.response_p9: unknown key", "response_p99"),
 ]  # fmt: skip
