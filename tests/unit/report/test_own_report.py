@@ -66,7 +66,7 @@ def test_a_row_for_each_step(report: Report) -> None:
         "place_order: update stock",
         "revenue",
     ]
-    assert [row["Plan"] for row in rows] == [
+    assert [row["Query plan"] for row in rows] == [
         "IXSCAN { _id: 1 }, sorts in memory",
         "IXSCAN { _id: 1 }, in the end IXSCAN { city: 1 }",
         "—",
@@ -141,7 +141,7 @@ def test_nothing_stands_out_of_plans_that_use_an_index(tmp_path: Path) -> None:
     assert report.data["plan_remarks"] == []
     assert not any(fact.label == "Query plans" for fact in report.verdict.facts)
     unknown = run_result(write_own_run(tmp_path / "other", plans={}), None).report
-    assert "Plan" not in table(unknown, "steps")[0]
+    assert "Query plan" not in table(unknown, "steps")[0]
     assert unknown.data["operations"]["revenue"]["steps"]["aggregate orders"]["plan_at_start"] is None
 
 

@@ -63,7 +63,7 @@ def _table(truths: Sequence[StepTruth]) -> Table:
 
 def _plan_columns() -> list[Column]:
     return [
-        Column(label="Plan", numeric=False),
+        Column(label="Query plan", numeric=False),
         Column(label="Index", numeric=False, optional=True),
         Column(label="Keys examined", optional=True),
         Column(label="Documents examined"),

@@ -46,7 +46,7 @@ def plans_blocks(trials: Sequence[VaryTrial], settings: VarySettings) -> list[Ta
         Table(
             columns=[
                 Column(label="Step", numeric=False, leading=True),
-                *(Column(label=name, numeric=False) for name in [*names, "Plan"]),
+                *(Column(label=name, numeric=False) for name in [*names, "Query plan"]),
             ],
             rows=[
                 [
