@@ -6,6 +6,7 @@ from pathlib import Path
 import bson
 import pytest
 
+from brimline.api.workplace import _with_uri
 from brimline.errors import UsageError
 from brimline.plan import NullTarget, Plan, collection_plan, explain, load_plan, load_plans, resolve, with_tables
 from brimline.plan.operations import OperationsWork
@@ -91,6 +92,13 @@ def test_a_time_series_is_one_in_the_plan(tmp_path: Path) -> None:
     assert [each.time_series for each in own(plan).collections] == [True, False]
     assert plan.canonical_json().count("time_series") == 1
     assert Plan.from_json(plan.canonical_json()) == plan
+
+
+def test_the_database_of_the_address_is_that_of_all_collections(spec: Spec) -> None:
+    work = own(resolve(_with_uri(spec, "mongodb://db.example.org:27017/other"), target=NullTarget()))
+    assert {each.database for each in work.collections} == {"other"}
+    assert {step.database for operation in work.operations for step in operation.steps} == {"other"}
+    assert {table.sample.database for table in work.tables if table.sample is not None} == {"other"}
 
 
 def test_files_are_read_and_samples_are_filled_later(spec: Spec) -> None:
