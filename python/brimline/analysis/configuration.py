@@ -3,12 +3,15 @@
 A change without the list of what was changed can't be believed: the other server had another kernel, too.
 """
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from brimline.analysis.compared_run import ComparedRun
+from brimline.plan import Plan
+from brimline.plan.model import OperationsWork
 from brimline.units import UNKNOWN_TEXT, format_bytes, format_duration
 from brimline.wording import Verbatim, joined, message
 
@@ -39,6 +42,9 @@ _ENVIRONMENT = (
     ("python", ("version",)),
 )  # fmt: skip
 _SERVER_HOST = ("hostname", "numCores", "memSizeMB", "memLimitMB", "cpuArch")
+_HASH_DIGITS = 8
+_TEXT_LENGTH_MAX = 200
+"""What is longer is cut, and told apart by its hash."""
 # Differ whenever a server is started anew, and mean nothing; so does the name of a set.
 _OPTIONS_IGNORED = ("net.", "storage.dbPath", "systemLog.", "processManagement.", "replication.replSet")
 
@@ -96,7 +102,7 @@ def _typical(runs: Sequence[Mapping[tuple[str, str], Any]], where: str, name: st
 
 
 def _settings(run: ComparedRun) -> dict[tuple[str, str], Any]:
-    plan = dict(_flat(run.plan.model_dump()))
+    plan = dict(_plan_settings(run.plan))
     settings = {("plan", name): value for name, value in plan.items() if name not in _NO_CONFIGURATION}
     for where, names in _ENVIRONMENT:
         part = _part(run.environment, where)
@@ -108,6 +114,35 @@ def _settings(run: ComparedRun) -> dict[tuple[str, str], Any]:
     settings |= {("server host", name): _without_port(system.get(name)) for name in _SERVER_HOST}
     settings |= {("lab", name): value for name, value in _flat(_part(server, "lab"))}
     return settings
+
+
+def _plan_settings(plan: Plan) -> Iterator[tuple[str, Any]]:
+    """The settings of a plan. What an author has named is told apart by these names, and a command by its hash."""
+    if not isinstance(plan.work, OperationsWork):
+        yield from _flat(plan.model_dump())
+        return
+    # Namespace and data are those of the first collection, which is told with the others.
+    yield from _flat(plan.model_dump(exclude={"work", "namespace", "data"}))
+    work = plan.work
+    yield "work.kind", work.kind
+    for collection in work.collections:
+        yield from _flat(collection.model_dump(exclude={"name"}), f"collections.{collection.name}.")
+    for table in work.tables:
+        yield from _flat(table.model_dump(exclude={"name"}), f"values.{table.name}.")
+    for value in work.values:
+        yield f"values.{value.name}", value.value.model_dump_json()
+    for operation in work.operations:
+        yield f"operations.{operation.name}.weight", operation.weight
+        for step in operation.steps:
+            told = " ".join(filter(None, (step.command, step.collection, f"({_hash(step.model_dump_json())})")))
+            yield f"operations.{operation.name}.{step.name}", told
+    for load in work.loads:
+        names = "+".join(work.operations[place].name for place in load.operations)
+        yield from _flat(load.model_dump(exclude={"operations"}), f"operations.{names}.load.")
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:_HASH_DIGITS]
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -143,4 +178,5 @@ def _text(where: str, name: str, value: Any) -> str:
         return format_duration(value)
     if name.endswith("_bytes") and isinstance(value, int):
         return format_bytes(value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= _TEXT_LENGTH_MAX else f"{text[:_TEXT_LENGTH_MAX]}… ({_hash(text)})"

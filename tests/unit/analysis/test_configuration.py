@@ -1,6 +1,7 @@
 from typing import Any
 
 from brimline.analysis.configuration import Difference, configuration_differences
+from tests.support.own_work import constant, own_plan, step
 from tests.support.run_sets import plan, simulated_run
 
 
@@ -84,3 +85,44 @@ def test_what_a_set_is_called_is_no_difference() -> None:
     a["server"]["getCmdLineOpts"]["parsed"]["replication"] = {"replSet": "lab-1"}
     b["server"]["getCmdLineOpts"]["parsed"]["replication"] = {"replSet": "lab-2"}
     assert configuration_differences([simulated_run("a", environment=a)], [simulated_run("b", environment=b)]) == ()
+
+
+def test_operations_of_an_author_differ_by_their_names() -> None:
+    """Not as one text that nobody reads: shares and loads by their values, commands by their hash."""
+    load = {"operations": [1], "pacer": {"kind": "constant", "rate_ops_per_s": 2.0}, "connections": 1}
+    steps = {"latest": [step("find")], "revenue": [step("aggregate")]}
+    weights = {"latest": 1.0, "revenue": 0.0}
+    filtered = step("find", body=constant({"find": "orders", "filter": {"a": 1}}))
+    a = simulated_run("a", plan_of=own_plan(steps, weights=weights, loads=[load]))
+    b = simulated_run(
+        "b",
+        plan_of=own_plan(
+            {**steps, "latest": [filtered, step("count")]},
+            weights=weights | {"latest": 0.5},
+            loads=[{**load, "pacer": {"kind": "constant", "rate_ops_per_s": 5.0}}],
+        ),
+    )
+    found = {each.name: (each.a[0], each.b[0]) for each in configuration_differences([a], [b])}
+    assert set(found) == {
+        "operations.latest.weight",
+        "operations.latest.find orders",
+        "operations.latest.count orders",
+        "operations.revenue.load.pacer.rate_ops_per_s",
+    }
+    assert found["operations.latest.weight"] == ("1", "0.5")
+    assert found["operations.revenue.load.pacer.rate_ops_per_s"] == ("2", "5")
+    assert all(text.startswith("find orders (") for text in found["operations.latest.find orders"])
+    assert found["operations.latest.count orders"][0] == "not set"
+
+
+def test_a_value_of_any_length_is_told_in_some_words() -> None:
+    fields = [{"name": f"field{number}", "value": {"kind": "int", "min": 0, "max": 9}} for number in range(50)]
+    a, b = (
+        simulated_run(
+            name, plan_of=plan().model_copy(update={"data": plan().data.model_copy(update={"template": each})})
+        )
+        for name, each in (("a", tuple(fields)), ("b", tuple(fields[:-1])))
+    )
+    (difference,) = configuration_differences([a], [b])
+    assert difference.name == "data.template" and difference.a != difference.b
+    assert all(len(text) < 220 and text.endswith(")") for text in (*difference.a, *difference.b))

@@ -283,7 +283,10 @@ def test_plans_that_differ_between_combinations_are_shown(tmp_path: Path) -> Non
     assert isinstance(found, Table)
     shown = rows(found)
     assert len(shown) == 8 and {row["Step"] for row in shown} == {"latest"}
-    assert {(row["server-version"], row["Query plan"]) for row in shown} == {("4.4", "COLLSCAN"), ("6.0", "IXSCAN { a: 1 }")}
+    assert {(row["server-version"], row["Query plan"]) for row in shown} == {
+        ("4.4", "COLLSCAN"),
+        ("6.0", "IXSCAN { a: 1 }"),
+    }
     assert found.caption.endswith("1 of 2 steps had the same plan in all.")
     (same,) = plans_blocks([replace(trial, plans=plans["6.0"]) for trial in trials], SETTINGS)
     assert isinstance(same, Text) and same.text == "Every step had the same plan in every combination."
