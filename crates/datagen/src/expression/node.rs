@@ -100,8 +100,7 @@ impl Expression {
 impl Moment<'_, '_> {
     /// The number that ascends from operation to operation, and from value to value within one.
     fn sequence(&self) -> u64 {
-        let index = self.number();
-        index * u64::from(self.items) + u64::from(self.item.saturating_sub(1))
+        self.number().wrapping_mul(self.items.into()).wrapping_add(self.item.saturating_sub(1).into())
     }
 
     fn number(&self) -> u64 {

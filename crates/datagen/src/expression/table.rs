@@ -28,7 +28,7 @@ pub struct TableSpec<'a> {
 pub struct Table {
     content: Arc<[u8]>,
     /// Where each row begins.
-    offsets: Box<[u64]>,
+    offsets: Box<[u32]>,
     columns: Box<[Box<str>]>,
     random: Option<RngStream>,
     row_bytes_max: u64,
@@ -36,6 +36,10 @@ pub struct Table {
 
 impl Table {
     pub fn new(spec: &TableSpec<'_>, seed: u64) -> Result<Self, SpecError> {
+        if u32::try_from(spec.content.len()).is_err() {
+            let message = format!("must have less than 4 GiB, got {} bytes", spec.content.len());
+            return Err(SpecError::new("content", message));
+        }
         let mut offsets = Vec::new();
         let mut row_bytes_max = 0;
         let mut rest: &[u8] = &spec.content;
@@ -45,7 +49,7 @@ impl Table {
             let (row, others) = split_document(rest).map_err(|error| refused(error.to_string()))?;
             let mut elements = Reader::new(row).map_err(|error| refused(error.to_string()))?;
             while elements.next_raw().map_err(|error| refused(error.to_string()))?.is_some() {}
-            offsets.push((spec.content.len() - rest.len()) as u64);
+            offsets.push((spec.content.len() - rest.len()) as u32);
             row_bytes_max = row_bytes_max.max(row.len() as u64);
             rest = others;
         }

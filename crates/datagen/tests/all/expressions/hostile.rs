@@ -73,6 +73,36 @@ fn hostile_rows_are_an_error_and_never_a_panic() {
     }
 }
 
+/// What a reply brings is a value by its type and length, and whatever else a server likes.
+#[test]
+fn hostile_replies_are_never_a_panic() {
+    let mut fixture = Fixture::new(&[]);
+    let saved = json!({"kind": "saved", "slot": 0});
+    let mut expressions: Vec<Json> = ["add", "min", "concat", "divide", "modulo", "date_add"]
+        .into_iter()
+        .map(|operator| calculate(operator, &[saved.clone(), saved.clone()]))
+        .collect();
+    for operator in ["lower", "text", "int", "long", "double", "round"] {
+        expressions.push(calculate(operator, std::slice::from_ref(&saved)));
+    }
+    expressions.push(calculate("substring", &[saved.clone(), constant(1), constant(2)]));
+    expressions.push(json!({"kind": "saved", "slot": 0, "path": ["a", "0"]}));
+    expressions.push(json!({"kind": "list", "items": [saved]}));
+    let expressions: Vec<_> = expressions.into_iter().map(|spec| fixture.prepare(spec).unwrap()).collect();
+    let mut rng = OpRng::new(3, 1, 0);
+    for round in 0..20_000_u64 {
+        let mut bytes: Vec<u8> = (0..rng.below(24)).map(|_| rng.next_u64() as u8).collect();
+        if let Some(length) = bytes.first_chunk_mut::<4>() {
+            *length = (rng.below(30) as u32).to_le_bytes();
+        }
+        let type_byte = if round % 8 == 0 { rng.next_u64() as u8 } else { 1 + rng.below(0x13) as u8 };
+        fixture.saved.set(0, type_byte, &bytes);
+        for expression in &expressions {
+            _ = fixture.put(expression, round);
+        }
+    }
+}
+
 /// An expression of any kind, whose parts are of any kind too.
 fn any(rng: &mut OpRng, depth: u32) -> Json {
     let leaves = 15;
