@@ -9,7 +9,8 @@ from brimline.plan.own import main_operation, operations_work
 from brimline.plan.pacing_plan import keys_plan, pacer_plan
 from brimline.spec import data as spec_data
 from brimline.spec.load_models import Load
-from brimline.spec.model import NoDataSpec, Spec
+from brimline.spec.model import Spec
+from brimline.spec.operations import NoDataSpec
 from brimline.spec.own import OwnOperations
 from brimline.spec.readers import MESSAGE_BYTES_MAX
 

@@ -13,7 +13,8 @@ from brimline.errors import SpecError
 from brimline.spec.data import TEMPLATE_TAG
 from brimline.spec.document import Path, dotted, located
 from brimline.spec.generators import Value
-from brimline.spec.model import OWN_TAG, SHARES_TAG, Spec
+from brimline.spec.model import Spec
+from brimline.spec.operations import OWN_TAG, SHARES_TAG
 from brimline.spec.own.collections import EXISTING, SHAPE_TAG
 from brimline.spec.readers import shown
 from brimline.spec.slo import LIMIT_TAG, OBJECTIVE_TAG

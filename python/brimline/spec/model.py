@@ -1,14 +1,11 @@
 """Owns the spec: everything a user can say about a workload, checked, with every default filled in."""
 
-import math
 from pathlib import Path as FilePath
-from typing import Annotated, Any, Final, Self
+from typing import Any, Self
 
 from pydantic import (
-    Discriminator,
     Field,
     PrivateAttr,
-    Tag,
     ValidationError,
     ValidationInfo,
     field_validator,
@@ -25,101 +22,15 @@ from brimline.spec.inserting import InsertRetriesSpec
 from brimline.spec.keys import Keys, ZipfianKeys
 from brimline.spec.lengths import ScanLength, UniformLength, shortest
 from brimline.spec.load_models import ClosedLoad, Load, TlrLoad, operations_offered, profile_length_ns
+from brimline.spec.operations import NoDataSpec, Operations
 from brimline.spec.own import CollectionSpec, OwnOperations, OwnWorkload, Rows, read_workload
+from brimline.spec.own.belonging import OF_KINDS, check_own, unknown_in_slo
 from brimline.spec.own.collections import DATABASE_DEFAULT, EXISTING, Collections
-from brimline.spec.own.problems import Problem, nearest
+from brimline.spec.own.problems import Problem
 from brimline.spec.scans import ScansSpec
 from brimline.spec.slo import SloSpec
 from brimline.spec.target import TargetSpec
 from brimline.spec.transaction import TransactionSpec
-
-# Shares typed as fractions may be rounded: 0.33 + 0.33 + 0.33.
-_SHARE_SUM_TOLERANCE = 0.0101
-
-
-class OperationsSpec(Part):
-    """Shares of the operations: fractions or percentages that make a whole, or whole numbers as weights."""
-
-    read: fields.OperationShare = 0.0
-    """Share of reads of one document by its key."""
-    update: fields.OperationShare = 0.0
-    """Share of updates of one document by its key."""
-    insert: fields.OperationShare = 0.0
-    """Share of inserts of new records, which are taken away after the run."""
-    scan: fields.OperationShare = 0.0
-    """Share of scans: documents in the order of their keys, from one key on."""
-    read_modify_write: fields.OperationShare = 0.0
-    """Share of reads that are followed by an update of the same document."""
-    transaction: fields.OperationShare = 0.0
-    """Share of transactions; needs a replica set or a mongos."""
-
-    @property
-    def shares(self) -> dict[str, float]:
-        """Every operation's share, as typed."""
-        return {name: getattr(self, name) for name in type(self).model_fields}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _check_one_notation(cls, value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        given = [share for share in value.values() if share not in (0, None)]
-        percentages = [share for share in given if isinstance(share, str) and share.rstrip().endswith("%")]
-        if percentages and len(percentages) < len(given):
-            raise ValueError("mixes percentages and plain numbers; write all shares the same way")
-        return value
-
-    @model_validator(mode="after")
-    def _check_sum(self) -> Self:
-        shares = list(self.shares.values())
-        total = math.fsum(shares)
-        if total == 0:
-            raise ValueError("add up to 0; give at least one operation a share, such as read: 1")
-        are_weights = all(share == int(share) for share in shares)
-        if not are_weights and abs(total - 1) > _SHARE_SUM_TOLERANCE:
-            raise ValueError(
-                f"add up to {total:.6g}; fractions must add up to 1 and percentages to 100% (whole numbers are weights)"
-            )
-        return self
-
-
-OWN_TAG: Final = "operations by name"
-SHARES_TAG: Final = "shares by kind"
-"""Stand in pydantic's paths where operations are; they are no keys."""
-
-
-def _operations_tag(value: object) -> str:
-    if isinstance(value, OwnOperations):
-        return OWN_TAG
-    is_own = isinstance(value, dict) and any(isinstance(each, dict | list) for each in value.values())
-    return OWN_TAG if is_own else SHARES_TAG
-
-
-Operations = Annotated[
-    Annotated[OperationsSpec, Tag(SHARES_TAG)] | Annotated[OwnOperations, Tag(OWN_TAG)],
-    Discriminator(_operations_tag),
-]
-
-
-class NoDataSpec(DataSpec):
-    """No records of brimline's own: every collection is there already. Of such a workload nothing is loaded."""
-
-    records: Annotated[int, Field(ge=0, le=0)] = 0
-    """There are none."""
-
-
-_OF_KINDS: Final = (
-    "keys",
-    "scan_length",
-    "read_all_fields",
-    "name_read_fields",
-    "verify_reads",
-    "upsert",
-    "insert_batch_size",
-    "write_all_fields",
-    "transaction",
-)
-"""What is said about read, update, insert, scan and transaction, and means nothing to operations of one's own."""
 
 DURATION_NS_DEFAULT = 10 * units.NS_PER_S
 WARMUP_NS_DEFAULT = 2 * units.NS_PER_S
@@ -288,7 +199,7 @@ class Spec(Part):
         if not isinstance(value, dict):
             return value
         try:
-            _check_own(value)
+            check_own(value)
         except Problem as problem:
             raise problem.as_validation_error() from None
         return value
@@ -356,7 +267,7 @@ class Spec(Part):
         sent = self.operations.sent if isinstance(self.operations, OwnOperations) else shares
         for kind in self.slo.by_operation:
             if kind not in shares:
-                raise _unknown_in_slo(kind, shares, is_own=self.is_own)
+                raise unknown_in_slo(kind, shares, is_own=self.is_own)
             if kind not in sent or not (self.is_own or shares[kind]):
                 raise ValueError(
                     f"slo.{kind} is about an operation that the workload doesn't have; "
@@ -428,47 +339,7 @@ class Spec(Part):
         if self.is_own:
             shapes = {name: each.model_dump(exclude_none=True) for name, each in self.shapes.items()}
             values["collections"] = {name: shapes.get(name, EXISTING) for name in values["collections"]}
-            values = {name: value for name, value in values.items() if name not in ("data", *_OF_KINDS)}
+            values = {name: value for name, value in values.items() if name not in ("data", *OF_KINDS)}
         else:
             values["operations"] = {name: share for name, share in values["operations"].items() if share}
         return {key: value for key, value in values.items() if value != {}}
-
-
-def _check_own(value: dict[str, Any]) -> None:
-    operations = value.get("operations")
-    is_own = isinstance(operations, dict) and any(isinstance(each, dict) for each in operations.values())
-    if value.get("collections") is None:
-        for name in ("database", "values"):
-            if value.get(name) is not None:
-                hint = "write data.database" if name == "database" else "add collections, and operations with steps"
-                raise Problem((name,), "belongs to a workload with collections", hint)
-        if is_own and value.get("data") is not None:
-            hint = "write collections: {orders: {records: 100k}} in place of data"
-            raise Problem(("data",), "is of a workload whose operations are shares", hint)
-        if is_own:
-            raise Problem(
-                ("collections",), "is missing", "add collections: {orders: {records: 100k}}, or orders: existing"
-            )
-        return
-    data = value.get("data")
-    if data is not None:
-        first = (next(iter(data)),) if isinstance(data, dict) and data else ()
-        hint = "write it in the collection, such as collections: {orders: {records: 100k}}"
-        raise Problem(("data", *first), "has no place beside collections", hint)
-    for name in _OF_KINDS:
-        if value.get(name) is not None:
-            raise Problem((name,), "says nothing about operations of your own", f"leave {name} out")
-    if value.get("operation_log") is True:
-        hint = "leave operation_log out; each step has its histograms"
-        raise Problem(("operation_log",), "has no rows for operations of your own", hint)
-    if isinstance(operations, dict) and operations and not is_own:
-        name = next(iter(operations))
-        hint = f"write {name}: {{share: 50%, find: {{collection: …}}}}"
-        raise Problem(("operations", name), "must be an operation with steps, as there are collections", hint)
-
-
-def _unknown_in_slo(name: str, shares: dict[str, float], *, is_own: bool) -> ValidationError:
-    if is_own:
-        return Problem(("slo", name), "is no operation of the workload", nearest(name, shares)).as_validation_error()
-    unknown = InitErrorDetails(type="extra_forbidden", loc=("slo", name), input=None)
-    return ValidationError.from_exception_data("Spec", [unknown])

@@ -6,7 +6,7 @@ from brimline.api.options import ObjectiveOptions
 from brimline.api.workload import objective
 from brimline.errors import SpecError, UsageError
 from brimline.spec import LoadedSpec, load_spec
-from brimline.spec.model import OperationsSpec
+from brimline.spec.operations import OperationsSpec
 from brimline.spec.slo import SloSpec
 
 BASE = "data: {records: 10}\noperations: {read: 0.9, update: 0.1}\n"

@@ -45,7 +45,7 @@ from brimline.servers.deployment import Client
 from brimline.spec import Spec
 from brimline.spec.keys import UniformKeys
 from brimline.spec.load_models import ClosedLoad
-from brimline.spec.model import OperationsSpec
+from brimline.spec.operations import OperationsSpec
 from brimline.units import NS_PER_S, count_text, format_duration, format_percentage
 
 FACTS_FILE = "growth.json"

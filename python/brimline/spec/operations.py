@@ -1,0 +1,85 @@
+"""Owns the part of a spec that says which operations there are: shares of kinds, or operations of a person's own."""
+
+import math
+from typing import Annotated, Any, Final, Self
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from brimline.spec import fields
+from brimline.spec.base import Part
+from brimline.spec.data import DataSpec
+from brimline.spec.own import OwnOperations
+
+# Shares typed as fractions may be rounded: 0.33 + 0.33 + 0.33.
+_SHARE_SUM_TOLERANCE = 0.0101
+
+
+class OperationsSpec(Part):
+    """Shares of the operations: fractions or percentages that make a whole, or whole numbers as weights."""
+
+    read: fields.OperationShare = 0.0
+    """Share of reads of one document by its key."""
+    update: fields.OperationShare = 0.0
+    """Share of updates of one document by its key."""
+    insert: fields.OperationShare = 0.0
+    """Share of inserts of new records, which are taken away after the run."""
+    scan: fields.OperationShare = 0.0
+    """Share of scans: documents in the order of their keys, from one key on."""
+    read_modify_write: fields.OperationShare = 0.0
+    """Share of reads that are followed by an update of the same document."""
+    transaction: fields.OperationShare = 0.0
+    """Share of transactions; needs a replica set or a mongos."""
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Every operation's share, as typed."""
+        return {name: getattr(self, name) for name in type(self).model_fields}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_one_notation(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        given = [share for share in value.values() if share not in (0, None)]
+        percentages = [share for share in given if isinstance(share, str) and share.rstrip().endswith("%")]
+        if percentages and len(percentages) < len(given):
+            raise ValueError("mixes percentages and plain numbers; write all shares the same way")
+        return value
+
+    @model_validator(mode="after")
+    def _check_sum(self) -> Self:
+        shares = list(self.shares.values())
+        total = math.fsum(shares)
+        if total == 0:
+            raise ValueError("add up to 0; give at least one operation a share, such as read: 1")
+        are_weights = all(share == int(share) for share in shares)
+        if not are_weights and abs(total - 1) > _SHARE_SUM_TOLERANCE:
+            raise ValueError(
+                f"add up to {total:.6g}; fractions must add up to 1 and percentages to 100% (whole numbers are weights)"
+            )
+        return self
+
+
+OWN_TAG: Final = "operations by name"
+SHARES_TAG: Final = "shares by kind"
+"""Stand in pydantic's paths where operations are; they are no keys."""
+
+
+def _operations_tag(value: object) -> str:
+    if isinstance(value, OwnOperations):
+        return OWN_TAG
+    is_own = isinstance(value, dict) and any(isinstance(each, dict | list) for each in value.values())
+    return OWN_TAG if is_own else SHARES_TAG
+
+
+Operations = Annotated[
+    Annotated[OperationsSpec, Tag(SHARES_TAG)] | Annotated[OwnOperations, Tag(OWN_TAG)],
+    Discriminator(_operations_tag),
+]
+
+
+class NoDataSpec(DataSpec):
+    """No records of brimline's own: every collection is there already. Of such a workload nothing is loaded."""
+
+    records: Annotated[int, Field(ge=0, le=0)] = 0
+    """There are none."""
