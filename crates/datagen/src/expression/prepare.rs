@@ -10,7 +10,7 @@ use super::{Misfit, Uses, World};
 use crate::rng::RngStream;
 use crate::sink::{BsonSink, ElementName, ItemName};
 use crate::template::Generator;
-use crate::{ChooserSpec, KeyChooser, SpecError, stream};
+use crate::{ChooserSpec, DOCUMENT_BYTES_MAX, KeyChooser, SpecError, stream};
 
 /// Upper bound of expressions within expressions, named values included: as much as fits a thread's stack with room to spare.
 const DEPTH_MAX: usize = 100;
@@ -36,6 +36,13 @@ impl World {
         let expression = self.unbounded(place, spec)?;
         if expression.depth > DEPTH_MAX || expression.cost > COST_MAX || expression.size > SIZE_MAX {
             return Err(SpecError::new("kind", "values refer to values too often"));
+        }
+        // A list may be the documents of an insert, which are as large as a message together.
+        let is_within_a_document = expression.types.and(Types::LIST).is_empty();
+        if is_within_a_document && expression.bytes_max > DOCUMENT_BYTES_MAX {
+            let bytes = expression.bytes_max;
+            let message = format!("reaches {bytes} bytes, more than MongoDB's {DOCUMENT_BYTES_MAX}");
+            return Err(SpecError::new("", message));
         }
         Ok(expression)
     }

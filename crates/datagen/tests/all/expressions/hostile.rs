@@ -73,6 +73,23 @@ fn hostile_rows_are_an_error_and_never_a_panic() {
     }
 }
 
+/// Documents of an insert may be larger together than one may be.
+#[test]
+fn what_no_document_can_hold_is_refused() {
+    let fixture = Fixture::new(&[]);
+    let binary = |length: u32| json!({"kind": "generator", "spec": {"kind": "binary", "length": {"kind": "constant", "length": length}}});
+    let document = |length| {
+        json!({"kind": "document", "fields": [
+            {"name": "a", "value": binary(length)}, {"name": "b", "value": binary(length)},
+        ]})
+    };
+    assert_eq!(fixture.refused(binary(1 << 24)), ": reaches 16777221 bytes, more than MongoDB's 16777216");
+    let many = json!({"kind": "list", "items": [document(1 << 22), document(1 << 22), document(1 << 23)]});
+    assert_eq!(fixture.refused(many), "items.2: reaches 16777237 bytes, more than MongoDB's 16777216");
+    let many = json!({"kind": "repeated", "count": 5, "of": document(1 << 22)});
+    assert!(fixture.prepare(many).unwrap().bytes_max() > 5 << 23);
+}
+
 /// What a reply brings is a value by its type and length, and whatever else a server likes.
 #[test]
 fn hostile_replies_are_never_a_panic() {
