@@ -59,6 +59,14 @@ class Holes:
         return Hole(len(self.values) - 1, role, name, operator)
 
 
+def holes_in(value: Any) -> list[Hole]:
+    """All holes, however deep."""
+    if isinstance(value, Hole):
+        return [value]
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return [hole for each in inner for hole in holes_in(each)]
+
+
 def described(value: Any) -> str:
     """A text that is the same for equal shapes: the type of a hole's value is no part of it."""
     if isinstance(value, Hole):

@@ -24,6 +24,7 @@ SAMPLE_MAX = 100_000
 SAMPLE_BYTES_MAX = 64 * 2**20
 _WITHIN_S = 300.0
 _LOOKED_UP_MAX = 100
+_USUAL_SHARE = 0.9
 _READING: CodecOptions[dict[str, Any]] = CodecOptions(
     datetime_conversion=DatetimeConversion.DATETIME_AUTO, unicode_decode_error_handler="replace", uuid_representation=4
 )
@@ -45,6 +46,33 @@ class LiveCollection:
     def id_shape(self) -> ValueShape:
         """What is seen of `_id`."""
         return self.shape.fields.get("_id") or ValueShape()
+
+    def route(self, path: str) -> tuple[str, str]:
+        """The field to sample for values at a path, and the path to the first of them: ("items", "items.0.sku")."""
+        shape, parts, column = self.shape, list[str](), ""
+        for name in path.split("."):
+            is_place = False
+            while shape.main_type == "array" and shape.items is not None and not is_place:
+                is_place = name.isdigit()
+                column = column or ".".join(parts)
+                parts.append(name if is_place else "0")
+                shape = shape.items
+            if is_place:
+                continue
+            if name not in shape.fields:
+                return path, path
+            parts.append(name)
+            shape = shape.fields[name]
+        while shape.main_type == "array" and shape.items is not None:
+            column = column or ".".join(parts)
+            parts.append("0")
+            shape = shape.items
+        return column or path, ".".join(parts)
+
+    def is_rare(self, path: str) -> bool:
+        """Whether a field is missing in so many documents that rows with it are rows of their own."""
+        found = self.shape.fields.get(path.partition(".")[0])
+        return found is not None and found.seen < _USUAL_SHARE * self.sampled
 
     def at(self, path: str) -> ValueShape | None:
         """What is seen of a field."""

@@ -26,7 +26,7 @@ class NamedValues:
     laws: dict[str, Popularity] = field(default_factory=dict)
     _keys: dict[str, str] = field(default_factory=dict)
     _new: dict[str, str] = field(default_factory=dict)
-    _rows: dict[tuple[str, int], tuple[str, dict[str, None]]] = field(default_factory=dict)
+    _rows: dict[tuple[str, str, int], tuple[str, dict[str, None]]] = field(default_factory=dict)
     _taken: set[str] = field(default_factory=set)
 
     def key_of(self, collection: str) -> str:
@@ -46,13 +46,19 @@ class NamedValues:
             self._new[collection] = self._name(f"new_{name_word(collection)}")
         return f"${self._new[collection]}"
 
-    def known(self, collection: str, path: str, *, row: int = 0) -> str:
-        """`$name.path` of a row that exists; all fields of one `row` of an operation belong together."""
-        if (collection, row) not in self._rows:
-            wanted = f"other_{name_word(collection)}" if row == _OTHER else f"known_{name_word(collection)}"
-            self._rows[collection, row] = (self._name(f"{wanted}_{row + 1}" if row > 0 else wanted), {})
-        name, fields = self._rows[collection, row]
-        fields[path] = None
+    def known(self, collection: str, path: str, *, column: str = "", row: int = 0, group: str = "") -> str:
+        """`$name.path` of a row that exists; all of one `row` of a `group` belong together in an operation.
+
+        `column` is the field that is sampled for it, where that is not the path itself.
+        """
+        key = (collection, group, row)
+        if key not in self._rows:
+            wanted = (
+                f"{'other' if row == _OTHER else 'known'}_{name_word(collection)}{group and f'_{name_word(group)}'}"
+            )
+            self._rows[key] = (self._name(f"{wanted}_{row + 1}" if row > 0 else wanted), {})
+        name, fields = self._rows[key]
+        fields[column or path] = None
         return f"${name}.{path}"
 
     def other(self, collection: str, path: str) -> str:
@@ -66,7 +72,7 @@ class NamedValues:
             law = self.laws.get(collection)
             said = "guess: popularity isn't known" if law is None else f"guess: {law.words}"
             found[name] = noted(self.keys_form(collection), beside=said)
-        for (collection, _), (name, fields) in self._rows.items():
+        for (collection, _, _), (name, fields) in self._rows.items():
             most = _ROWS_DEFAULT if len(fields) <= _FEW_FIELDS else _ROWS_DEFAULT // 10
             rows = min(max(self.counts.get(collection, most), _ROWS_MIN), most)
             form = {"sample": collection, "fields": _without_inner(list(fields)), "count": rows}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brimline.init.command_groups import CommandGroup, CommandGroups
-from brimline.init.holes import Hole
+from brimline.init.holes import holes_in
 from brimline.init.observed import Observations
 from brimline.init.popularity import Popularity, popularity
 from brimline.init.step_writer import StepWriter
@@ -60,7 +60,7 @@ def key_laws(groups: CommandGroups, writer: StepWriter) -> dict[str, Popularity]
     dropped: set[str] = set()
     for group in groups.groups.values():
         name = group.request.collection
-        for hole in _holes_in(group.request.arguments):
+        for hole in holes_in(group.request.arguments):
             target = name if hole.field == "_id" else writer.references.get((name, hole.field))
             if hole.role != "equal" or target is None or target not in writer.values.loaded:
                 continue
@@ -74,13 +74,6 @@ def key_laws(groups: CommandGroups, writer: StepWriter) -> dict[str, Popularity]
         if law is not None:
             laws[name] = law
     return laws
-
-
-def _holes_in(value: Any) -> list[Hole]:
-    if isinstance(value, Hole):
-        return [value]
-    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
-    return [hole for each in inner for hole in _holes_in(each)]
 
 
 def _name_parts(group: CommandGroup) -> list[str]:

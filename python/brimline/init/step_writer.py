@@ -8,7 +8,7 @@ from typing import Any
 from brimline.init.command_groups import CommandGroup, HoleValues
 from brimline.init.constants import literal, step_document
 from brimline.init.field_generators import FieldContext, document_fields, generator
-from brimline.init.holes import Hole, Kept
+from brimline.init.holes import Hole, Kept, holes_in
 from brimline.init.live_collection import LiveCollection
 from brimline.init.named_values import NamedValues
 from brimline.init.rounding import duration_words, rounded_range, rounded_size
@@ -21,6 +21,7 @@ _ITEMS_MAX = 1_000
 _STEADY_AGE = 0.1
 """A date is "so long ago" where its age varies by less than this share."""
 _NOW_MS = 60_000.0
+_OF_ROWS = frozenset({"equal", "bound", "list", "prefix"})
 _PREFIX_LENGTH_MAX = 20
 _TEXT_SEARCHED: Mapping[str, Any] = {"kind": "string", "length": 6, "alphabet": "lowercase"}
 
@@ -40,12 +41,14 @@ class StepWriter:
     guesses: list[str] = field(default_factory=list)
     _group: CommandGroup = field(init=False)
     _rows: dict[str, int] = field(default_factory=dict)
+    _rare: str = ""
     _spans: dict[int, tuple[Hole, float]] = field(default_factory=dict)
 
     def write(self, group: CommandGroup) -> dict[str, Any]:
         """The step, `{find: {…}}`; what was guessed for it is in `guesses`."""
         self._group, self.guesses, self._rows = group, [], {}
         request = group.request
+        self._rare = self._rare_fields(group)
         self._spans = {
             high.number: (low, median(found))
             for low, high in group.pairs
@@ -55,6 +58,13 @@ class StepWriter:
         if request.kind == "insert":
             return {"insert": arguments | self._insert(request.arguments["count"])}
         return {request.kind: arguments | {name: self._filled(each) for name, each in request.arguments.items()}}
+
+    def _rare_fields(self, group: CommandGroup) -> str:
+        """The fields of rows that a group needs, where some documents lack one of them; else ""."""
+        live = self.live.get(group.request.collection)
+        asked = {each.field for each in holes_in(group.request.arguments) if each.role in _OF_ROWS and each.field}
+        rare = live is not None and any(live.is_rare(each) for each in asked)
+        return "_".join(sorted(asked)) if rare else ""
 
     def _insert(self, count: Any) -> dict[str, Any]:
         made: dict[str, Any] = {"document": self.new_document(self._group.request.collection)}
@@ -141,7 +151,9 @@ class StepWriter:
                 return self.values.key_of(name)
             if (target := self.references.get((name, path))) in self.values.loaded and target is not None:
                 return self.values.key_of(target)
-        return self.values.known(name, path, row=row)
+        live = self.live.get(name)
+        column, path = (path, path) if live is None else live.route(path)
+        return self.values.known(name, path, column=column, row=row, group=self._rare)
 
     def _equal(self, hole: Hole) -> Any:
         shape = self._hole(hole).shape
@@ -164,9 +176,7 @@ class StepWriter:
 
     def _anchor(self, hole: Hole) -> Any:
         """The row's own value, the same for both bounds of a field."""
-        if hole.field == "_id" and self._group.request.collection in self.values.loaded:
-            return self.values.key_of(self._group.request.collection)
-        return self.values.known(self._group.request.collection, hole.field)
+        return self.existing(self._group.request.collection, hole.field)
 
     def _shifted(self, anchor: Any, span: float, kind: str, path: str) -> Any:
         if kind == "date":

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from bson import Decimal128, Int64, MaxKey, ObjectId, Regex, Timestamp
 from bson.datetime_ms import DatetimeMS
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from brimline.init.observed import Observed
@@ -61,6 +61,7 @@ _INDEXES = st.lists(
 _QUIET = settings(
     max_examples=25,
     derandomize=True,
+    phases=[Phase.explicit, Phase.generate],
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -116,3 +117,57 @@ def test_any_command(tmp_path: Path, commands: list[Observed]) -> None:
     if groups.groups:
         writer.values.laws.update(key_laws(groups, writer))
         _read(tmp_path, workload_text(source, seen_operations(groups, observations, writer), writer.values))
+
+
+_PLAIN_NAMES = st.sampled_from(["a", "b", "to", "from", "by", "format", "key", "field", "as", "unit", "in"])
+_SECRETS = st.recursive(
+    st.sampled_from(["S3CRET", "^S3CRET", "a S3CRET b" * 30, 987_654_321, 98_765.4321, Int64(987_654_321_987)]),
+    lambda inner: (
+        st.lists(inner, min_size=1, max_size=3) | st.dictionaries(_PLAIN_NAMES, inner, min_size=1, max_size=3)
+    ),
+    max_leaves=6,
+)
+_TOLD = ("S3CRET", "987654321", "98765.4321", "987654321987")
+
+
+@pytest.mark.parametrize("loaded", [True, False])
+@_QUIET
+@given(st.lists(st.dictionaries(_PLAIN_NAMES, _SECRETS, min_size=1, max_size=3), min_size=1, max_size=8), st.data())
+def test_no_value_is_told(tmp_path: Path, loaded: bool, documents: Any, data: st.DataObject) -> None:
+    conditions = st.dictionaries(
+        _PLAIN_NAMES,
+        _SECRETS
+        | st.builds(lambda name, value: {name: value}, st.sampled_from(["$gt", "$ne", "$eq"]), _SECRETS)
+        | st.builds(lambda name, value: {name: [value]}, st.sampled_from(["$in", "$nin", "$all"]), _SECRETS)
+        | st.just({"$regex": "S3CRET.*"}),
+        min_size=1,
+        max_size=2,
+    )
+    made = st.dictionaries(_PLAIN_NAMES, _SECRETS, min_size=1, max_size=2)
+    stages = st.sampled_from(["$set", "$project", "$addFields", "$group", "$replaceWith"])
+    commands = st.one_of(
+        st.builds(find, conditions),
+        st.builds(
+            lambda where, how, what: update(where, {how: what}),
+            conditions,
+            st.sampled_from(["$set", "$push", "$pull", "$inc"]),
+            made,
+        ),
+        st.builds(update, conditions, made),
+        st.builds(lambda where, stage, what: aggregate({"$match": where}, {stage: what}), conditions, stages, made),
+        st.builds(
+            lambda where, what: aggregate(
+                {"$merge": {"into": "x", "whenMatched": [{"$set": what}], "let": what}}, {"$match": where}
+            ),
+            conditions,
+            made,
+        ),
+    )
+    there = live("orders", documents * 6, options={"validator": {"a": "S3CRET"}, "collation": {"locale": "en"}})
+    source = Source(database="shop", live=[there], loaded=loaded)
+    writer = source.writer()
+    groups, observations = grouped(data.draw(st.lists(commands, min_size=1, max_size=5)))
+    operations = seen_operations(groups, observations, writer) if groups.groups else proposed_operations(writer)
+    text = workload_text(source, operations, writer.values)
+    assert [each for each in _TOLD if each in text] == []
+    _read(tmp_path, text)

@@ -187,3 +187,34 @@ def test_a_workload_that_would_be_too_long_keeps_the_frequent_operations() -> No
     assert len(text.encode()) <= 256 * 1024
     assert "find_orders_by_field000" in text
     assert 1 < text.count("share:") < OPERATIONS_MAX
+
+
+def test_a_value_within_an_array_is_that_of_an_item() -> None:
+    tagged = live("orders", [{"_id": 1, "tags": ["a", "b"], "lines": [{"sku": "x"}], "deep": [[1]], "plain": {"a": 1}}])
+    for path, column, found in [
+        ("tags", "tags", "tags.0"),
+        ("lines.sku", "lines", "lines.0.sku"),
+        ("lines.1.sku", "lines", "lines.1.sku"),
+        ("deep", "deep", "deep.0.0"),
+        ("plain.a", "plain.a", "plain.a"),
+        ("missing.a", "missing.a", "missing.a"),
+        ("1", "1", "1"),
+    ]:
+        assert tagged.route(path) == (column, found)
+    made = _step(find({"items.sku": "s"}))
+    assert made["find"]["filter"] == {"items.sku": "$known_orders.items.0.sku"}
+
+
+def test_fields_that_few_documents_have_are_of_rows_of_their_own() -> None:
+    mixed = live(
+        "orders", [{"_id": number, "all": 1, **({"few": 1} if number < 2 else {"many": 1})} for number in range(20)]
+    )
+    writer = Source(database="shop", live=[mixed], loaded=False).writer()
+    groups, observations = grouped([find({"all": 1}), find({"few": 1, "all": 1}), find({"many": 1})])
+    operations = seen_operations(groups, observations, writer)
+    filters = [plain(each)["find"]["filter"] for each in operations.operations.values()]
+    assert filters == [
+        {"all": "$known_orders.all"},
+        {"few": "$known_orders_all_few.few", "all": "$known_orders_all_few.all"},
+        {"many": "$known_orders.many"},
+    ]

@@ -243,3 +243,19 @@ def test_the_reader_takes_all_of_it(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text, encoding="utf-8")
     spec = load_spec(tmp_path / "out.yaml").spec
     assert len(spec.operations.by_name) == len(OPERATIONS)
+
+
+def test_remembered_values_within_arrays_are_those_of_the_first_item(tmp_path: Path) -> None:
+    template = {"data": {"%array": {"min": 1, "max": 4, "of": {"city": "x", "country": "y"}}}, "tags": ["a", "b"]}
+    remember = [{"compound": ["data.city", "data.country"], "name": "both"}, "tags"]
+    find = {
+        "name": "one",
+        "template": "person",
+        "op": "find",
+        "params": {"filter": {"data.city": "#both.data_city", "tags": "#tags"}},
+    }
+    values = values_of(translation(tmp_path, [template_of(template, remember=remember)], [find]))
+    assert values["values"]["known_both"] == {"sample": "people", "fields": ["data"], "count": 10_000}
+    assert values["values"]["known_tags"] == {"sample": "people", "field": "tags", "count": 10_000}
+    conditions = values["operations"]["one"]["find"]["filter"]
+    assert conditions == {"data.city": "$known_both.data.0.city", "tags": "$known_tags.0"}

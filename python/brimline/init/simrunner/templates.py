@@ -128,11 +128,15 @@ class TemplateReader:
             said = each if isinstance(each, Mapping) else {"field": each}
             fields = [str(one) for one in said.get("compound") or [said.get("field")]]
             name = str(said.get("name") or fields[0]).replace(".", "_")
+            routes = {one: _route(given.get("template"), one) for one in fields}
+            columns = list(dict.fromkeys(column for column, _ in routes.values()))
             count = max(1, min(int(said.get("number") or 10_000), _PRELOADED_MAX))
             form: dict[str, Any] = {"sample": collection}
-            form |= {"fields": fields} if said.get("compound") else {"field": fields[0]}
-            names.nodes[name] = Reference(f"${self.definitions.define(f'known_{name}', form | {'count': count})}")
-            names.fields[name] = {one.replace(".", "_"): one for one in fields}
+            form |= {"fields": columns} if said.get("compound") else {"field": columns[0]}
+            defined = self.definitions.define(f"known_{name}", form | {"count": count})
+            below = "" if said.get("compound") else routes[fields[0]][1].removeprefix(columns[0])
+            names.nodes[name] = Reference(f"${defined}{below}")
+            names.fields[name] = {one.replace(".", "_"): path for one, (_, path) in routes.items()}
             self.left.change(at, "rows that exist when the run begins; those that it inserts are not added")
             if said.get("capped"):
                 self.left.lose(f"{at}.capped", "the last ones only; write latest_key_of for keys")
@@ -172,6 +176,20 @@ class TemplateReader:
             if "presplit" in sharding:
                 self.left.lose(f"{path}.sharding.presplit", "chunks are not split beforehand")
         return entry
+
+
+def _route(template: Any, path: str) -> tuple[str, str]:
+    """The field to sample for values at a path, and the path to the first of them, where it leads through arrays."""
+    parts: list[str] = []
+    column = ""
+    for name in path.split("."):
+        template = template.get(name) if isinstance(template, Mapping) else None
+        parts.append(name)
+        while isinstance(template, list) or (isinstance(template, Mapping) and "%array" in template):
+            column = column or ".".join(parts)
+            parts.append("0")
+            template = next(iter(template), None) if isinstance(template, list) else template["%array"].get("of")
+    return column or path, ".".join(parts)
 
 
 def add_variables(given: Any, path: str, names: Names, expressions: Expressions, *, prefix: str) -> None:
