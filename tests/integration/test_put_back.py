@@ -337,6 +337,15 @@ def test_a_run_without_a_server_beside_one_touches_nothing(workload: Workload, d
         assert _manifest(database).state == "complete"
 
 
+def test_a_live_collection_that_disappears_is_told(workload: Workload, database: Data) -> None:
+    plan = workload.plan({"find": {"collection": "live"}})
+    workload.load()
+    database["live"].insert_one({})
+    with putting_back(plan, workload.context):
+        database.drop_collection("live")
+    assert "kept.live is no longer there: it was dropped while the run went on" in workload.told.texts
+
+
 def test_where_whatever_is_there_is_taken_it_stays_as_the_run_left_it(workload: Workload, database: Data) -> None:
     plan = _loaded(workload)
     context = replace(workload.context, wanted=())

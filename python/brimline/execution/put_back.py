@@ -13,7 +13,7 @@ from dataclasses import replace
 from bson import ObjectId
 
 from brimline import dataset
-from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, target_errors
+from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, collection_exists, target_errors
 from brimline.dataset.inspection import State
 from brimline.dataset.ownership import keys_plan
 from brimline.errors import BrimlineError, TargetError
@@ -186,19 +186,31 @@ def _keys_plan(plan: Plan, manifest: dataset.Manifest, context: RunContext) -> P
 
 
 def _tidy_live_collections(plan: Plan, context: RunContext) -> None:
-    """Takes away what is surely the run's from collections that brimline did not load."""
+    """Takes away what is surely the run's from collections that brimline did not load, and says which are gone."""
     for database_name, name in live_collections(plan):
         effects = effects_on(plan, database_name, name)
-        namespace = f"{database_name}.{name}"
-        if Effect.IDS in effects and not context.stop.urgent:
+        if context.stop.urgent:
+            return
+        try:
+            _tidy_live(database_name, name, effects, context)
+        except TargetError as error:
+            if Effect.IDS in effects and context.deployment is not None and context.deployment.binary is None:
+                context.progress.warning(
+                    f"{database_name}.{name} may hold documents that the run inserted ({error.message})"
+                )
 
-            def tidy(database_name: str = database_name, name: str = name) -> None:
-                with database_named(database_name, context.deployment, connect_timeout_s=ANSWERS_WITHIN_S) as database:
-                    _delete_ids(database, name, context)
 
-            _while_it_answers(context, namespace, tidy)
-        if effects - {Effect.IDS}:
-            _say_once(context, f"what the run changed in {namespace} stays: brimline did not load it")
+def _tidy_live(database_name: str, name: str, effects: frozenset[Effect], context: RunContext) -> None:
+    namespace = f"{database_name}.{name}"
+    with database_named(database_name, context.deployment, connect_timeout_s=ANSWERS_WITHIN_S) as database:
+        with target_errors("looking for the collection"):
+            is_there = collection_exists(database, name)
+        if not is_there:
+            context.progress.warning(f"{namespace} is no longer there: it was dropped while the run went on")
+        elif Effect.IDS in effects:
+            _delete_ids(database, name, context)
+    if effects - {Effect.IDS}:
+        _say_once(context, f"what the run changed in {namespace} stays: brimline did not load it")
 
 
 def _delete_ids(database: DataDatabase, name: str, context: RunContext) -> None:
