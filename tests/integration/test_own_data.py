@@ -125,6 +125,20 @@ def test_a_step_that_the_server_refuses_ends_it_before_anything_is_sent(
     assert here.record_directories(kind="own") == here.record_directories(kind="load-own")
 
 
+def test_documents_of_others_that_are_taken_as_they_are_need_a_word_to_be_written_to(
+    here: CommandLine, uri: str, database: Data
+) -> None:
+    _write("change: {share: 1, update: {collection: orders, filter: {}, update: {$inc: {total: 1}}}}")
+    database["orders"].insert_one({"_id": 1, "customer": "c", "total": 1})
+    refused = _run(here, uri, "--data", "as-is")
+    refused.check_error(2, "operations.change: the step update orders writes to own_data.orders", "--allow-writes")
+    assert database["orders"].find_one() == {"_id": 1, "customer": "c", "total": 1}
+    outcome = _run(here, uri, "--data", "as-is", "--allow-writes")
+    assert outcome.exit_code in (0, 4), outcome.stderr
+    assert database["orders"].find_one()["total"] > 1  # type: ignore[index]
+    assert sorted(database.list_collection_names()) == ["legacy", "orders"]
+
+
 def test_a_slip_is_found_before_anything_is_loaded(here: CommandLine, uri: str, database: Data) -> None:
     _write("one: {share: 1, aggregate: {collection: orders, pipeline: [{$project: {x: {$nothing: 1}}}]}}")
     outcome = _run(here, uri, "--data", "load")
