@@ -91,6 +91,8 @@ EXPRESSIONS: list[tuple[Any, Any]] = [
             ]
         },
     ),
+    ({"%head": {"of": "%uuidBinary"}}, {"kind": "int", "min": 0, "max": 255}),
+    ({"%head": {"of": {"%array": {"size": 2, "of": "%bool"}}}}, {"kind": "boolean"}),
     ({"%head": {"of": "abc"}}, {"substring": {"of": {"text": "abc"}, "start": 0, "length": 1}}),
 ]
 ALONE: list[tuple[Any, Any]] = [

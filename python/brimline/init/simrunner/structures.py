@@ -4,8 +4,9 @@ import math
 from typing import Any
 
 from brimline.init.simrunner.arguments import Arguments
-from brimline.init.simrunner.nodes import Constant, Fields, Form, Items, Node, as_form, as_generator, in_step
+from brimline.init.simrunner.nodes import Constant, Fields, Form, Items, Node, Reference, as_form, as_generator, in_step
 
+_BYTES = frozenset({"uuid", "binary", "object_id"})
 _REPEATED_MAX = 50
 _REPEATED_WEIGHT_MAX = 1000
 
@@ -58,11 +59,17 @@ def one_of(arguments: Arguments) -> Node:
 
 
 def first(arguments: Arguments) -> Node:
-    """The first item, or character."""
+    """The first item of a list, character of a text, byte of anything else."""
     of = arguments.node("of") or Constant("")
     if isinstance(of, Items):
         return of.items[0] if of.items else Constant(None)
-    arguments.left.change(arguments.path, "the first character of the value as text")
+    made = of.instead if isinstance(of, Reference) else of
+    kind = made.form.get("kind") if isinstance(made, Form) else ""
+    if isinstance(made, Items) or kind == "array":
+        return Reference(f"{of.text}.0") if isinstance(of, Reference) else Form(made.form["of"])  # type: ignore[union-attr]
+    if kind in _BYTES:
+        arguments.left.change(arguments.path, "any byte, not the first one of the value")
+        return Form({"kind": "int", "min": 0, "max": 255})
     return Form({"substring": {"of": {"text": as_form(of)}, "start": 0, "length": 1}})
 
 
