@@ -152,7 +152,7 @@ def _ycsb(files: Sequence[Path], sources: Sequence[SourceFile]) -> ImportedRun:
         errors=run.errors,
         printed=run.printed,
         notes=[*run.notes, *run.warnings],
-        warnings=run.warnings,
+        warnings=tuple(run.warnings),
         brimline_version=brimline_version(),
     )
 
