@@ -12,6 +12,7 @@ from brimline.servers import control_client
 from tests.support.command_line import CommandLine, Outcome
 from tests.support.replica_set import Member, replica_set
 from tests.support.server import required_mongod
+from tests.support.step_kinds import require_every_kind
 from tests.support.ycsb_command import workload
 
 pytestmark = pytest.mark.mongod
@@ -73,6 +74,11 @@ def test_the_primary_is_found_from_a_secondary(
     spec.write_text(SPEC.replace("target: {write_concern: majority}\n", ""))
     uri = f"mongodb://{primary.address}/?w=majority&wtimeoutMS=10000"
     check_counts(brimline_cli.run("run", spec, "--uri", uri, "--json"))
+
+
+def test_steps_with_transactions_are_counted_by_the_set(members: tuple[Member, ...], tmp_path: Path) -> None:
+    uri = f"mongodb://{members[0].address}/?replicaSet=test"
+    require_every_kind(uri, tmp_path, transactions=True)
 
 
 @pytest.mark.parametrize(

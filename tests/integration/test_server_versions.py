@@ -12,6 +12,7 @@ from brimline.record import read_record
 from brimline.servers import Deployment, bundled
 from tests.support.command_line import CommandLine
 from tests.support.server_versions import VERSIONS, required_version, share_binaries
+from tests.support.step_kinds import require_every_kind
 
 pytestmark = pytest.mark.mongod
 
@@ -52,6 +53,10 @@ def test_the_server_of_any_version_counts_what_brimline_counts(
         metric for metric in absent if not metric.startswith(("members_", "replication_", "disk_", "host_"))
     }
     assert of_the_status == _QUEUE_TIMES
+
+
+def test_a_server_of_any_version_counts_every_kind_of_step(server: Deployment, tmp_path: Path) -> None:
+    require_every_kind(_uri(server), tmp_path)
 
 
 def test_stat_shows_a_server_of_any_version(server: Deployment, brimline_cli: CommandLine) -> None:
