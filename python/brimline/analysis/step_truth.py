@@ -24,7 +24,7 @@ from brimline.wording import Verbatim, joined, message
 _READS = frozenset({"find", "aggregate", "count", "distinct"})
 _WRITES = frozenset({"insert", "update", "delete", "findAndModify", "findandmodify"})
 _CLASSES = ("reads", "writes", "commands")
-_NAMED_MAX = 3
+_NAMED_MAX, _NAME_LENGTH_MAX = 3, 40
 _OWN_SHARE_MIN = 0.9
 """Of what the server counts in a class, the share that must be the run's own for its time to be."""
 
@@ -219,7 +219,7 @@ def plan_remarks(truths: Sequence[StepTruth]) -> list[str]:
         remarks.append(
             message(
                 "the plan of {step} changed from {before} to {after}",
-                step=truth.label,
+                step=_short(truth),
                 before=Verbatim(truth.start["plan_summary"] or ""),
                 after=Verbatim(truth.end["plan_summary"] or ""),
             )
@@ -229,12 +229,18 @@ def plan_remarks(truths: Sequence[StepTruth]) -> list[str]:
     return remarks
 
 
+def _short(truth: StepTruth) -> str:
+    """Its name in a sentence, where several have to fit."""
+    label = truth.label
+    return label if len(label) <= _NAME_LENGTH_MAX else Verbatim(f"{label[: _NAME_LENGTH_MAX - 1]}…")
+
+
 def _named(truths: Sequence[StepTruth]) -> str:
     """The steps with their collections."""
     parts = [
-        truth.label
+        _short(truth)
         if truth.collection is None
-        else message("{step} ({collection})", step=truth.label, collection=Verbatim(truth.collection))
+        else message("{step} ({collection})", step=_short(truth), collection=Verbatim(truth.collection))
         for truth in truths[:_NAMED_MAX]
     ]
     left = len(truths) - _NAMED_MAX

@@ -271,6 +271,16 @@ def test_an_unexpected_reply_has_words_and_a_cause(report: Report) -> None:
     assert "与预期不符（documents: 1）" in chinese["依据"]
 
 
+def test_a_long_name_is_cut_where_several_have_to_fit(tmp_path: Path) -> None:
+    """The table has it whole."""
+    name = "orders_" * 12
+    plans = {"end": [step_plan(name, "find orders", **SCANS)]}
+    plan = shop_plan(operations={name: [step("find")]}, weights={}, loads=())
+    report = run_result(write_own_run(tmp_path / "run", plan, plans=plans), None).report
+    assert report.data["plan_remarks"] == [f"a whole collection is gone through by {name[:39]}… (orders)"]
+    assert table(report, "steps")[0]["Step"] == name
+
+
 @pytest.mark.parametrize(
     ("examined", "returned", "text"), [(20, 20, "1.00"), (5000, 0, "5 000"), (7, None, "7.00"), (None, 3, "—")]
 )
