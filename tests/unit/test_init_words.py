@@ -1,7 +1,6 @@
 """Words of `brimline init` that need no server."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -68,7 +67,15 @@ def test_a_simrunner_configuration_is_translated(brimline_cli: CommandLine) -> N
     assert list(load_spec(brimline_cli.directory / "my.yaml").spec.operations.by_name) == ["put"]
 
 
-def test_a_password_in_the_address_is_hidden(tmp_path: Path) -> None:
-    assert redact_words(["init", "--from", "mongodb://u:hidden-word@h/?tlsCertificateKeyFilePassword=x"])[2] == (
-        "mongodb://***@h/?tlsCertificateKeyFilePassword=***"
-    )
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        (
+            "mongodb://u:hidden-word@h/?tlsCertificateKeyFilePassword=x",
+            "mongodb://***@h/?tlsCertificateKeyFilePassword=***",
+        ),
+        ("h/?unheardOf=hidden-word", "h/?unheardOf=***"),
+    ],
+)
+def test_a_password_in_the_address_is_hidden(address: str, shown: str) -> None:
+    assert redact_words(["init", "--from", address])[2] == shown
