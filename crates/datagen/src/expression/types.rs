@@ -22,10 +22,11 @@ impl Types {
     pub const LIST: Self = Self(1 << 9);
     pub const BINARY: Self = Self(1 << 10);
     pub const OTHER: Self = Self(1 << 11);
-    pub const ANY: Self = Self((1 << 12) - 1);
+    pub const DECIMAL: Self = Self(1 << 12);
+    pub const ANY: Self = Self((1 << 13) - 1);
     pub const NUMBER: Self = Self::INT32.or(Self::INT64).or(Self::DOUBLE);
 
-    const NAMES: [&'static str; 12] = [
+    const NAMES: [&'static str; 13] = [
         "an int",
         "a long",
         "a double",
@@ -38,6 +39,7 @@ impl Types {
         "a list",
         "binary",
         "another type",
+        "a decimal",
     ];
 
     pub const fn or(self, other: Self) -> Self {
@@ -77,6 +79,7 @@ impl Types {
             Some(T::Document) => Self::DOCUMENT,
             Some(T::Array) => Self::LIST,
             Some(T::Binary) => Self::BINARY,
+            Some(T::Decimal128) => Self::DECIMAL,
             _ => Self::OTHER,
         }
     }

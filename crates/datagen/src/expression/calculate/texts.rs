@@ -24,18 +24,20 @@ impl Calculation<'_, '_> {
         out.extend_from_slice(&[0; LENGTH_BYTES]);
         let text_at = out.len();
         let parts = if self.operator == Operator::Substring { &of[..1] } else { of };
+        let mut is_null = false;
         for part in parts {
-            if !self.append_text(part, out)? {
-                out.truncate(start);
-                BsonSink(out).null(name);
-                return Ok(());
-            }
+            is_null |= !self.append_text(part, out)?;
         }
         match self.operator {
             Operator::Lower => out[text_at..].make_ascii_lowercase(),
             Operator::Upper => out[text_at..].make_ascii_uppercase(),
-            Operator::Substring => self.cut(text_at, of, out)?,
+            Operator::Substring => is_null |= !self.cut(text_at, of, out)?,
             _ => {}
+        }
+        if is_null {
+            out.truncate(start);
+            BsonSink(out).null(name);
+            return Ok(());
         }
         out.push(0);
         let length = (out.len() - text_at) as u32;
@@ -72,15 +74,14 @@ impl Calculation<'_, '_> {
         Ok(true)
     }
 
-    /// Keeps so many characters from a place on, counted from 0.
-    fn cut(self, text_at: usize, of: &[Node], out: &mut Vec<u8>) -> Result<(), Misfit> {
+    /// Keeps so many characters from a place on, counted from 0; false: place or count is null.
+    fn cut(self, text_at: usize, of: &[Node], out: &mut Vec<u8>) -> Result<bool, Misfit> {
         let mut count = |node: &Node| {
-            let number = self.number(node, out)?.and_then(Number::integer);
-            number
-                .and_then(|number| usize::try_from(number).ok())
-                .ok_or_else(|| self.misfit("a place that is none"))
+            let Some(number) = self.number(node, out)? else { return Ok(None) };
+            let number = number.integer().and_then(|number| usize::try_from(number).ok());
+            number.map(Some).ok_or_else(|| self.misfit("a place that is none"))
         };
-        let (first, length) = (count(&of[1])?, count(&of[2])?);
+        let (Some(first), Some(length)) = (count(&of[1])?, count(&of[2])?) else { return Ok(false) };
         // What a reply brought need not be UTF-8: a character is what no continuation begins.
         let is_start = |byte: u8| byte & 0xC0 != 0x80;
         let place = |number: usize| {
@@ -90,7 +91,7 @@ impl Calculation<'_, '_> {
         let (from, to) = (place(first), place(first.saturating_add(length)));
         out.copy_within(from..to, text_at);
         out.truncate(text_at + to - from);
-        Ok(())
+        Ok(true)
     }
 }
 

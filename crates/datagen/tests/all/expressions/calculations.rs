@@ -54,6 +54,8 @@ fn texts_and_dates_are_made_within_the_buffer() {
         ("substring", vec![constant("武汉市民"), constant(1), constant(2)], Bson::String("汉市".into())),
         ("substring", vec![constant("abc"), constant(2), constant(i64::MAX)], Bson::String("c".into())),
         ("substring", vec![constant("abc"), constant(9), constant(1)], Bson::String(String::new())),
+        ("substring", vec![constant("abc"), constant(Bson::Null), constant(1)], Bson::Null),
+        ("substring", vec![constant(Bson::Null), constant(0), constant(1)], Bson::Null),
         ("text", vec![json!({"kind": "now"})], Bson::String("2024-02-28T12:34:56.789Z".into())),
         ("text", vec![named(0)], Bson::String("3".into())),
         ("date_add", vec![json!({"kind": "now"}), constant(-604_800_000_i64)], date(NOW - 604_800_000)),
@@ -70,6 +72,17 @@ fn what_can_t_be_calculated_is_refused_before_a_run_where_it_is_known() {
     for (spec, message) in [
         (calculate("add", &[constant(1), named(0)]), "of.1: add takes numbers, not text"),
         (calculate("lower", &[constant(1)]), "of.0: lower takes text, not an int"),
+        (
+            calculate(
+                "add",
+                &[constant(Bson::Decimal128(bson::Decimal128::from_bytes([0; 16]))), constant(1)],
+            ),
+            "of.0: add takes numbers, not a decimal",
+        ),
+        (
+            calculate("substring", &[constant("abc"), constant(-1), constant(1)]),
+            "substring of a place that is none",
+        ),
         (calculate("date_add", &[constant(1), constant(1)]), "of.0: date_add takes a date, not an int"),
         (
             calculate("date_trunc", &[json!({"kind": "now"}), named(0)]),
