@@ -8,12 +8,11 @@ use std::thread::{self, ScopedJoinHandle};
 use brimline_wire::access::Access;
 use brimline_wire::endpoint::Endpoint;
 
-use crate::clock::{Clock, NANOS_PER_S, Nanos, unix_now_ns};
+use crate::clock::{Clock, unix_now_ns};
 use crate::collector::Collector;
 use crate::commands::Commands;
-use crate::intervals::Intervals;
-use crate::load::Load;
-use crate::mission::{Mission, Places, RetryPolicy, Sink, WorkerInterval};
+use crate::load::{Load, Post, posts};
+use crate::mission::{Mission, Places, Sink, WorkerInterval};
 use crate::operation_log::{self, LogTotals, Logger, Pool};
 use crate::outage;
 use crate::own::Own;
@@ -33,10 +32,7 @@ use crate::standstill;
 use crate::target::DriverTarget;
 use crate::target::{Followed, NullTarget, Routes, SimulatedTarget, Target, WireTarget};
 use crate::totals::{StepTotals, WorkerSummary};
-use crate::worker::{Perseverance, Worker};
-
-/// How long a replica set may be without a primary, whatever the plan says of connecting: elections take that long.
-const ELECTION_NS_MAX: Nanos = 30 * NANOS_PER_S;
+use crate::worker::Worker;
 
 /// What workers tell the director.
 enum Message {
@@ -163,85 +159,6 @@ impl Drop for Closing<'_> {
     }
 }
 
-/// What the plan says about sending again, and how long a worker may be without a connection.
-fn patience(plan: &Plan) -> (RetryPolicy, Nanos) {
-    let TargetPlan::Wire { replica_set, retry_reads, retry_writes, .. } = &plan.target else {
-        return (RetryPolicy::default(), plan.connect_timeout_ns);
-    };
-    let selection_timeout_ns = replica_set.as_ref().map(|set| set.selection_timeout_ns);
-    let retries = RetryPolicy { reads: *retry_reads, writes: *retry_writes, selection_timeout_ns };
-    let lost_after_ns = selection_timeout_ns
-        .map_or(plan.connect_timeout_ns, |timeout| timeout.max(plan.connect_timeout_ns).max(ELECTION_NS_MAX));
-    (retries, lost_after_ns)
-}
-
-/// Whether operations go to several servers at once, and whether these are routers.
-fn spread(plan: &Plan) -> (bool, bool) {
-    let TargetPlan::Wire { routers, shards, .. } = &plan.target else { return (false, false) };
-    (!routers.is_empty() || !shards.is_empty(), !routers.is_empty())
-}
-
-/// What all workers of one load know.
-fn mission<'r>(
-    number: usize,
-    load: &'r Load,
-    pacer: &'r Pacer,
-    commands: &'r Commands,
-    shared: &'r Shared,
-    first_worker: usize,
-) -> Mission<'r> {
-    let Load { plan, workload } = load;
-    let thread_count = plan.thread_count() as usize;
-    let (retries, lost_after_ns) = patience(plan);
-    let (is_spread, has_routers) = spread(plan);
-    Mission {
-        workload,
-        commands,
-        pacer,
-        intervals: Intervals::new(plan.warmup_ns, plan.duration_ns, plan.interval_ns),
-        operation_count: [plan.operation_count, workload.operation_count()].into_iter().flatten().min(),
-        shard_count: thread_count as u64,
-        drain_timeout_ns: plan.drain_timeout_ns,
-        operation_timeout_ns: plan.operation_timeout_ns,
-        lost_after_ns,
-        connect_timeout_ns: plan.connect_timeout_ns,
-        verifies_reads: plan.verifies_reads(),
-        retries,
-        perseverance: plan.insert_retries().map(|retries| Perseverance::new(retries, plan.seed)),
-        has_sessions: plan.has_sessions(),
-        is_spread,
-        has_routers,
-        seed: plan.seed,
-        load: number as u64,
-        has_ends: workload.own().is_some_and(|mix| mix.own().has_ends()),
-        control: &shared.control,
-        progress: &shared.workers[first_worker..first_worker + thread_count],
-    }
-}
-
-/// One worker to be: its load, its number among the workers of that, its number among all, and its places.
-struct Post {
-    load: usize,
-    shard: usize,
-    places: Places,
-}
-
-fn posts(loads: &[Load]) -> Vec<Post> {
-    let mut posts = Vec::new();
-    let mut first = 0;
-    for (load, Load { plan, .. }) in loads.iter().enumerate() {
-        let thread_count = plan.thread_count() as usize;
-        let in_flight_max = plan.in_flight_max.unwrap_or(plan.connections) as usize;
-        for shard in 0..thread_count {
-            let connections = share(plan.connections as usize, shard, thread_count);
-            let in_flight_max = share(in_flight_max, shard, thread_count);
-            posts.push(Post { load, shard, places: Places { first, connections, in_flight_max } });
-            first += connections;
-        }
-    }
-    posts
-}
-
 fn supervise<T: Target>(
     plan: &Plan,
     loads: &[Load],
@@ -252,14 +169,20 @@ fn supervise<T: Target>(
     let posts = posts(loads);
     let thread_count = posts.len();
     let pacers: Vec<Pacer> = loads.iter().map(|load| Pacer::new(&load.plan)).collect();
-    let first_worker = |load: usize| posts.iter().position(|post| post.load == load).unwrap_or(0);
+    let workers_of = |load: usize| {
+        let first = posts.iter().position(|post| post.load == load).unwrap_or(0);
+        let count = posts.iter().filter(|post| post.load == load).count();
+        &shared.workers[first..first + count]
+    };
     let missions: Vec<Mission<'_>> = loads
         .iter()
         .zip(&pacers)
         .enumerate()
-        .map(|(number, (load, pacer))| mission(number, load, pacer, commands, shared, first_worker(number)))
+        .map(|(number, (load, pacer))| {
+            Mission::new(number, load, pacer, commands, &shared.control, workers_of(number))
+        })
         .collect();
-    let main_count = posts.iter().filter(|post| post.load == 0).count();
+    let main_count = workers_of(0).len();
     let start_line = StartLine::default();
     let spares = Spares::new(thread_count);
     let (sender, messages) = channel();
@@ -357,11 +280,6 @@ fn work<T: Target>(
         Start::Go(clock) => worker.run(clock).map_err(|error| error.to_string()),
         Start::Cancelled => Err("cancelled".to_owned()),
     }
-}
-
-/// Worker `worker`'s share of `total`, as even as it gets.
-fn share(total: usize, worker: usize, worker_count: usize) -> usize {
-    total / worker_count + usize::from(worker < total % worker_count)
 }
 
 fn await_connections(messages: &Receiver<Message>, worker_count: usize) -> Result<(), RunError> {

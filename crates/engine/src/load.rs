@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::mission::Places;
 use crate::own::Own;
 use crate::own::mix::OwnMix;
 use crate::plan::{Plan, PlanError};
@@ -30,4 +31,36 @@ impl Load {
         }
         Ok(loads)
     }
+}
+
+/// One worker to be.
+pub struct Post {
+    /// Its load.
+    pub load: usize,
+    /// Its number among the workers of that.
+    pub shard: usize,
+    /// Its places.
+    pub places: Places,
+}
+
+/// The workers of all loads, those of a load one after the other.
+pub fn posts(loads: &[Load]) -> Vec<Post> {
+    let mut posts = Vec::new();
+    let mut first = 0;
+    for (load, Load { plan, .. }) in loads.iter().enumerate() {
+        let thread_count = plan.thread_count() as usize;
+        let in_flight_max = plan.in_flight_max.unwrap_or(plan.connections) as usize;
+        for shard in 0..thread_count {
+            let connections = share(plan.connections as usize, shard, thread_count);
+            let in_flight_max = share(in_flight_max, shard, thread_count);
+            posts.push(Post { load, shard, places: Places { first, connections, in_flight_max } });
+            first += connections;
+        }
+    }
+    posts
+}
+
+/// Worker `worker`'s share of `total`, as even as it gets.
+fn share(total: usize, worker: usize, worker_count: usize) -> usize {
+    total / worker_count + usize::from(worker < total % worker_count)
 }

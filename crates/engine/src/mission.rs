@@ -2,15 +2,20 @@
 
 use brimline_wire::session::Session;
 
-use crate::clock::Nanos;
+use crate::clock::{NANOS_PER_S, Nanos};
 use crate::commands::{Command, Commands};
 use crate::intervals::Intervals;
+use crate::load::Load;
 use crate::operation_log::Logger;
 use crate::pacer::Pacer;
+use crate::plan::{Plan, TargetPlan};
 use crate::recorder::{Phase, Tallies};
 use crate::shared::{Control, WorkerProgress};
 use crate::worker::Perseverance;
 use crate::workload::Workload;
+
+/// How long a replica set may be without a primary, whatever the plan says of connecting: elections take that long.
+const ELECTION_NS_MAX: Nanos = 30 * NANOS_PER_S;
 
 /// What all workers of a run know.
 #[expect(clippy::struct_excessive_bools, reason = "facts that have nothing to do with each other")]
@@ -59,7 +64,45 @@ pub struct Mission<'r> {
     pub progress: &'r [WorkerProgress],
 }
 
-impl Mission<'_> {
+impl<'r> Mission<'r> {
+    /// What all workers of load `number` know; `progress` is theirs.
+    pub fn new(
+        number: usize,
+        load: &'r Load,
+        pacer: &'r Pacer,
+        commands: &'r Commands,
+        control: &'r Control,
+        progress: &'r [WorkerProgress],
+    ) -> Self {
+        let Load { plan, workload } = load;
+        let thread_count = plan.thread_count() as usize;
+        let (retries, lost_after_ns) = patience(plan);
+        let (is_spread, has_routers) = spread(plan);
+        Self {
+            workload,
+            commands,
+            pacer,
+            intervals: Intervals::new(plan.warmup_ns, plan.duration_ns, plan.interval_ns),
+            operation_count: [plan.operation_count, workload.operation_count()].into_iter().flatten().min(),
+            shard_count: thread_count as u64,
+            drain_timeout_ns: plan.drain_timeout_ns,
+            operation_timeout_ns: plan.operation_timeout_ns,
+            lost_after_ns,
+            connect_timeout_ns: plan.connect_timeout_ns,
+            verifies_reads: plan.verifies_reads(),
+            retries,
+            perseverance: plan.insert_retries().map(|retries| Perseverance::new(retries, plan.seed)),
+            has_sessions: plan.has_sessions(),
+            is_spread,
+            has_routers,
+            seed: plan.seed,
+            load: number as u64,
+            has_ends: workload.own().is_some_and(|mix| mix.own().has_ends()),
+            control,
+            progress,
+        }
+    }
+
     /// Writes a connection's session, if it has one, into a request, under another number if the command `advances`.
     #[expect(
         clippy::inline_always,
@@ -73,6 +116,24 @@ impl Mission<'_> {
         }
         self.commands.stamp(command, session, request);
     }
+}
+
+/// What the plan says about sending again, and how long a worker may be without a connection.
+fn patience(plan: &Plan) -> (RetryPolicy, Nanos) {
+    let TargetPlan::Wire { replica_set, retry_reads, retry_writes, .. } = &plan.target else {
+        return (RetryPolicy::default(), plan.connect_timeout_ns);
+    };
+    let selection_timeout_ns = replica_set.as_ref().map(|set| set.selection_timeout_ns);
+    let retries = RetryPolicy { reads: *retry_reads, writes: *retry_writes, selection_timeout_ns };
+    let lost_after_ns = selection_timeout_ns
+        .map_or(plan.connect_timeout_ns, |timeout| timeout.max(plan.connect_timeout_ns).max(ELECTION_NS_MAX));
+    (retries, lost_after_ns)
+}
+
+/// Whether operations go to several servers at once, and whether these are routers.
+fn spread(plan: &Plan) -> (bool, bool) {
+    let TargetPlan::Wire { routers, shards, .. } = &plan.target else { return (false, false) };
+    (!routers.is_empty() || !shards.is_empty(), !routers.is_empty())
 }
 
 /// Which commands are sent once more after an error that allows it, and how long operations wait for a server.
