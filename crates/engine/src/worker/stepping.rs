@@ -1,6 +1,8 @@
 //! How a worker goes through the steps of operations of the user's own: completes their commands, follows cursors, judges replies,
 //! pauses between steps, and ends the transaction of an operation that failed within it.
 
+use brimline_datagen::expression::Misfit;
+
 use super::Worker;
 use crate::clock::{Nanos, unix_now_ns};
 use crate::commands::{Command, Opcounter};
@@ -38,7 +40,10 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         let (sent, inserts_before) = (self.target.now(), self.stream.inserts_before_next());
         let command = Command::Step(step, Part::Main);
         let flight = InFlight::new(operation, 0, command, due, sent, inserts_before);
-        let Some(bytes_out) = rendered else { return self.misfit_at_once(connection, &flight, step) };
+        let bytes_out = match rendered {
+            Ok(bytes_out) => bytes_out,
+            Err(misfit) => return self.misfit_at_once(connection, &flight, step, misfit),
+        };
         self.note_step_sent(connection, (step, Part::Main), sent, bytes_out, false);
         self.launch(connection, InFlight { bytes_out, ..flight }, request_id);
     }
@@ -58,7 +63,10 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         let rendered = self.render_step(connection, (step, part), &flight.operation, request_id, advances);
         flight.command = command;
         flight.command_sent = self.target.now();
-        let Some(bytes_out) = rendered else { return self.misfit(connection, &flight, step) };
+        let bytes_out = match rendered {
+            Ok(bytes_out) => bytes_out,
+            Err(misfit) => return self.misfit(connection, &flight, step, misfit),
+        };
         flight.bytes_out += bytes_out;
         self.note_step_sent(connection, (step, part), flight.command_sent, bytes_out, flight.is_retry);
         self.slots.update(connection, flight);
@@ -89,7 +97,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         operation: &Operation,
         request_id: i32,
         advances: bool,
-    ) -> Option<u64> {
+    ) -> Result<u64, Misfit> {
         let own = self.mission.commands.own();
         let index = draw_index(self.mission.load, operation.index);
         let worker = (self.first_connection + connection) as u32;
@@ -100,27 +108,39 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         let cursor = self.own_states[connection].cursor;
         let mut draw = self.own_states[connection].draw(own, index, worker, now_unix_ms);
         let request = self.target.request(connection);
-        prepared.render((part, cursor), own.world(), &mut draw, request_id, request).ok()?;
+        prepared.render((part, cursor), own.world(), &mut draw, request_id, request)?;
         self.mission.stamp(Command::Step(step, part), self.sessions.get_mut(connection), advances, request);
-        Some(request.len() as u64)
+        Ok(request.len() as u64)
     }
 
     /// A value of a step is of a type that its place can't have: the operation has failed, and nothing of the step was sent.
     #[inline(never)]
-    pub(super) fn misfit(&mut self, connection: ConnectionIndex, flight: &InFlight, step: StepRef) {
+    pub(super) fn misfit(
+        &mut self,
+        connection: ConnectionIndex,
+        flight: &InFlight,
+        step: StepRef,
+        misfit: Misfit,
+    ) {
         let now = self.target.now();
-        let message = "a value is of a type that its place can't have, or isn't there";
+        let message = format!("a value can't be made: {misfit}");
         let failure = Failure::new(FailureClass::Unexpected, message);
         self.own_states[connection].step = StepSoFar { sent: now, ..StepSoFar::default() };
         self.step_failed(connection, flight, step, failure.into(), now, false);
     }
 
     /// The same of an operation that was not begun.
-    fn misfit_at_once(&mut self, connection: ConnectionIndex, flight: &InFlight, step: StepRef) {
+    fn misfit_at_once(
+        &mut self,
+        connection: ConnectionIndex,
+        flight: &InFlight,
+        step: StepRef,
+        misfit: Misfit,
+    ) {
         let held_back = flight.due.is_some_and(|due| self.slots.held_back(due));
         self.note_sent_apart(flight, held_back);
         self.slots.occupy(connection, *flight);
-        self.misfit(connection, flight, step);
+        self.misfit(connection, flight, step, misfit);
     }
 
     /// Notes that a message of a step was sent.

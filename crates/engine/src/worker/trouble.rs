@@ -74,7 +74,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
             self.outages.lost(now, !self.mission.is_spread);
         }
         if let Some(again) = self.another_try(flight, &failure, now) {
-            self.summary.gave_up_attempt(flight);
+            self.gave_up(flight, &again);
             self.retries.keep(connection, now, *failure);
             if self.target.retire(connection) {
                 self.slots.park(connection, again, now);
@@ -88,6 +88,14 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         }
         let first = self.retries.take(connection).filter(|_| flight.is_retry && wrote_nothing);
         Some(first.map_or(failure, Box::new))
+    }
+
+    /// Counts an attempt that is followed by another. Where that begins the transaction anew, the documents are sent once more.
+    fn gave_up(&mut self, flight: &InFlight, again: &InFlight) {
+        self.summary.gave_up_attempt(flight);
+        if !again.is_retry {
+            self.summary.unknown(flight);
+        }
     }
 
     /// Follows a reply that is no error, after something was lost or of a command that was sent twice.
@@ -182,7 +190,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         }
         let again = flight.and_then(|flight| Some((flight, self.another_try(&flight, &failure, now)?)));
         if let Some((flight, again)) = again {
-            self.summary.gave_up_attempt(&flight);
+            self.gave_up(&flight, &again);
             self.retries.keep(connection, now, failure);
             self.slots.park(connection, again, now);
             self.outages.lost(now, self.nothing_is_up());

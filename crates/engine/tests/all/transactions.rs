@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use crate::common::requests::{body, number_in_session, part, session_id};
-use crate::common::{MS, Outcome, S, execute, plan};
+use crate::common::{MS, Outcome, S, execute, own, plan};
 use brimline_bson::{Value, Writer};
 use brimline_datagen::ChooserSpec;
 use brimline_engine::operation::OperationKind;
@@ -24,6 +24,8 @@ enum Answer {
     Unknown,
     /// It is refused for good.
     Refused,
+    /// The transaction is void, and may be done anew.
+    Void,
 }
 
 /// A session and the number of a transaction in it.
@@ -33,11 +35,17 @@ type Transaction = (Vec<u8>, i64);
 #[derive(Default)]
 struct Seen {
     transactions: BTreeMap<Transaction, Vec<Vec<u8>>>,
-    commits: usize,
+    /// How many commands were answered as the server was told to.
+    answered: usize,
 }
 
 /// Starts a server that says these to the first commits, and that all is done to everything else.
 fn start(answers: Vec<Answer>) -> (String, Arc<Mutex<Seen>>) {
+    start_saying("commitTransaction", answers)
+}
+
+/// The same, which says these to the first of the commands called `command`.
+fn start_saying(command: &'static str, answers: Vec<Answer>) -> (String, Arc<Mutex<Seen>>) {
     let seen = Arc::new(Mutex::new(Seen::default()));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -45,19 +53,19 @@ fn start(answers: Vec<Answer>) -> (String, Arc<Mutex<Seen>>) {
     thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
             let (seen, answers) = (Arc::clone(&shared), Arc::clone(&answers));
-            thread::spawn(move || serve(stream, &seen, &answers));
+            thread::spawn(move || serve(stream, &seen, command, &answers));
         }
     });
     (address, seen)
 }
 
-fn serve(mut stream: TcpStream, seen: &Mutex<Seen>, answers: &[Answer]) {
+fn serve(mut stream: TcpStream, seen: &Mutex<Seen>, command: &str, answers: &[Answer]) {
     let mut length = [0; 4];
     while stream.read_exact(&mut length).is_ok() {
         let mut message = vec![0; u32::from_le_bytes(length) as usize];
         message[..4].copy_from_slice(&length);
         stream.read_exact(&mut message[4..]).unwrap();
-        let answer = note(&mut seen.lock().unwrap(), &message, answers);
+        let answer = note(&mut seen.lock().unwrap(), &message, command, answers);
         if answer == Answer::Nothing {
             return;
         }
@@ -68,15 +76,15 @@ fn serve(mut stream: TcpStream, seen: &Mutex<Seen>, answers: &[Answer]) {
     }
 }
 
-fn note(seen: &mut Seen, message: &[u8], answers: &[Answer]) -> Answer {
+fn note(seen: &mut Seen, message: &[u8], command: &str, answers: &[Answer]) -> Answer {
     if has(message, "autocommit") {
         seen.transactions.entry(transaction(message)).or_default().push(message.to_vec());
     }
-    if !has(message, "commitTransaction") {
+    if !has(message, command) {
         return Answer::Done;
     }
-    seen.commits += 1;
-    answers.get(seen.commits - 1).copied().unwrap_or(Answer::Done)
+    seen.answered += 1;
+    answers.get(seen.answered - 1).copied().unwrap_or(Answer::Done)
 }
 
 /// One document found, one changed, or nothing of both.
@@ -95,8 +103,10 @@ fn write_answer(writer: &mut Writer<'_>, answer: Answer) {
     writer.double("ok", 0.0);
     writer.int32("code", if answer == Answer::Unknown { 91 } else { 96 });
     let labels = writer.begin_array("errorLabels");
-    if answer == Answer::Unknown {
-        writer.string("0", "RetryableWriteError");
+    match answer {
+        Answer::Unknown => writer.string("0", "RetryableWriteError"),
+        Answer::Void => writer.string("0", "TransientTransactionError"),
+        _ => {}
     }
     writer.end_document(labels);
 }
@@ -163,7 +173,7 @@ fn a_commit_is_sent_again_until_it_is_known() {
     let outcome = execute(&transfers(&address, 1));
     assert_eq!((totals(&outcome).ok, totals(&outcome).retried), (1, 4));
     let seen = seen.lock().unwrap();
-    assert_eq!((seen.commits, seen.transactions.len()), (5, 1));
+    assert_eq!((seen.answered, seen.transactions.len()), (5, 1));
     let [_, _, _, _, commit, ..] = outcome.summary.commands;
     let [_, _, _, _, uncertain, ..] = outcome.summary.commands_uncertain;
     assert_eq!((commit, uncertain), (0, 5), "which of them was counted is not known");
@@ -214,4 +224,72 @@ fn key_of(message: &[u8]) -> Option<Vec<u8>> {
     let from =
         message.windows(5).position(|bytes| bytes.starts_with(b"user") && bytes[4].is_ascii_digit())?;
     Some(message[from..].iter().copied().take_while(u8::is_ascii_alphanumeric).collect())
+}
+
+/// An operation of steps: a look, then an insert and an update in a transaction.
+fn steps(address: &str, operations: u64) -> Plan {
+    let mut work = own::work();
+    let mut steps = work["operations"][1]["steps"].take();
+    for (step, place) in steps.as_array_mut().unwrap()[1..].iter_mut().zip(["begin", "inside"]) {
+        step["transaction"] = place.into();
+    }
+    let body = serde_json::json!([own::field(
+        "commitTransaction",
+        serde_json::json!({"kind": "bson", "hex": "1001000000"})
+    )]);
+    let mut commit = own::step("commit", "commitTransaction", "write", "command", body);
+    commit["database"] = "admin".into();
+    commit["transaction"] = "commit".into();
+    steps.as_array_mut().unwrap().push(commit);
+    work["operations"] = serde_json::json!([{"name": "order", "weight": 1.0, "steps": steps}]);
+    work["loads"] = serde_json::json!([]);
+    Plan { work: serde_json::from_value(work).unwrap(), ..transfers(address, operations) }
+}
+
+fn orders(outcome: &Outcome) -> brimline_engine::totals::Totals {
+    outcome.summary.kinds[OperationKind::Own(0).row()]
+}
+
+#[test]
+fn steps_in_a_transaction_share_a_session_and_a_number() {
+    let (address, seen) = start(Vec::new());
+    let outcome = execute(&steps(&address, 20));
+    assert_eq!(orders(&outcome).ok, 20);
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen.transactions.len(), 20);
+    for commands in seen.transactions.values() {
+        let names: Vec<bool> = ["insert", "update", "commitTransaction"]
+            .iter()
+            .zip(commands)
+            .map(|(name, command)| has(command, name))
+            .collect();
+        assert_eq!(names, [true; 3]);
+        assert!(has(&commands[0], "startTransaction") && !has(&commands[1], "startTransaction"));
+        assert!(has(&commands[0], "readConcern") && has(&commands[2], "writeConcern"));
+        assert!(!has(&commands[1], "writeConcern"));
+    }
+}
+
+/// What was inserted by an attempt that is void is not known: the documents are sent once more.
+#[test]
+fn a_transaction_whose_insert_is_void_begins_anew() {
+    let (address, seen) = start_saying("insert", vec![Answer::Void, Answer::Void]);
+    let outcome = execute(&steps(&address, 10));
+    assert_eq!((orders(&outcome).ok, orders(&outcome).retried), (10, 2));
+    let inserts = outcome.summary.inserts;
+    assert_eq!((inserts.sent, inserts.inserted, inserts.unknown), (12, 10, 2));
+    assert_eq!(seen.lock().unwrap().transactions.len(), 12);
+}
+
+/// A step that fails for good leaves the transaction open, and with it locks: it is ended at once, and not counted.
+#[test]
+fn a_step_that_fails_ends_its_transaction() {
+    let (address, seen) = start_saying("update", vec![Answer::Refused]);
+    let outcome = execute(&steps(&address, 10));
+    assert_eq!((orders(&outcome).ok, orders(&outcome).failed), (9, 1));
+    let seen = seen.lock().unwrap();
+    let ended =
+        seen.transactions.values().filter(|commands| has(&commands[commands.len() - 1], "abortTransaction"));
+    assert_eq!((seen.transactions.len(), ended.count()), (10, 1));
+    assert_eq!(outcome.summary.steps.iter().map(|step| step.totals.aborts).sum::<u64>(), 1);
 }
