@@ -125,6 +125,48 @@ def test_a_step_that_the_server_refuses_ends_it_before_anything_is_sent(
     assert here.record_directories(kind="own") == here.record_directories(kind="load-own")
 
 
+SEARCHED = """\
+name: searched
+database: own_data
+collections:
+  places:
+    records: 100
+    fields: {text: {kind: fake, what: sentence}, at: {kind: point}}
+    indexes: [{text: text}, {at: 2dsphere}]
+operations:
+  FILTER
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "indexed"),
+    [
+        ("find: {collection: places, filter: {$text: {$search: a}}}", "text: text"),
+        ("aggregate: {collection: places, pipeline: [{$match: {$text: {$search: a}}}]}", "text: text"),
+        ("update: {collection: places, filter: {$text: {$search: a}}, update: {$set: {n: 1}}}", "text: text"),
+        (
+            "aggregate: {collection: places, pipeline: [{$geoNear: {near: {type: Point, coordinates: [1, 2]}, "
+            "distanceField: far}}, {$limit: 2}]}",
+            "at: 2dsphere",
+        ),
+        ("find: {collection: places, limit: 2, hint: at_2dsphere}", "at: 2dsphere"),
+    ],
+)
+def test_a_step_that_needs_an_index_waits_for_the_load_that_makes_it(
+    step: str, indexed: str, here: CommandLine, uri: str, database: Data
+) -> None:
+    text = SEARCHED.replace("FILTER", f"one: {{share: 1, {step}}}")
+    Path("own.yaml").write_text(text)
+    outcome = _run(here, uri, "--data", "load")
+    assert outcome.exit_code in (0, 4), outcome.stderr
+    assert database["places"].estimated_document_count() == 100
+    # And where no load makes it, that is found.
+    database.drop_collection("places")
+    Path("own.yaml").write_text(text.replace(indexed, "n: 1"))
+    refused = _run(here, uri, "--data", "load", "--drop")
+    refused.check_error(2, "operations.one: the step", "nothing was sent")
+
+
 def test_documents_of_others_that_are_taken_as_they_are_need_a_word_to_be_written_to(
     here: CommandLine, uri: str, database: Data
 ) -> None:

@@ -32,8 +32,10 @@ _NOT_IN_TRANSACTIONS: Final = frozenset({20, 48, 246, 263, 5020301, 6493602})
 _SAYS_NOTHING: Final = frozenset({24, 50, 112, 115, 202, 251, 290})
 """Codes of what becomes of the trial and not of the step: it takes long, or others are at work."""
 _DUPLICATE_KEY: Final = 11000
-_NO_NAMESPACE: Final = 26
-"""Code of what is about a collection or database that isn't there: of one that is loaded next it says nothing."""
+_COMES_WITH_THE_LOAD: Final = frozenset({26, 27, 291, 51183})
+"""Codes of what is about a collection or an index that isn't there: of one that is loaded next it says nothing."""
+_LACKS_AN_INDEX: Final = ("hint provided does not correspond", "bad hint", "unable to find index", "index required")
+"""In the words of versions that give other codes for that: a hint's is the one of any bad value."""
 _CANT_EXPLAIN: Final = "cannot explain"
 
 
@@ -122,7 +124,7 @@ def _refusal(
             except OperationFailure as error:
                 if error.code == _DUPLICATE_KEY:
                     return None  # of another operation it may be another key
-                if only_explained and error.code == _NO_NAMESPACE:
+                if only_explained and _comes_with_the_load(error):
                     return ""
                 if error.code in _SAYS_NOTHING or error.has_error_label("TransientTransactionError"):
                     return ""
@@ -132,6 +134,10 @@ def _refusal(
     except _NotTried as words:
         return str(words)
     return None
+
+
+def _comes_with_the_load(error: OperationFailure) -> bool:
+    return error.code in _COMES_WITH_THE_LOAD or any(each in str(error).lower() for each in _LACKS_AN_INDEX)
 
 
 def _try(database: DataDatabase, asked: StepCommand, context: RunContext) -> None:
