@@ -167,7 +167,10 @@ def _settle(plan: Plan, namespace: str, context: RunContext, effects: frozenset[
         if Effect.CHANGE in effects:
             if manifest.state == "changed":
                 dataset.write_manifest(database, replace(manifest, left_count=found.document_count))
-            _say_once(context, f"the operations changed {namespace}: {_GOES_ON}")
+            if (
+                context.deployment is not None and context.deployment.binary is None
+            ):  # one of brimline's own goes with its data
+                _say_once(context, f"the operations changed {namespace}: {_GOES_ON}")
             return
         if Effect.KEYS in effects and found.state is State.CHANGED:
             found = restored(database, _keys_plan(plan, manifest, context), found, stop=context.stop)
