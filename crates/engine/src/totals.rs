@@ -3,7 +3,7 @@
 use brimline_datagen::Verified;
 
 use crate::clock::Nanos;
-use crate::commands::Opcounter;
+use crate::commands::{Command, Opcounter};
 use crate::connects::ConnectTimes;
 use crate::failure::{CommandFailure, FailureTally};
 use crate::flight::InFlight;
@@ -276,9 +276,9 @@ impl WorkerSummary {
         }
     }
 
-    /// Counts why a command failed, and each of its documents that was refused.
-    pub fn failed(&mut self, kind: OperationKind, failure: CommandFailure) {
-        if matches!(kind, OperationKind::Insert | OperationKind::Load | OperationKind::Own(_)) {
+    /// Counts why `command` of an operation failed, and each document of an insert that was refused.
+    pub fn failed(&mut self, kind: OperationKind, command: Command, failure: CommandFailure) {
+        if command.inserts() {
             for (failure, count) in failure.statements {
                 self.document_failures.add_many(kind, failure, count);
             }

@@ -432,7 +432,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
                 }
                 let mut is_over = true;
                 if let Some(failure) = reply.failure {
-                    self.summary.failed(flight.operation.kind, *failure);
+                    self.summary.failed(flight.operation.kind, flight.command, *failure);
                     is_over = !self.perseveres(connection, &flight, done);
                 }
                 if self.target.retire(connection) {

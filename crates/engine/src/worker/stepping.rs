@@ -256,7 +256,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         self.record_step(connection, flight, step, done, Ending::Failed);
         self.finish_apart(flight, done, Ending::Failed);
         let is_open = step.transaction.is_some() && failure.leaves_transaction_open();
-        self.summary.failed(flight.operation.kind, failure);
+        self.summary.failed(flight.operation.kind, flight.command, failure);
         if is_open && !self.mission.control.aborted() {
             let over = InFlight { is_retry: false, ..*flight };
             return self.go_on(connection, over, Command::Step(step, Part::Abort));

@@ -26,6 +26,8 @@ enum Answer {
     Refused,
     /// The transaction is void, and may be done anew.
     Void,
+    /// The command worked, and its statement didn't.
+    WriteError,
 }
 
 /// A session and the number of a transaction in it.
@@ -97,6 +99,16 @@ fn write_answer(writer: &mut Writer<'_>, answer: Answer) {
         writer.end_document(batch);
         writer.end_document(cursor);
         writer.int32("n", 1);
+        writer.double("ok", 1.0);
+        return;
+    }
+    if answer == Answer::WriteError {
+        let errors = writer.begin_array("writeErrors");
+        let error = writer.begin_subdocument("0");
+        writer.int32("index", 0);
+        writer.int32("code", 10_334);
+        writer.end_document(error);
+        writer.end_document(errors);
         writer.double("ok", 1.0);
         return;
     }
@@ -292,4 +304,17 @@ fn a_step_that_fails_ends_its_transaction() {
         seen.transactions.values().filter(|commands| has(&commands[commands.len() - 1], "abortTransaction"));
     assert_eq!((seen.transactions.len(), ended.count()), (10, 1));
     assert_eq!(outcome.summary.steps.iter().map(|step| step.totals.aborts).sum::<u64>(), 1);
+}
+
+/// What an update refuses is no document of an insert.
+#[test]
+fn write_errors_of_an_update_are_failures_of_the_operation_alone() {
+    for (command, refused) in [("update", 0), ("insert", 1)] {
+        let (address, _) = start_saying(command, vec![Answer::WriteError]);
+        let outcome = execute(&steps(&address, 3));
+        assert_eq!((orders(&outcome).ok, orders(&outcome).failed), (2, 1), "{command}");
+        assert_eq!(outcome.summary.document_failures.len(), refused, "{command}");
+        assert_eq!(outcome.summary.inserts.failed, refused as u64, "{command}");
+        assert_eq!(outcome.summary.failures.len(), 1, "{command}");
+    }
 }
