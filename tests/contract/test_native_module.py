@@ -97,6 +97,8 @@ def test_operations_of_a_persons_own_have_rows_and_rows_of_their_steps(tmp_path:
     assert set(summary["steps"]) == {"order"}, "an operation of one step is that step"
     assert set(summary) >= OF_STEPS
     assert set(samples["steps"][0]) >= model.StepSampleRow.__required_keys__
+    told = _native.start(plan.canonical_json(), identity=bytes(range(12)))
+    assert told.join()["run_identity"] == "000102030405", "object ids begin with it"
     (look, order) = _native.example_commands(plan.canonical_json())
     assert (len(look), len(order)) == (1, 2)
 

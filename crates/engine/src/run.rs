@@ -23,7 +23,7 @@ use crate::looks::Looks;
 use crate::operation::OperationKind;
 use crate::operation_log::{self, LogTotals};
 use crate::outage::Outage;
-use crate::own::{Own, Tables};
+use crate::own::{Identity, Own, Tables};
 use crate::plan::{Plan, PlanError};
 use crate::shared::{Control, WorkerProgress, lock};
 use crate::standstill::Standstill;
@@ -178,6 +178,8 @@ pub struct Surroundings {
     pub log_path: Option<PathBuf>,
     /// Content of the tables that the plan's own operations take rows from.
     pub tables: Tables,
+    /// What the run is told from others by, in its object ids and texts; `None`: it is made anew.
+    pub identity: Option<Identity>,
     /// Once all connections are made nothing is sent before [`Run::release`]: what has to be changed at the target first is
     /// changed only when nothing else is missing.
     pub is_held: bool,
@@ -224,11 +226,11 @@ impl Run {
     /// # Errors
     /// As [`Run::start`].
     pub fn start_with(plan: Plan, surroundings: Surroundings) -> Result<Self, RunError> {
-        let Surroundings { access, log_path, tables, is_held } = surroundings;
+        let Surroundings { access, log_path, tables, identity, is_held } = surroundings;
         plan.validate()?;
         let log = if plan.operation_log { Some(open_log(log_path.as_deref())?) } else { None };
         plan.require_client()?;
-        let own = Own::new(&plan, &tables)?.map(Arc::new);
+        let own = Own::new(&plan, &tables, identity)?.map(Arc::new);
         let loads = Load::all_of(&plan, own.as_ref())?;
         let own_names: Arc<[String]> = plan.own_names().into();
         let step_names = plan.own().map_or_else(Vec::new, |work| {

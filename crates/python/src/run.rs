@@ -18,7 +18,7 @@ pub struct Run(brimline_engine::Run);
 
 /// Starts a run and returns at once.
 #[pyfunction]
-#[pyo3(signature = (plan_json, access = None, log_path = None, held = false, tables = Vec::new()))]
+#[pyo3(signature = (plan_json, access = None, log_path = None, held = false, tables = Vec::new(), identity = None))]
 #[expect(clippy::needless_pass_by_value, reason = "Python hands over values")]
 pub fn start(
     plan_json: &str,
@@ -26,9 +26,10 @@ pub fn start(
     log_path: Option<PathBuf>,
     held: bool,
     tables: Vec<PyBackedBytes>,
+    identity: Option<[u8; 12]>,
 ) -> PyResult<Run> {
     let tables = tables.iter().map(|content| Arc::from(&content[..])).collect();
-    let surroundings = Surroundings { access: Access::of(access), log_path, tables, is_held: held };
+    let surroundings = Surroundings { access: Access::of(access), log_path, tables, identity, is_held: held };
     let run = brimline_engine::Run::start_with(parse(plan_json)?, surroundings);
     run.map(Run).map_err(run_error)
 }

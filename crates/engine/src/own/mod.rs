@@ -25,6 +25,10 @@ use crate::operation::OperationKind;
 use crate::plan::{Plan, PlanError};
 
 const NANOS_PER_MS: u64 = 1_000_000;
+/// What a run is told from others by: when it began, in seconds since 1970, and random bytes. Its object ids begin with six of these.
+pub type Identity = [u8; SECONDS_BYTES + RUN_BYTES];
+
+const SECONDS_BYTES: usize = 4;
 /// Random bytes that tell a run from others.
 const RUN_BYTES: usize = 8;
 
@@ -65,11 +69,12 @@ struct Collection {
 pub type Tables = Vec<Arc<[u8]>>;
 
 impl Own {
-    /// The operations of `plan`; none of a plan without such.
+    /// The operations of `plan`; none of a plan without such. `told` is what the run is told from others by, where that is decided
+    /// elsewhere.
     ///
     /// # Errors
     /// When a part of it can't be prepared, or the tables aren't those of the plan.
-    pub fn new(plan: &Plan, tables: &Tables) -> Result<Option<Self>, PlanError> {
+    pub fn new(plan: &Plan, tables: &Tables, told: Option<Identity>) -> Result<Option<Self>, PlanError> {
         let Some(work) = plan.own() else { return Ok(None) };
         if tables.len() != work.tables.len() {
             let message =
@@ -77,7 +82,7 @@ impl Own {
             return Err(PlanError::new("work.tables", message));
         }
         let world = world(plan, work, tables)?;
-        let run = identity().map_err(|error| PlanError::new("work", error.to_string()))?;
+        let run = identity(told).map_err(|error| PlanError::new("work", error.to_string()))?;
         let mut own = Self {
             world,
             steps: Vec::new(),
@@ -297,7 +302,7 @@ fn world(plan: &Plan, work: &OwnWork, tables: &Tables) -> Result<World, PlanErro
 /// As [`Own::new`], or when a value can't be made.
 pub fn examples(plan: &Plan, tables: &Tables) -> Result<Vec<Vec<Vec<u8>>>, PlanError> {
     plan.validate()?;
-    let Some(own) = Own::new(plan, tables)? else { return Ok(Vec::new()) };
+    let Some(own) = Own::new(plan, tables, None)? else { return Ok(Vec::new()) };
     let mut state = state::OwnState::new(&own);
     let counters = vec![0; own.counter_count()];
     let mut commands = vec![Vec::new(); own.operations.len()];
@@ -318,11 +323,16 @@ pub fn examples(plan: &Plan, tables: &Tables) -> Result<Vec<Vec<Vec<u8>>>, PlanE
     Ok(commands)
 }
 
-/// What this run is told from others by.
-fn identity() -> io::Result<RunIdentity> {
+/// What this run is told from others by: as it was told, or made anew.
+fn identity(told: Option<Identity>) -> io::Result<RunIdentity> {
     let mut random = [0; RUN_BYTES];
-    random.copy_from_slice(&Session::start()?.id()[..RUN_BYTES]);
-    let seconds = (unix_now_ns() / NANOS_PER_S) as u32;
+    let seconds = if let Some(told) = told {
+        random.copy_from_slice(&told[SECONDS_BYTES..]);
+        u32::from_be_bytes([told[0], told[1], told[2], told[3]])
+    } else {
+        random.copy_from_slice(&Session::start()?.id()[..RUN_BYTES]);
+        (unix_now_ns() / NANOS_PER_S) as u32
+    };
     Ok(RunIdentity::new(seconds, random))
 }
 

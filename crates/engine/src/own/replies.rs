@@ -123,7 +123,7 @@ fn judge(
             let element = body.and_then(|body| find(body, &expectation.path));
             let element = element.ok_or_else(|| unexpected(&format!("{name} is in the reply"), NOT_THERE))?;
             if equals.is_some_and(|equals| !equals.equals(element)) {
-                return Err(unexpected(&format!("{name} has its value"), "it has another"));
+                return Err(unexpected(&format!("{name} is what the plan says"), "it is something else"));
             }
             element.number()
         }
