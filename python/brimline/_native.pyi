@@ -279,8 +279,8 @@ def start(
     `log_path` is an empty file for the log of operations, which a plan that wants one needs. One that is `held` sends
     nothing before `Run.release`, and is at the stage "ready" when it has its connections. `tables`: the content of each
     table of the plan's own operations, its rows as BSON documents one behind another.
-    `identity`: 12 bytes by which the run is told from others, its time in seconds first; object ids begin with the first
-    six.
+    `identity`: 12 bytes by which the run is told from others, its time in seconds first; object ids begin with six
+    of them.
     Raises PlanError; connection trouble is reported by poll and join.
     """
 
