@@ -37,6 +37,7 @@ def own_plan(
     *,
     weights: Mapping[str, float] | None = None,
     loads: Sequence[dict[str, Any]] = (),
+    values: Sequence[dict[str, Any]] = (),
     **changes: Any,
 ) -> Plan:
     """A plan whose operations are these steps; each has the same share, unless `weights` say otherwise."""
@@ -45,7 +46,7 @@ def own_plan(
         "kind": "operations",
         "collections": [],
         "tables": [],
-        "values": [],
+        "values": list(values),
         "saved": [],
         "operations": [
             {"name": name, "weight": shares.get(name, 1.0), "steps": list(steps)} for name, steps in operations.items()

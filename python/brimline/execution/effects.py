@@ -9,12 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-import bson
-
 from brimline.errors import UsageError
 from brimline.plan import Plan
 from brimline.plan.expressions import (
-    BsonExpression,
     DocumentExpression,
     Expression,
     ListExpression,
@@ -22,19 +19,19 @@ from brimline.plan.expressions import (
     NewRecordExpression,
     ObjectIdExpression,
     RepeatedExpression,
-    ValueExpression,
 )
+from brimline.plan.known import resolved, written_by_pipeline
 from brimline.plan.operations import OperationsWork, Step
 
-DRAWN: Final = object()
-"""In a command: what is another in each operation."""
 _WITHOUT_EFFECT: Final = frozenset(
     {
-        "buildInfo", "collStats", "commitTransaction", "connectionStatus", "count", "currentOp", "dataSize", "dbHash",
-        "dbStats", "distinct", "explain", "find", "getParameter", "hello", "hostInfo", "isMaster", "listCollections",
-        "listCommands", "listDatabases", "listIndexes", "ping", "serverStatus", "top", "validate", "whatsmyuri",
+        "buildinfo", "buildInfo", "collstats", "collStats", "commitTransaction", "connectionStatus", "count",
+        "currentOp", "dataSize", "datasize", "dbHash", "dbhash", "dbstats", "dbStats", "distinct", "explain",
+        "find", "getParameter", "hello", "hostInfo", "ismaster", "isMaster", "listCollections",
+        "listCommands", "listDatabases", "listIndexes", "ping", "serverStatus", "top", "whatsmyuri",
     }
 )  # fmt: skip
+"""Commands that are known to change nothing, whatever they carry; `validate` may repair."""
 
 
 class Effect(StrEnum):
@@ -146,43 +143,24 @@ def _holds(step: Step, work: OperationsWork, is_wanted: Callable[[dict[str, Any]
 
 def _of_step(step: Step, work: OperationsWork) -> Iterator[tuple[str, str | None, Effect]]:
     if step.command == "aggregate":
-        yield from _of_pipeline(step)
+        for database, collection in written_by_pipeline(step, work):
+            yield database, collection, Effect.CHANGE
     elif step.command == "insert" and step.collection is not None:
         for document in _inserted(step.body, work):
             yield step.database, step.collection, _effect_of_insert(document, step, work)
-    elif step.command not in _WITHOUT_EFFECT and step.access != "read":
+    elif step.command not in _WITHOUT_EFFECT:  # whatever its access, which says where it goes
         yield step.database, step.collection, Effect.CHANGE
-
-
-def _of_pipeline(step: Step) -> Iterator[tuple[str, str | None, Effect]]:
-    command = _known(step.body)
-    pipeline = command.get("pipeline") if isinstance(command, dict) else None
-    last = pipeline[-1] if isinstance(pipeline, list) and pipeline else None
-    if not isinstance(last, dict):
-        return
-    for name in ("$out", "$merge"):
-        if name not in last:
-            continue
-        into = last[name]
-        if name == "$merge" and isinstance(into, dict):
-            into = into.get("into", DRAWN)
-        if isinstance(into, str):
-            yield step.database, into, Effect.CHANGE
-        elif isinstance(into, dict) and isinstance(into.get("coll"), str):
-            yield str(into.get("db", step.database)), into["coll"], Effect.CHANGE
-        else:
-            yield step.database, None, Effect.CHANGE
 
 
 def _inserted(body: Expression, work: OperationsWork) -> Iterator[Expression | None]:
     """The documents of an insert, each kind once; None: they can't be told apart from here."""
     listed = _field(body, "documents")
     if listed is not None:
-        listed = _resolved(listed, work)
+        listed = resolved(listed, work)
     if isinstance(listed, ListExpression):
-        yield from (_resolved(each, work) for each in listed.items)
+        yield from (resolved(each, work) for each in listed.items)
     elif isinstance(listed, RepeatedExpression):
-        yield _resolved(listed.of, work)
+        yield resolved(listed.of, work)
     else:
         yield None
 
@@ -191,7 +169,7 @@ def _effect_of_insert(document: Expression | None, step: Step, work: OperationsW
     key: NewKeyExpression | NewRecordExpression | None = document if isinstance(document, NewRecordExpression) else None
     if document is not None and key is None:
         named = _field(document, "_id")
-        found = None if named is None else _resolved(named, work)
+        found = None if named is None else resolved(named, work)
         if isinstance(found, ObjectIdExpression):
             return Effect.IDS
         if isinstance(found, NewKeyExpression):
@@ -202,28 +180,7 @@ def _effect_of_insert(document: Expression | None, step: Step, work: OperationsW
     return Effect.KEYS if (of.database, of.collection) == (step.database, step.collection) else Effect.CHANGE
 
 
-def _resolved(expression: Expression, work: OperationsWork) -> Expression:
-    """What a named value stands for, where all of it is meant."""
-    while isinstance(expression, ValueExpression) and not expression.path:
-        expression = work.values[expression.index].value
-    return expression
-
-
 def _field(expression: Expression, name: str) -> Expression | None:
     if not isinstance(expression, DocumentExpression):
         return None
     return next((field.value for field in expression.fields if field.name == name), None)
-
-
-def _known(expression: Expression) -> Any:
-    """The value of an expression, with `DRAWN` for all that is another in each operation."""
-    match expression:
-        case BsonExpression():
-            data = bytes.fromhex(expression.hex)
-            inner = data[:1] + b"\0" + data[1:] + b"\0"
-            return bson.decode((len(inner) + 4).to_bytes(4, "little") + inner)[""]
-        case DocumentExpression():
-            return {field.name: _known(field.value) for field in expression.fields}
-        case ListExpression():
-            return [_known(each) for each in expression.items]
-    return DRAWN

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from brimline.plan.known import mentions, written_by_pipeline
 from brimline.plan.model import OperationsWork, Plan
 from brimline.plan.operations import OperationPlan, Step
 from brimline.record.model import CommandTotals, OperationRow, StepRow, Summary
@@ -23,7 +24,6 @@ from brimline.wording import Verbatim, joined, message
 
 FURTHER_COMMANDS = ("getMore", "commitTransaction", "abortTransaction")
 """What the generator sends besides the steps' own commands."""
-_WRITING_STAGES = ("$out", "$merge")
 _STORED_FUNCTIONS = ("$where", "$function", "$accumulator")
 _COUNTS_RETURNED = frozenset({"find", "aggregate", "insert", "update", "delete", *FURTHER_COMMANDS})
 """Commands of which every document that a reply brings is counted as returned, or none is brought."""
@@ -89,7 +89,7 @@ def own_counts(
         if step.cursor:
             by_command.setdefault("getMore", []).append(name)
             by_counter.setdefault("getmore", []).append(name)
-    uncounted = [(operation, step) for operation, step in steps if _brings_uncounted(step)]
+    uncounted = [(operation, step) for operation, step in steps if _brings_uncounted(step, plan.work)]
     brought = Counter[tuple[str, str]]()
     for step_row in step_rows:
         brought[step_row["operation"], step_row["step"]] += step_row["documents"]
@@ -98,7 +98,7 @@ def own_counts(
     counted = [
         brought[operation.name, "" if len(operation.steps) == 1 else step.name]
         for operation, step in steps
-        if step.command in _RETURNING and not _brings_uncounted(step)
+        if step.command in _RETURNING and not _brings_uncounted(step, plan.work)
     ]
     return OwnCounts(
         commands=commands,
@@ -106,18 +106,18 @@ def own_counts(
         refused=_refused(summary),
         by_command=by_command,
         by_counter=by_counter,
-        writes_within=any(_mentions(step, *_WRITING_STAGES) for _, step in steps),
+        writes_within=any(written_by_pipeline(step, plan.work) for _, step in steps),
         fills_buckets=_fills_buckets(plan.work),
-        reads_within=any(_mentions(step, *_STORED_FUNCTIONS) for _, step in steps),
+        reads_within=any(mentions(step, plan.work, _STORED_FUNCTIONS) for _, step in steps),
         modifies_found=any(step.command.lower() == "findandmodify" for _, step in steps),
         uncounted=[step_label(operation, step) for operation, step in uncounted],
         returned=sum(counted) if brought else None,
     )
 
 
-def _brings_uncounted(step: Step) -> bool:
+def _brings_uncounted(step: Step, work: OperationsWork) -> bool:
     """Whether replies bring documents that the server doesn't count as returned, or it counts others."""
-    return step.command not in _COUNTS_RETURNED or _mentions(step, *_WRITING_STAGES)
+    return step.command not in _COUNTS_RETURNED or bool(written_by_pipeline(step, work))
 
 
 def _fills_buckets(work: OperationsWork) -> bool:
@@ -145,9 +145,3 @@ def steps_text(names: Sequence[str]) -> str:
 
 def _steps(work: OperationsWork) -> Iterator[tuple[OperationPlan, Step]]:
     return ((operation, step) for operation in work.operations for step in operation.steps)
-
-
-def _mentions(step: Step, *names: str) -> bool:
-    """Whether the command has a field of such a name, or a constant that may have one."""
-    text = step.body.model_dump_json()
-    return any(f'"{name}"' in text or name.encode().hex() in text for name in names)

@@ -45,11 +45,13 @@ def _effects(*steps: dict[str, Any], **more: Any) -> list[tuple[str, str]]:
         {"distinct": {"collection": "a", "field": "x"}},
         {"command": {"ping": 1}},
         {"command": {"collStats": "a"}},
-        {"command": {"whoKnows": "a"}, "access": "read"},
+        {"aggregate": {"collection": "a", "pipeline": [{"$match": "$filter"}, {"$sort": {"x": 1}}]}},
+        {"aggregate": {"collection": "a", "pipeline": "$stages"}},
     ],
 )
 def test_what_reads_writes_nothing(step: dict[str, Any]) -> None:
-    assert _effects(step) == []
+    stages = {"list": [{"$match": {"x": "$index"}}]}
+    assert _effects(step, values={"filter": {"document": {"x": 1}}, "stages": stages}) == []
 
 
 @pytest.mark.parametrize(
@@ -95,6 +97,55 @@ def test_documents_and_counted_documents_are_looked_into() -> None:
 )
 def test_everything_else_changes_a_collection(step: dict[str, Any], namespace: str) -> None:
     assert _effects(step) == [(namespace, "change")]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        {"delete": "live", "deletes": [{"q": {}, "limit": 0}]},
+        {"drop": "live"},
+        {"whoKnows": "a"},
+        {"validate": "a", "repair": True},
+        {"renameCollection": "db.live", "to": "db.a"},
+        {"insert": "live", "documents": [{"x": 1}]},
+    ],
+)
+@pytest.mark.parametrize("access", ["read", "write", "command"])
+def test_where_a_command_goes_says_nothing_of_what_it_changes(command: dict[str, Any], access: str) -> None:
+    step = {"command": command, "access": access}
+    assert _effects(step) == [("db", "change")]
+    with pytest.raises(UsageError, match="writes to the server, database db"):
+        require_writes_allowed(_plan(step))
+
+
+OUT = {"$out": "live"}
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "namespace"),
+    [
+        ("$whole", "db.live"),
+        (["$stage"], "db.live"),
+        ([{"$out": "$drawn"}], "db"),
+        ([{"$facet": {"x": [OUT]}}], "db.live"),
+        ([{"$unionWith": {"coll": "b", "pipeline": [{"$merge": {"into": {"db": "o", "coll": "c"}}}]}}], "o.c"),
+        ([{"$merge": {"into": "$drawn"}}], "db"),
+        ([{"$out": {"db": "$drawn", "coll": "c"}}], "db"),
+        (["$drawn"], "db"),
+        ("$drawn", "db"),
+        ([OUT, {"$match": {}}], "db.live"),
+    ],
+)
+def test_a_pipeline_behind_names_writes_where_it_says_and_one_that_is_not_known_anywhere(
+    pipeline: Any, namespace: str
+) -> None:
+    values = {
+        "stage": {"document": OUT},
+        "whole": {"list": [{"$match": {}}, OUT]},
+        "drawn": {"one_of": ["a", "b"]},
+    }
+    step = {"command": {"aggregate": "a", "pipeline": pipeline, "cursor": {}}, "access": "read"}
+    assert _effects(step, values=values) == [(namespace, "change")]
 
 
 def test_steps_of_a_transaction_count_and_its_commit_does_not() -> None:

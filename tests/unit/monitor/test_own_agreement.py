@@ -195,6 +195,28 @@ def test_an_aggregation_that_writes_is_no_other_client() -> None:
     assert "documents returned unknown (in revenue): the server counts what these bring otherwise" in agreement.evidence
 
 
+def test_an_aggregation_whose_pipeline_is_a_named_value_may_write() -> None:
+    named = {"kind": "value", "index": 0, "path": []}
+    fields = [
+        {"name": "aggregate", "value": {"kind": "bson", "hex": "0202000000" + b"o\0".hex()}},
+        {"name": "pipeline", "value": named},
+    ]
+    steps = {**SHOP, "revenue": [step("aggregate", body={"kind": "document", "fields": fields})]}
+    stages = constant({"list": [{"$out": "copy"}]})  # only to be of that kind
+    values = {
+        "known": {"kind": "list", "items": [constant({"$match": {}}), constant({"$out": "copy"})]},
+        "drawn": {"kind": "one_of", "values": [[stages, 1.0]]},
+        "reads": {"kind": "list", "items": [constant({"$match": {"$where": "true"}})]},
+    }
+    after = replace(with_documents(inserted=5000, returned=9000), insert=5000)
+    for name, verdict in (("known", "pass"), ("drawn", "pass"), ("reads", "fail")):
+        plan = own_plan(steps, values=[{"name": name, "value": values[name]}])
+        assert compare(after, of=plan).verdict == verdict, name
+        counts = own_counts(plan, summary(**TOLD))
+        assert counts is not None
+        assert counts.reads_within == (name == "reads")
+
+
 def test_what_is_found_and_modified_counts_as_updated() -> None:
     claims = {**SHOP, "claim": [step("findAndModify")]}
     after = with_documents(updated=590, returned=4000)
