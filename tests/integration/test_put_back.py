@@ -298,6 +298,42 @@ def test_a_collection_of_another_client_in_its_place_is_left_alone(
     assert _content(database) == theirs
 
 
+GONE = "kept.a is no longer there: it was dropped, and --data load has it loaded again"
+
+
+@pytest.mark.parametrize("step", [UPDATE, INSERT_IDS, INSERT_KEYS, READ])
+def test_a_loaded_collection_that_disappears_is_told_and_loaded_again(
+    step: dict[str, Any], workload: Workload, database: Data
+) -> None:
+    plan = workload.plan(step)
+    workload.load()
+    before, indexes = _content(database), database["a"].index_information()
+    with putting_back(plan, workload.context):
+        database.drop_collection("a")
+    assert GONE in workload.told.texts
+    with pytest.raises(UsageError, match=r"^kept\.a, which brimline loaded, is no longer there$") as refused:
+        workload.ensure()
+    assert "--data load" in str(refused.value.hint)
+    workload.ensure(DataPolicy.LOAD)
+    assert (_content(database), database["a"].index_information()) == (before, indexes)
+    assert _manifest(database).state == "complete"
+    assert [name for name in database.list_collection_names() if name.startswith(pristine.PREFIX)] == []
+
+
+@pytest.mark.parametrize("step", [UPDATE, INSERT_IDS])
+def test_an_experiment_loads_again_what_disappeared_in_an_earlier_run(
+    step: dict[str, Any], workload: Workload, database: Data
+) -> None:
+    plan = workload.plan(step)
+    workload.load()
+    before, indexes = _content(database), database["a"].index_information()
+    with putting_back(plan, workload.context):
+        database.drop_collection("a")
+    with putting_back(plan, workload.context):
+        assert (_content(database), database["a"].index_information()) == (before, indexes)
+    assert "loading kept.a again, which is no longer there" in workload.told.texts
+
+
 def test_documents_that_another_client_put_to_changed_data_are_not_deleted(workload: Workload, database: Data) -> None:
     plan = _loaded(workload)
     before = _content(database)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from brimline.dataset.access import DataDatabase, target_errors
+from brimline.dataset.access import DataDatabase, collection_exists, target_errors
 from brimline.dataset.manifest import Manifest, differences, read_manifest
 
 
@@ -11,7 +11,7 @@ class State(StrEnum):
     """What was found in place of the wanted data."""
 
     READY = "ready"  # just that
-    ABSENT = "absent"  # nothing
+    ABSENT = "absent"  # nothing, or not even the collection that a manifest tells of
     FOREIGN = "foreign"  # documents without a manifest
     UNFINISHED = "unfinished"  # that data in part: a load that did not end
     OTHER = "other"  # data of another seed or shape
@@ -33,6 +33,11 @@ class Inspection:
         return self.state is State.CHANGED and self.manifest is not None and self.manifest.state == "changed"
 
     @property
+    def is_gone(self) -> bool:
+        """Whether brimline loaded it, and the collection is no longer there."""
+        return self.state is State.ABSENT and self.manifest is not None
+
+    @property
     def ready(self) -> bool:
         """Whether a run may use the collection as it is."""
         return self.state is State.READY
@@ -51,7 +56,12 @@ def inspect(database: DataDatabase, wanted: Manifest) -> Inspection:
     found = read_manifest(database, wanted.collection)
     with target_errors("looking into the collection"):
         count = database[wanted.collection].estimated_document_count()
+        is_there = count > 0 or collection_exists(database, wanted.collection)
     state, explanation = _judge(name, found, wanted, count)
+    if not is_there and found is not None:
+        state = State.ABSENT
+        if found.state != "loading":
+            explanation = f"{name}, which brimline loaded, is no longer there"
     return Inspection(state=state, explanation=explanation, document_count=count, manifest=found)
 
 

@@ -66,7 +66,7 @@ def put_back(
         found = dataset.inspect(database, wanted)
         if found.ready:
             return
-        if found.manifest is not None and _grew_from(found.manifest, wanted):
+        if found.manifest is not None and not found.is_gone and _grew_from(found.manifest, wanted):
             context.progress.step("taking away what an unfinished step inserted")
             _remove(database, load, range(wanted.records.stop, found.manifest.records.stop))
             dataset.complete(database, wanted)

@@ -8,7 +8,7 @@ from brimline.dataset.inspection import State
 from brimline.errors import TargetError
 from brimline.execution.database import ANSWERS_WITHIN_S, database_of
 from brimline.execution.execute import RunContext
-from brimline.execution.put_back import own_data_kept
+from brimline.execution.put_back import IS_GONE, own_data_kept
 from brimline.execution.restoring import restored
 from brimline.plan import Plan
 from brimline.plan.operations import OperationsWork
@@ -57,6 +57,8 @@ def _put_back(plan: Plan, context: RunContext) -> None:
         if deployment.binary is None:  # one of brimline's own is gone with all that it held
             warn(f"{namespace} may hold documents that the run inserted ({error.message}): {_GOES_AWAY}")
         return
+    if found.is_gone:
+        warn(f"{namespace} {IS_GONE}")
     left = found.document_count - plan.data.record_count
     if found.state is State.CHANGED and left > 0:
         warn(f"{namespace} holds {format_count(left)} documents beyond those that were loaded: {_GOES_AWAY}")

@@ -6,8 +6,8 @@ that was made of the whole data, or by loading them again.
 """
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from bson import ObjectId
@@ -29,6 +29,7 @@ from brimline.plan.operations import OperationsWork
 from brimline.units import NS_PER_S, format_count, format_duration
 
 _GOES_ON = "the next run of this workload puts it back before it begins"
+IS_GONE = "is no longer there: it was dropped, and --data load has it loaded again"
 _REST = 6
 """Bytes of an id behind those that all ids of a run begin with."""
 
@@ -46,9 +47,13 @@ def own_data_kept(plan: Plan, work: OperationsWork, context: RunContext) -> Iter
             begun.append(place)
         yield
     finally:
+        only_read = []
         for place in begun:
             if effects := _effects(plan, work, place, context):
                 _at_the_end(collection_plan(plan, place), context, effects)
+            else:
+                only_read.append(collection_plan(plan, place))
+        _tell_which_are_gone(only_read, context)
         _tidy_live_collections(plan, context)
         context.carried.identities.clear()
 
@@ -59,6 +64,11 @@ def put_right(database: DataDatabase, wanted: WantedData, manifest: dataset.Mani
     Raises UsageError where they may hold what others wrote, BrimlineError, Interrupted where `context` stops it.
     """
     began = time.monotonic()
+    if dataset.inspect(database, wanted.manifest).is_gone:
+        context.progress.step(f"loading {wanted.namespace} again, which is no longer there")
+        _load_again(database, wanted, context)
+        _tell(context, wanted.namespace, "loaded again", "data_loaded_again", began)
+        return
     dataset.require_only_ours(database, manifest)
     if manifest.only_ids_added and _without_ids(database, wanted, manifest, context):
         return
@@ -155,11 +165,26 @@ def _at_the_end(plan: Plan, context: RunContext, effects: frozenset[Effect]) -> 
     _while_it_answers(context, namespace, lambda: _settle(plan, namespace, context, effects))
 
 
+def _tell_which_are_gone(plans: Sequence[Plan], context: RunContext) -> None:
+    """Says which loaded collections are no longer there; nothing where the server doesn't answer."""
+    if context.stop.urgent:
+        return
+    with suppress(TargetError):
+        for plan in plans:
+            where = plan.namespace
+            with database_named(where.database, context.deployment, connect_timeout_s=ANSWERS_WITHIN_S) as database:
+                if dataset.inspect(database, dataset.manifest_for(plan)).is_gone:
+                    context.progress.warning(f"{where.database}.{where.collection} {IS_GONE}")
+
+
 def _settle(plan: Plan, namespace: str, context: RunContext, effects: frozenset[Effect]) -> None:
     with database_named(plan.namespace.database, context.deployment, connect_timeout_s=ANSWERS_WITHIN_S) as database:
         if Effect.IDS in effects and Effect.CHANGE not in effects:
             _delete_ids(database, plan.namespace.collection, context)
         found = dataset.inspect(database, dataset.manifest_for(plan))
+        if found.is_gone:
+            context.progress.warning(f"{namespace} {IS_GONE}")
+            return
         if found.manifest is None or found.state in (State.OTHER, State.UNFINISHED):
             _say_once(context, f"what the run wrote stays in {namespace}, whose documents its workload did not load")
             return
