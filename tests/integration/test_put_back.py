@@ -25,6 +25,7 @@ pytestmark = pytest.mark.mongod
 
 Data = pymongo.database.Database[dict[str, Any]]
 DATABASE = "kept"
+COPY = "brimline_pristine_a"
 INSERT_IDS = {"insert": {"collection": "a", "document": {"x": 1}}}
 INSERT_KEYS = {"insert": {"collection": "a", "document": {"_id": {"$value": {"new_key_of": "a"}}}}}
 UPDATE = {"update": {"collection": "a", "filter": {}, "update": {"$set": {"changed": 1}}}}
@@ -114,7 +115,7 @@ def test_documents_under_ids_of_the_run_are_taken_away_and_nobody_else_s(workloa
     assert _content(database) == before
     assert list(database["live"].find()) == [theirs]
     assert _manifest(database).state == "complete"
-    assert pristine.copy_name("a") not in database.list_collection_names()
+    assert COPY not in database.list_collection_names()
 
 
 def test_what_a_killed_run_inserted_is_taken_away_before_the_next(workload: Workload, database: Data) -> None:
@@ -188,16 +189,16 @@ def _no_copy(*_: object) -> str:
 
 
 def _lose(data: Data) -> None:
-    data.drop_collection(pristine.copy_name("a"))
+    data.drop_collection(COPY)
 
 
 def _replace(data: Data) -> None:
     _lose(data)
-    data[pristine.copy_name("a")].insert_one({"_id": "theirs"})
+    data[COPY].insert_one({"_id": "theirs"})
 
 
 def _write_to(data: Data) -> None:
-    data[pristine.copy_name("a")].delete_one({})
+    data[COPY].delete_one({})
 
 
 SPOILT: dict[str, Callable[[Data], None]] = {
@@ -259,10 +260,52 @@ def test_documents_that_the_server_takes_away_by_itself_are_there_again(workload
 def test_a_load_takes_the_copy_away(workload: Workload, database: Data) -> None:
     with putting_back(_loaded(workload), workload.context):
         pass
-    assert pristine.copy_name("a") in database.list_collection_names()
+    assert COPY in database.list_collection_names()
     workload.load()
     assert sorted(database.list_collection_names()) == ["a", "brimline_manifest"]
     assert _manifest(database).state == "complete"
+
+
+def test_a_collection_with_the_name_of_a_copy_is_left_alone(workload: Workload, database: Data) -> None:
+    theirs = [{"_id": "theirs"}]
+    database[COPY].insert_many(theirs)
+    plan = _loaded(workload)
+    before = _content(database)
+    for _ in range(2):
+        with putting_back(plan, workload.context):
+            assert _content(database) == before
+            database["a"].update_many({}, {"$set": {"changed": 1}})
+    assert any("put back from its copy" in text for text in workload.told.texts)
+    assert database[f"{COPY}_2"].count_documents({}) == 20
+    assert list(database[COPY].find()) == theirs
+    workload.load()
+    assert sorted(database.list_collection_names()) == ["a", "brimline_manifest", COPY]
+    assert list(database[COPY].find()) == theirs
+
+
+def test_a_collection_in_the_place_of_a_copy_is_neither_replaced_nor_dropped(
+    workload: Workload, database: Data
+) -> None:
+    with putting_back(_loaded(workload), workload.context):
+        database["a"].update_many({}, {"$set": {"changed": 1}})
+    _replace(database)
+    for again in (workload.ensure, workload.load):
+        again()
+        assert list(database[COPY].find()) == [{"_id": "theirs"}]
+
+
+def test_where_every_name_of_a_copy_is_taken_there_is_none(workload: Workload, database: Data) -> None:
+    for name in pristine.copy_names("a"):
+        database.create_collection(name)
+    plan = _loaded(workload)
+    before = _content(database)
+    for _ in range(2):
+        with putting_back(plan, workload.context):
+            assert _content(database) == before
+            database["a"].update_many({}, {"$set": {"changed": 1}})
+    (said,) = [text for text in workload.told.texts if "has no copy" in text]
+    assert "did not make" in said
+    assert all(database[name].count_documents({}) == 0 for name in pristine.copy_names("a"))
 
 
 def _loaded(workload: Workload) -> Plan:

@@ -41,8 +41,8 @@ class Replacement:
 
     `held`: about how many documents it holds. `kept`: what is there and stays. `wanted`: what it is made with besides;
     its indexes come after the documents. `lost`: names of what others gave it and `wanted` has otherwise. `shard_key`:
-    behind a mongos, what it is sharded by afterwards. `stays`: it is empty, and left as it is. `has_copy`: there is a
-    copy of its data, which goes as well. `behind_router`: a mongos answers.
+    behind a mongos, what it is sharded by afterwards. `stays`: it is empty, and left as it is. `before`: the
+    manifest that is there, whose copy goes as well. `behind_router`: a mongos answers.
     """
 
     database: DataDatabase
@@ -53,7 +53,7 @@ class Replacement:
     lost: Sequence[str] = ()
     shard_key: ShardKey | None = None
     stays: bool = False
-    has_copy: bool = False
+    before: Manifest | None = None
     behind_router: bool = False
 
     @property
@@ -69,8 +69,8 @@ class Replacement:
         # here finds both.
         write_manifest(database, replace(self.manifest, kept=self.kept.to_text() if self.kept else None))
         with target_errors("preparing the collection"):
-            if self.has_copy:
-                drop_copy(database, name)
+            if self.before is not None:
+                drop_copy(database, self.before)
             if self.stays:
                 return
             database.drop_collection(name)
@@ -138,7 +138,7 @@ def replacement(
         lost=lost,
         shard_key=key,
         stays=stays,
-        has_copy=before is not None and before.copy_uuid is not None,
+        before=before,
         behind_router=behind_router,
     )
 

@@ -5,9 +5,10 @@ It takes no capped collection, none that is sharded, and a time series only from
 """
 
 import math
+from contextlib import suppress
 from dataclasses import replace
 
-from pymongo.errors import OperationFailure
+from pymongo.errors import CollectionInvalid, OperationFailure
 
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, target_errors
 from brimline.dataset.manifest import Manifest, write_manifest
@@ -22,19 +23,29 @@ PREFIX = "brimline_pristine_"
 _ROOM_FACTOR = 1.5
 """Putting back writes a second copy before the changed data go."""
 _BYTES_MAX = 1 << 62
+_NAMES_MAX = 9
 
 
-def copy_name(collection: str) -> str:
-    """The name of the copy of a collection."""
-    return f"{PREFIX}{collection}"
+def copy_names(collection: str) -> list[str]:
+    """The names that the copy of a collection may have; the first that is free is taken."""
+    return [f"{PREFIX}{collection}{suffix}" for suffix in ("", *(f"_{number}" for number in range(2, _NAMES_MAX + 1)))]
+
+
+def find_copy(database: DataDatabase, manifest: Manifest) -> str | None:
+    """The name of the copy that `manifest` speaks of, which is known by its UUID; None: it isn't there.
+
+    Raises PyMongoError.
+    """
+    if manifest.copy_uuid is None:
+        return None
+    names = copy_names(manifest.collection)
+    return next((name for name in names if collection_uuid(database, name) == manifest.copy_uuid), None)
 
 
 def has_copy(database: DataDatabase, manifest: Manifest) -> bool:
     """Whether the copy that `manifest` speaks of is there. Raises TargetError."""
-    if manifest.copy_uuid is None:
-        return False
     with target_errors("looking for the copy of the data"):
-        return collection_uuid(database, copy_name(manifest.collection)) == manifest.copy_uuid
+        return find_copy(database, manifest) is not None
 
 
 def reason_against_copy(database: DataDatabase, collection: str) -> str:
@@ -68,14 +79,31 @@ def _lack_of_room(database: DataDatabase, collection: str) -> str:
 
 
 def make_copy(database: DataDatabase, manifest: Manifest) -> Manifest:
-    """Copies complete data and notes that in the manifest, which is returned. Raises TargetError."""
-    name = copy_name(manifest.collection)
+    """Copies complete data and notes that in the manifest, which is returned.
+
+    What has the name of a copy and isn't known to be one is somebody else's: it stays, and the copy takes another name.
+    Raises TargetError, also where no name is free.
+    """
     with target_errors(f"copying {database.name}.{manifest.collection}", within_s=WORK_WITHIN_S):
+        name = find_copy(database, manifest) or _take_name(database, manifest.collection)
         # Nothing is found there without the manifest's word for it, so that the word comes last.
         database[manifest.collection].aggregate([{"$out": name}])
         copied = replace(manifest, copy_uuid=collection_uuid(database, name))
     write_manifest(database, copied)
     return copied
+
+
+def _take_name(database: DataDatabase, collection: str) -> str:
+    """A name that was free, and is taken by an empty collection since. Raises PyMongoError, TargetError."""
+    names = copy_names(collection)
+    for name in names:
+        with suppress(CollectionInvalid):
+            database.create_collection(name)  # which only one client can
+            return name
+    raise TargetError(
+        f"{database.name} has collections that brimline did not make under all names of a copy, from {names[0]} on",
+        hint="drop those that nobody needs",
+    )
 
 
 def require_only_ours(database: DataDatabase, manifest: Manifest) -> None:
@@ -112,7 +140,9 @@ def put_copy_back(database: DataDatabase, manifest: Manifest) -> Manifest:
     with target_errors(f"putting {namespace} back", within_s=WORK_WITHIN_S):
         # Whoever looks after an interruption here finds a collection whose UUID nobody knows yet.
         write_manifest(database, replace(manifest, collection_uuid=None))
-        database[copy_name(manifest.collection)].aggregate([{"$out": manifest.collection}])
+        if (name := find_copy(database, manifest)) is None:
+            raise TargetError(f"the copy of {namespace} is gone")
+        database[name].aggregate([{"$out": manifest.collection}])
         count = database[manifest.collection].count_documents({})
         uuid = collection_uuid(database, manifest.collection)
     if count != manifest.count:
@@ -125,6 +155,7 @@ def put_copy_back(database: DataDatabase, manifest: Manifest) -> Manifest:
     return complete
 
 
-def drop_copy(database: DataDatabase, collection: str) -> None:
-    """Takes the copy away; nothing where there is none. Raises PyMongoError."""
-    database.drop_collection(copy_name(collection))
+def drop_copy(database: DataDatabase, manifest: Manifest) -> None:
+    """Takes the copy away that `manifest` speaks of; nothing where there is none. Raises PyMongoError."""
+    if (name := find_copy(database, manifest)) is not None:
+        database.drop_collection(name)
