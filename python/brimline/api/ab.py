@@ -12,7 +12,7 @@ from brimline.api.gating import gate_error
 from brimline.api.options import Options
 from brimline.api.recording import recording
 from brimline.api.results import Result
-from brimline.api.resume import require_same, resumption
+from brimline.api.resume import require_same, resumption, stored_workload
 from brimline.api.run import interruption
 from brimline.api.workload import WorkloadWords, load_workload, overrides_of, properties_of
 from brimline.api.workplace import Workplace, workplace
@@ -23,9 +23,9 @@ from brimline.experiments.paired.ab_runner import ArmPlan, arm_records, run_arms
 from brimline.plan import Plan, resolve
 from brimline.record import ExperimentRecord, ExperimentWriter, read_experiment
 from brimline.record.files import replace_text
-from brimline.record.layout import SPEC_B_FILE
+from brimline.record.layout import SPEC_B_FILE, SPEC_FILE
 from brimline.report.comparison.view import comparison_report
-from brimline.spec import LoadedSpec, Spec, load_spec
+from brimline.spec import LoadedSpec, Spec
 from brimline.units import NS_PER_S, format_duration
 
 _OWN_COLLECTION = "_b"
@@ -78,7 +78,7 @@ def resumed_ab(directory: Path, options: Options, *, limits: Mapping[str, float]
     found = resumption(directory, kinds=(AB_KIND,))
     if not (directory / SPEC_B_FILE).exists():
         raise UsageError(f"{directory} doesn't say what B is", hint="it was begun by an older brimline; begin anew")
-    b = load_spec(directory / SPEC_B_FILE)
+    b = stored_workload(directory, SPEC_B_FILE)
     settings = stored_ab_settings(found.experiment)
     finished = sum(entry.probe.get("arm") in ARMS for entry in found.experiment.trials)
     options.progress.note(f"going on with {directory}: {finished} of {settings.run_count} runs were begun")
@@ -99,6 +99,7 @@ def ab_loaded(
         _say_estimate(a, b, settings, options)
     with workplace(a, options, resume=resume) as place_a:
         place_b = place_a.beside(b)
+        both = place_a.naming({SPEC_FILE: a.spec, SPEC_B_FILE: b.spec})
         plan_a, plan_b = _plan(place_a), _plan(place_b)
         if _collide(place_a, place_b):
             place_b = _moved(place_b)
@@ -107,7 +108,7 @@ def ab_loaded(
             options.progress.note(f"the data differs, so that of B goes into {there}")
         plan_hash = f"{plan_a.hash8()}-{plan_b.hash8()}"
         if resume is not None:
-            require_same(read_experiment(resume), plan_hash=plan_hash, environment=place_a.context.environment)
+            require_same(read_experiment(resume), plan_hash=plan_hash, environment=both.context.environment)
         for plan in (plan_a, plan_b):
             allow_descriptors(plan)
         for place in (place_a, place_b):
@@ -120,7 +121,7 @@ def ab_loaded(
         }
         name = " and ".join(dict.fromkeys((a.spec.name, b.spec.name)))
         with recording(
-            place_a, plan_a, kind=AB_KIND, settings=asdict(settings), resume=resume, name=name, plan_hash=plan_hash
+            both, plan_a, kind=AB_KIND, settings=asdict(settings), resume=resume, name=name, plan_hash=plan_hash
         ) as writer:
             directory = writer.directory
             if resume is None:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from brimline import _native
 from brimline.api.options import path_given
+from brimline.api.workload import load_workload
 from brimline.doctor.disk import free_below
 from brimline.errors import BrimlineError, Interrupted, UsageError
 from brimline.execution import StopToken, interruptible
 from brimline.execution.memory import allow_memory_of
 from brimline.plan import NullTarget, Plan, load_plan
 from brimline.plan.rows import rows_job, sample_row_bytes
-from brimline.spec import load_spec
 from brimline.units import format_bytes, format_count
 
 if TYPE_CHECKING:
@@ -101,7 +101,8 @@ def generate(
     output = path_given("output", output)
     threads = threads or len(os.sched_getaffinity(0))
     allow_memory_of("writing these rows", threads=threads)
-    plan = load_plan(load_spec(workload, overrides=overrides).spec, target=NullTarget())
+    loaded = load_workload(workload, overrides=overrides)
+    plan = load_plan(loaded.spec, target=NullTarget())
     count = plan.data.record_count if rows is None else rows
     limit = {"kind": "rows", "count": count} if size_bytes is None else {"kind": "bytes", "count": size_bytes}
     _check_name(output)

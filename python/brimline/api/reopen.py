@@ -155,8 +155,11 @@ _BY_KIND: Mapping[str, Callable[[ExperimentRecord], Result]] = {
 
 
 def _objective_of(record: RunRecord) -> Slo | None:
-    """The objective in the stored spec; none when the spec can't be read any more."""
+    """The objective in the stored spec; none when the spec can't be read any more.
+
+    Files of rows that it names aren't needed for that, and may be gone.
+    """
     try:
-        return objective(load_spec(record.directory / SPEC_FILE).spec)
+        return objective(load_spec(record.directory / SPEC_FILE, with_rows=False).spec)
     except BrimlineError:
         return None

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from brimline.api.row_files import ROW_FILES, require_same_rows, rows_directory
 from brimline.errors import UsageError
 from brimline.record import ExperimentRecord, read_experiment
 from brimline.record.damage import damage_told
@@ -63,10 +64,15 @@ def resumption(directory: Path, *, kinds: tuple[str, ...]) -> Resumption:
     if experiment.ended_by == RUNNING:
         # Asked for once more where it is written; told here before a server is started or given data for nothing.
         raise being_written(directory)
-    loaded = load_spec(directory / SPEC_FILE)
+    loaded = stored_workload(directory, SPEC_FILE)
     with damage_told(directory):
         spec = _on_its_server(loaded.spec, experiment.environment)
     return Resumption(experiment=experiment, loaded=LoadedSpec(spec, experiment.spec_text, loaded.source))
+
+
+def stored_workload(directory: Path, name: str) -> LoadedSpec:
+    """A spec of an experiment, with the files that it names. Raises SpecError, UsageError and RecordError."""
+    return load_spec(directory / name, directory=rows_directory(directory / name))
 
 
 def _on_its_server(spec: Spec, environment: Mapping[str, Any]) -> Spec:
@@ -88,8 +94,10 @@ def _named(kind: str) -> str:
 
 def require_same(experiment: ExperimentRecord, *, plan_hash: str, environment: Mapping[str, Any]) -> None:
     """Refuses to put trials together that don't belong together. Raises UsageError."""
-    # First, because another server can make another plan.
+    # First, because another server can make another plan, and so do other rows.
     require_same_server(experiment.directory, experiment.environment, environment)
+    before, now = (each.get(ROW_FILES) or {} for each in (experiment.environment, environment))
+    require_same_rows(experiment.directory, before, now)
     if experiment.plan_hash != plan_hash:
         raise UsageError(
             f"the workload of {experiment.directory} now makes another plan: {plan_hash}, not {experiment.plan_hash}",

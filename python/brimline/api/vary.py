@@ -12,6 +12,7 @@ from typing import Any, Unpack
 from brimline.api.options import Options
 from brimline.api.results import Result
 from brimline.api.resume import require_same_server, resumption
+from brimline.api.row_files import ROW_FILES, require_same_rows, row_files
 from brimline.api.run import interruption
 from brimline.api.variants import Variant, Workloads, check_overrides, placed, require_descriptors, run_plan
 from brimline.api.workload import (
@@ -44,10 +45,10 @@ from brimline.plan import NullTarget, load_plan
 from brimline.record import ExperimentRecord, ExperimentWriter, create_run_directory, read_experiment, read_record
 from brimline.record.experiment import TrialEntry
 from brimline.record.files import make_directory, replace_text
-from brimline.record.layout import slug
+from brimline.record.layout import SPEC_FILE, slug
 from brimline.record.model import Environment
 from brimline.report.vary.view import vary_report
-from brimline.spec import LoadedSpec
+from brimline.spec import LoadedSpec, Spec
 from brimline.spec.document import dump_document
 
 WORKLOADS_DIRECTORY = "workloads"
@@ -179,10 +180,16 @@ def _conduct(
     unchanged = {name: load({}) for name, load in workloads.items()}  # which are stored, so have to be right as well
     if not options.null:
         require_descriptors(variants.values())
+    specs = {
+        SPEC_FILE: next(iter(unchanged.values())).spec,
+        **{_stored_name(name): each.spec for name, each in unchanged.items()},
+    }
     plan_hash = _plan_hash(settings, variants)
     if resume is None:
         options.progress.note(vary_cost_text(settings, own_server=bool(settings.apart)))
-    elif resume.plan_hash != plan_hash:
+    else:
+        require_same_rows(resume.directory, resume.environment.get(ROW_FILES) or {}, row_files(specs))
+    if resume is not None and resume.plan_hash != plan_hash:
         raise UsageError(
             f"the workloads of {resume.directory} now make other plans",
             hint="they were changed, or another version of brimline wrote them; begin anew",
@@ -190,7 +197,7 @@ def _conduct(
     stored = {**settings_document(settings), "seed": first.seed, "workloads": list(workloads)}
     if resume is None:
         directory = create_run_directory(options.runs_dir, name=first.name, plan_hash=plan_hash, kind=VARY_KIND)
-        writer = _new_writer(directory, stored, unchanged, options, plan_hash=plan_hash, name=first.name)
+        writer = _new_writer(directory, stored, unchanged, options, specs=specs, plan_hash=plan_hash, name=first.name)
     else:
         directory, writer = resume.directory, ExperimentWriter.reopen(resume.directory, settings=stored)
     with writer, interruptible() as stop:
@@ -288,6 +295,7 @@ def _new_writer(
     unchanged: Mapping[str, LoadedSpec],
     options: Options,
     *,
+    specs: Mapping[str, Spec],
     plan_hash: str,
     name: str,
 ) -> ExperimentWriter:
@@ -297,7 +305,7 @@ def _new_writer(
         name=name,
         settings=stored,
         spec_text=next(iter(unchanged.values())).text,
-        environment=environment_of(None, options),
+        environment=environment_of(None, options, specs),
         plan_hash=plan_hash,
     )
     make_directory(directory / WORKLOADS_DIRECTORY)
@@ -307,7 +315,11 @@ def _new_writer(
 
 
 def _stored_path(directory: Path, name: str) -> Path:
-    return directory / WORKLOADS_DIRECTORY / f"{slug(Path(name).stem)}.yaml"
+    return directory / _stored_name(name)
+
+
+def _stored_name(name: str) -> str:
+    return f"{WORKLOADS_DIRECTORY}/{slug(Path(name).stem)}.yaml"
 
 
 _SENT = "commands in sessions"

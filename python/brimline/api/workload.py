@@ -6,6 +6,7 @@ from typing import TypedDict, Unpack
 
 from brimline.analysis.objective import ErrorObjective, LatencyObjective, Slo, parse_quantile
 from brimline.api.options import LoadOptions, ObjectiveOptions
+from brimline.api.row_files import rows_directory
 from brimline.errors import UsageError
 from brimline.spec import LoadedSpec, Spec, load_spec
 from brimline.spec.load_models import ClosedLoad
@@ -36,7 +37,13 @@ def load_workload(
     workload: str | Path | None, *, loads_only: bool = False, **words: Unpack[WorkloadWords]
 ) -> LoadedSpec:
     """The spec of a verb, which changes it by `words`; see `spec.load_spec`. Raises SpecError and UsageError."""
-    return load_spec(workload, overrides=overrides_of(words), loads_only=loads_only, **properties_of(words))
+    return load_spec(
+        workload,
+        overrides=overrides_of(words),
+        loads_only=loads_only,
+        directory=None if workload is None else rows_directory(Path(workload)),
+        **properties_of(words),
+    )
 
 
 def properties_of(words: PropertyWords) -> PropertyWords:

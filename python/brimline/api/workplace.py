@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
@@ -13,6 +14,7 @@ from brimline import _native
 from brimline.api.options import URI_VARIABLE, Options, named_uri
 from brimline.api.own_lab import fitted, refuse_over_shards
 from brimline.api.own_server import own_server, refuse_own
+from brimline.api.row_files import ROW_FILES, row_files
 from brimline.api.wanted import wanted_data
 from brimline.errors import TargetError, UsageError
 from brimline.execution import (
@@ -32,7 +34,7 @@ from brimline.execution.samples import read_samples
 from brimline.execution.step_trials import explain_before_load, try_steps
 from brimline.plan import NullTarget, Plan, TargetPlan, driver_target, resolve, wire_target
 from brimline.record import RunRecord, capture_environment, create_run_directory
-from brimline.record.layout import require_room_for_records
+from brimline.record.layout import SPEC_FILE, require_room_for_records
 from brimline.servers import (
     BUNDLED_LICENCE,
     Deployment,
@@ -81,7 +83,14 @@ class Workplace:
         deployment = self.context.deployment
         target = self.target if deployment is None else target_on(spec, deployment)
         there = replace(self, target=target, context=replace(self.context, spec_text=loaded.text))
-        return there.with_spec(spec)
+        return there.with_spec(spec).naming({SPEC_FILE: spec})
+
+    def naming(self, specs: Mapping[str, Spec]) -> "Workplace":
+        """The same with the files of rows in its environment that `specs` name, by the specs' names in the record."""
+        environment = {name: value for name, value in self.context.environment.items() if name != ROW_FILES}
+        if files := row_files(specs):
+            environment[ROW_FILES] = files
+        return replace(self, context=replace(self.context, environment=environment))
 
     def with_spec(self, spec: Spec) -> "Workplace":
         """The same server and client for another spec."""
@@ -200,7 +209,7 @@ def workplace(
                 context=RunContext(
                     deployment=deployment,
                     spec_text=loaded.text,
-                    environment=environment_of(deployment, options),
+                    environment=environment_of(deployment, options, {SPEC_FILE: spec}),
                     progress=options.progress,
                     stop=stop,
                     wanted=_kept(spec, target, policy),
@@ -350,8 +359,13 @@ def server_in_use(
         yield deployment
 
 
-def environment_of(deployment: Deployment | None, options: Options) -> dict[str, Any]:
-    """Where it happens, for the record: this machine, and what the server says about itself."""
+def environment_of(
+    deployment: Deployment | None, options: Options, specs: Mapping[str, Spec] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Where it happens, for the record: this machine, what the server says about itself, and files that specs name.
+
+    `specs` are by their names in the record.
+    """
     server: Mapping[str, Any] | None = None
     uri = None
     if deployment is not None:
@@ -373,4 +387,4 @@ def environment_of(deployment: Deployment | None, options: Options) -> dict[str,
         }
         if deployment.binary is not None and deployment.binary.licence is not None:
             server = {**server, "licence": BUNDLED_LICENCE}
-    return capture_environment(uri=uri, server=server, command=options.command)
+    return capture_environment(uri=uri, server=server, command=options.command, row_files=row_files(specs))

@@ -32,11 +32,13 @@ def capture_environment(
     uri: str | None = None,
     server: Mapping[str, Any] | None = None,
     command: Sequence[str] | None = None,
+    row_files: Mapping[str, Any] | None = None,
     root: Path = Path("/"),
 ) -> dict[str, Any]:
     """Everything about this host that may matter to a result, and `server` (buildInfo and friends), redacted.
 
     `command` are the words of the command line that started the run, for the report's "how to reproduce".
+    `row_files` say of each spec where the files of rows are that it names, and what is in them.
     `root` is where `/proc` and `/sys` are looked for.
     """
     environment: dict[str, Any] = {
@@ -50,6 +52,8 @@ def capture_environment(
         environment["uri"] = redact_uri(uri)
     if command is not None:
         environment["command"] = shlex.join(redact(command))
+    if row_files:
+        environment["row_files"] = row_files
     if server is not None:
         environment["server"] = redact(server)
     return environment

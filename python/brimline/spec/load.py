@@ -52,13 +52,17 @@ def load_spec(
     properties: Sequence[str] = (),
     overrides: Mapping[str, object] | None = None,
     loads_only: bool = False,
+    directory: Path | None = None,
+    with_rows: bool = True,
 ) -> LoadedSpec:
     """Reads a shipped workload, a YAML file, or YCSB properties, and applies `overrides`.
 
     `property_files` and `properties` are YCSB's -P and -p: a later file overrides an earlier one, `k=v`
     overrides files. `overrides` maps dotted paths to values as YAML would give them ({"data.records": "1M"});
     None means not given. An override of `duration` or `operation_count` replaces both. `loads_only` is for a load,
-    which may be of one share of the records whatever a run of the same properties does with them.
+    which may be of one share of the records whatever a run of the same properties does with them. Files of rows that
+    a YAML file names are relative to `directory`, else to itself; without `with_rows` they are not read, nor are the
+    values and steps that may take them, so that no plan can be made.
 
     Raises SpecError, which names the key and its line and suggests what was meant, and UsageError.
     """
@@ -76,7 +80,8 @@ def load_spec(
     source, data = _read_named(name_or_path)
     if Path(source).suffix not in _YAML_SUFFIXES and _IS_PROPERTY_FILE.search(data):
         return _from_properties(parse_properties(data, source), _name_of([source]), given, loads_only=loads_only)
-    return _from_yaml(data, source, given)
+    rows_in = (directory or Path(source).parent) if with_rows else None
+    return _from_yaml(data, source, given, rows_in)
 
 
 def load_ycsb(
@@ -94,7 +99,7 @@ def load_ycsb(
     return _from_properties(rest, _name_of(property_files), overrides, loads_only=phase == "load"), output
 
 
-def _from_yaml(data: bytes, source: str, overrides: Mapping[str, object]) -> LoadedSpec:
+def _from_yaml(data: bytes, source: str, overrides: Mapping[str, object], rows_in: Path | None) -> LoadedSpec:
     text = _decode(data, source)
     document = parse_document(text, source)
     values = {"name": _name_of([source]), **document.values}
@@ -102,7 +107,7 @@ def _from_yaml(data: bytes, source: str, overrides: Mapping[str, object]) -> Loa
     def place_of(path: KeyPath) -> Place:
         return Place(source, document.line_of(path), path)
 
-    spec = _check(values, overrides, place_of, directory=Path(source).parent)
+    spec = _check(values, overrides, place_of, rows_in=rows_in)
     stored = dump_document(spec.to_document()) if overrides else redact_text(text)
     return LoadedSpec(spec, stored, source)
 
@@ -129,9 +134,9 @@ def _check(
     overrides: Mapping[str, object],
     place_of: Callable[[KeyPath], Place],
     *,
-    directory: Path | None = None,
+    rows_in: Path | None = None,
 ) -> Spec:
-    """The spec of `values`; files that it names are relative to `directory`."""
+    """The spec of `values`; files that it names are relative to `rows_in`, and without it not read."""
     overridden = [tuple(_keys(path)) for path in overrides]
 
     def place_of_effective(path: KeyPath) -> Place:
@@ -141,7 +146,7 @@ def _check(
 
     effective = _with_overrides(values, overrides)
     try:
-        return Spec.model_validate(effective, context={"directory": directory or Path()})
+        return Spec.model_validate(effective, context={"rows_in": rows_in})
     except ValidationError as error:
         raise spec_error(error, effective, place_of_effective) from None
 

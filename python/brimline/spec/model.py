@@ -112,7 +112,7 @@ class Spec(Part):
     """Which server, and what writes wait for."""
     scans: ScansSpec | None = None
     """Single queries for `brimline scan`."""
-    _directory: FilePath = PrivateAttr(default=FilePath())
+    _directory: FilePath | None = PrivateAttr(default=None)
     _files: dict[Path, Rows] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="before")
@@ -174,6 +174,16 @@ class Spec(Part):
             made[own] = made[own].model_copy(update=values)
         return made
 
+    @property
+    def rows_directory(self) -> FilePath | None:
+        """Where the files of rows are that it names; None: it names none."""
+        return self._directory.resolve() if self._directory is not None and self._files else None
+
+    @property
+    def rows_of_files(self) -> list[Rows]:
+        """The rows of each file that it names."""
+        return list(self._files.values())
+
     def own_workload(self) -> OwnWorkload:
         """Its collections, values and operations, read together. Raises pydantic.ValidationError."""
         operations, shapes = self.operations, self.shapes
@@ -186,7 +196,7 @@ class Spec(Part):
                 databases=databases,
                 values=self.values or {},
                 operations=operations.by_name,
-                directory=self._directory,
+                directory=self._directory or FilePath(),
                 files=self._files,
             )
         except Problem as problem:
@@ -323,14 +333,15 @@ class Spec(Part):
     @model_validator(mode="after")
     def _check_own(self, info: ValidationInfo) -> Self:
         if self.is_own:
-            self._directory = (info.context or {}).get("directory", FilePath())
+            self._directory = (info.context or {"rows_in": FilePath()})["rows_in"]
             if self.load != ClosedLoad() and not any(self.operations.shares.values()):
                 problem = Problem(("load",), "each operation has a load of its own", "leave load out, or give a share")
                 raise problem.as_validation_error()
             if self.target.kind == "driver":
                 message = "the official driver is measured with reads, updates and inserts by key"
                 raise Problem(("target", "kind"), message, "leave target.kind out").as_validation_error()
-            self.own_workload()
+            if self._directory is not None:
+                self.own_workload()
         return self
 
     def to_document(self) -> dict[str, Any]:

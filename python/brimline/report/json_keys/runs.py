@@ -233,6 +233,8 @@ RUNS: Mapping[str, str] = {
     "capture_environment.uri": "Address of the server, without what opens it.",
     "capture_environment.command": "The command line, without secrets.",
     "capture_environment.server": "What the server says about itself.",
+    "capture_environment.row_files": "Of each spec whose values are rows of files: the absolute `directory` that the "
+    "files' names are relative to, and the `sha256` of the rows by such a name.",
     "_container.kind": "Which container; null without one.",
     "cpu_limit_cores": "CPUs that may be used.",
     "memory_limit_bytes": "Memory that may be used.",

@@ -1,6 +1,7 @@
 """Owns forms that take a row or a cell of a table: of a file, or sampled of a collection."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any, Final
 
@@ -72,7 +73,7 @@ def _file(forms: Forms, name: Any, path: Path, read: Callable[[FilePath, Path], 
     if not isinstance(name, str) or not name:
         raise Problem(path, f"must be a file's name, not {shown(name)}", "write it like skus.csv")
     if path not in forms.files:
-        forms.files[path] = read(forms.directory / name, path)
+        forms.files[path] = replace(read(forms.directory / name, path), name=name)
     return forms.files[path]
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path as FilePath
@@ -19,6 +20,7 @@ from brimline.spec.scalars import read_date
 TABLE_BYTES_MAX: Final = 256 * 2**20
 """Most bytes of a table in memory."""
 _SAMPLE_COLUMNS_MAX: Final = 100
+_WHERE: Final = "a path is relative to the workload's file, in a record to where that file was"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +38,16 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What a file holds: the rows' BSON documents one behind another, and what they have in common."""
+    """What a file holds: the rows' BSON documents one behind another, and what they have in common.
+
+    `name` is the file's, as the workload says it.
+    """
 
     columns: tuple[str, ...]
     row_count: int
     content: bytes
     sha256: str
+    name: str = ""
 
 
 def _boolean(text: str) -> bool:
@@ -159,11 +165,16 @@ def _too_big(file: FilePath, path: Path) -> Problem:
 
 def _text_of(file: FilePath, path: Path) -> str:
     try:
-        if file.stat().st_size > TABLE_BYTES_MAX:
+        # What is no file may never end, or wait for its writer for ever, also when it is opened.
+        if file.exists() and not file.is_file():
+            raise Problem(path, f"{file} is no file", "copy what is in it into a file")
+        with file.open("rb") as opened:
+            data = opened.read(TABLE_BYTES_MAX + 1)
+        if len(data) > TABLE_BYTES_MAX:
             raise _too_big(file, path)
-        return file.read_text(encoding="utf-8-sig", errors="strict")
+        return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", errors="strict").read()
     except UnicodeDecodeError:
         raise Problem(path, f"{file} is not UTF-8 text", "save it as UTF-8") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise Problem(path, f"can't read {file}: {reason}", "the path is relative to the workload's file") from None
+        raise Problem(path, f"can't read {file}: {reason}", _WHERE) from None
