@@ -6,8 +6,8 @@ import pymongo
 import pytest
 
 from brimline.monitor import check_agreement, command_names, own_counts, read_opcounters
-from tests.support.own_work import own_plan, step
-from tests.unit.record.samples import summary
+from tests.support.own_work import constant, own_plan, step
+from tests.unit.record.samples import operation_row, summary
 
 pytestmark = pytest.mark.mongod
 
@@ -57,3 +57,37 @@ def test_each_command_and_its_documents_are_counted(uri: str) -> None:
     assert [compare(**{name: told["document_counts"][name] + 1}) for name in told["document_counts"]] == [
         "fail"
     ] * 3 + ["pass"], "count and distinct bring what the server doesn't count as returned"
+
+
+@pytest.mark.other_client
+@pytest.mark.parametrize(
+    ("another", "verdict"),
+    [
+        ({}, "pass"),
+        ({"update": "x", "updates": [{"q": {"_id": 1}, "u": {"$inc": {"b": 1}}}]}, "fail"),
+        ({"findAndModify": "x", "query": {"_id": 1}, "update": {"$inc": {"b": 1}}}, "fail"),
+        ({"insert": "y", "documents": [{}]}, "fail"),
+    ],
+)
+def test_a_pipeline_that_writes_is_no_other_client_and_hides_none(
+    another: dict[str, Any], verdict: str, uri: str
+) -> None:
+    merge = {"aggregate": "x", "pipeline": [{"$group": {"_id": "$a"}}, {"$merge": "groups"}], "cursor": {}}
+    plan = own_plan({"merge": [step("aggregate", body=constant(merge))], "latest": [step("find")]})
+    with pymongo.MongoClient[dict[str, Any]](uri, retryWrites=False) as client:
+        database = client["own_agreement_of_pipelines"]
+        client.drop_database(database)
+        database["x"].insert_many([{"_id": number, "a": number % 6} for number in range(60)])
+        before = read_opcounters(client, command_names(plan))
+        for _ in range(21):
+            database.command(merge)
+            database.command({"find": "x", "filter": {"_id": 1}})
+            if another:
+                database.command(another)
+        after = read_opcounters(client, command_names(plan))
+        client.drop_database(database)
+    names = {name: {"answered": 21, "uncertain": 0} for name in ("aggregate", "find")}
+    told = summary(errors=[], command_names=names, document_counts={"matched": 0, "returned": 21})
+    own = own_counts(plan, told, [operation_row(3, "latest", documents=21)])
+    agreement = check_agreement(before=before, after=after, acknowledged={"query": 21}, uncertain={}, own=own)
+    assert agreement.verdict == verdict, agreement.evidence

@@ -26,10 +26,10 @@ class Opcounters:
     """Operations since the server's start, by kind, and how long it has been running, in ms.
 
     `commit`: transactions of several statements that were committed. `session_jobs`: how often the server has begun to
-    put its sessions in order, at which it deletes those that have ended and updates those that were used:
-    `sessions_updated` of them at the last time, 0 while it does. `commands`: how often commands that were asked about
-    were called, by name; `documents`: how many were inserted, matched by an update, deleted, returned. All of these are
-    None where it doesn't tell.
+    put its sessions in order, at which it updates those that were used and deletes those that have ended:
+    `sessions_updated` and `sessions_deleted` of them at the last time, 0 while it does. `commands`: how often commands
+    that were asked about were called, by name; `documents`: how many were inserted, matched by an update, deleted,
+    returned. All of these are None where it doesn't tell.
     """
 
     insert: int
@@ -42,6 +42,7 @@ class Opcounters:
     commit: int | None = None
     session_jobs: int | None = None
     sessions_updated: int | None = None
+    sessions_deleted: int | None = None
     commands: Mapping[str, int] | None = None
     documents: Mapping[str, int] | None = None
 
@@ -62,6 +63,7 @@ class Opcounters:
                 commit=_count_in(status, "transactions", "totalCommitted"),
                 session_jobs=_count_in(status, _SESSIONS, "sessionsCollectionJobCount"),
                 sessions_updated=_count_in(status, _SESSIONS, "lastSessionsCollectionJobEntriesRefreshed"),
+                sessions_deleted=_count_in(status, _SESSIONS, "lastSessionsCollectionJobEntriesEnded"),
                 commands=_commands_in(status, commands) if commands else None,
                 documents=_documents_in(status) if commands else None,
             )
@@ -81,12 +83,25 @@ class Opcounters:
         """Whether the server was started again after `earlier` was read."""
         return self.uptime_ms < earlier.uptime_ms
 
-    def put_sessions_in_order_since(self, earlier: "Opcounters") -> bool:
-        """Whether the server may have put its sessions in order after `earlier` was read, as far as it tells."""
+    def session_updates_since(self, earlier: "Opcounters") -> int | None:
+        """Most updates of sessions that it put in order after `earlier`, as far as it tells; None: any number."""
+        return self._session_entries_since(earlier, self.sessions_updated, earlier.sessions_updated)
+
+    def session_deletes_since(self, earlier: "Opcounters") -> int | None:
+        """Most deletes of sessions, as `session_updates_since`."""
+        return self._session_entries_since(earlier, self.sessions_deleted, earlier.sessions_deleted)
+
+    def _session_entries_since(self, earlier: "Opcounters", now: int | None, then: int | None) -> int | None:
+        """It tells the entries of its last job alone: 0 of one that is under way, or that found nothing to do."""
         if self.session_jobs is None or earlier.session_jobs is None:
-            return False
-        was_at_it = earlier.session_jobs > 0 and earlier.sessions_updated == 0
-        return was_at_it or self.session_jobs != earlier.session_jobs
+            return 0
+        jobs = self.session_jobs - earlier.session_jobs
+        if now is None or then is None:
+            return None if jobs else 0
+        was_under_way = earlier.session_jobs > 0 and then == 0
+        if jobs == 0:
+            return now if was_under_way else 0
+        return now if jobs == 1 and now and not was_under_way else None
 
     def to_dict(self) -> dict[str, Any]:
         """For the run record, without what isn't known."""

@@ -9,7 +9,9 @@ As counted by 4.4.2, 5.0.4 and 6.0.5, standalone and in sets:
   expires (TTL), falls out of a capped collection or is replicated to a secondary is not counted; what other members
   read of the oplog is.
 - An insert into a time series updates buckets, which count as updates.
-- `$out` and `$merge` insert and update as clients do, and `$where` and `$function` look for stored functions.
+- `$out` inserts, and `$merge` updates, or inserts where it is told what to do with what matches: both count as the
+  same of clients do, but as no command. What they pass on counts as returned.
+- `$where` and `$function` look for stored functions.
 """
 
 from collections import Counter
@@ -24,6 +26,9 @@ from brimline.wording import Verbatim, joined, message
 
 FURTHER_COMMANDS = ("getMore", "commitTransaction", "abortTransaction")
 """What the generator sends besides the steps' own commands."""
+OTHERS_WRITES = ("insert", "update", "delete", "findAndModify")
+"""Asked about whether a step sends them or not: no server sends them to itself as other clients do."""
+_NONE_SENT: CommandTotals = {"answered": 0, "uncertain": 0}
 _STORED_FUNCTIONS = ("$where", "$function", "$accumulator")
 _COUNTS_RETURNED = frozenset({"find", "aggregate", "insert", "update", "delete", *FURTHER_COMMANDS})
 """Commands of which every document that a reply brings is counted as returned, or none is brought."""
@@ -37,11 +42,12 @@ _STEPS_NAMED = 4
 class OwnCounts:
     """What replies to steps said, and which steps are behind each counter.
 
-    `commands` by name and `documents` as in the summary. `refused`: how many commands at most were refused before they
-    were counted. `by_command`, `by_counter`: names of steps by command and by opcounter. `writes_within`,
-    `reads_within`: aggregations write, or stored functions are looked for. `fills_buckets`: documents are inserted into
-    a time series. `uncounted`: the steps whose replies bring documents that the server counts otherwise; `returned`:
-    how many the others brought, None where that isn't known.
+    `commands` by name and `documents` as in the summary, commands with which other clients would write included.
+    `refused`: how many commands at most were refused before they were counted. `by_command`, `by_counter`: names of
+    steps by command and by opcounter. `writes_within`: the opcounters of what aggregations write. `reads_within`:
+    stored functions are looked for. `fills_buckets`: documents are inserted into a time series. `found_and_modified`:
+    so many documents at most. `uncounted`: the steps whose replies bring documents that the server counts otherwise;
+    `returned`: how many the others brought, None where that isn't known.
     """
 
     commands: Mapping[str, CommandTotals]
@@ -49,10 +55,10 @@ class OwnCounts:
     refused: int = 0
     by_command: Mapping[str, Sequence[str]] = field(default_factory=dict)
     by_counter: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    writes_within: bool = False
+    writes_within: frozenset[str] = frozenset()
     fills_buckets: bool = False
     reads_within: bool = False
-    modifies_found: bool = False
+    found_and_modified: int = 0
     uncounted: Sequence[str] = ()
     returned: int | None = None
 
@@ -63,10 +69,10 @@ class OwnCounts:
 
 
 def command_names(plan: Plan) -> tuple[str, ...]:
-    """The commands that a run of `plan` sends, by the names that the server counts them under; none of other work."""
+    """The commands that a run of `plan` sends, or another client that writes; none of other work."""
     if not isinstance(plan.work, OperationsWork):
         return ()
-    return tuple(dict.fromkeys([*(step.command for _, step in _steps(plan.work)), *FURTHER_COMMANDS]))
+    return tuple(dict.fromkeys([*(step.command for _, step in _steps(plan.work)), *FURTHER_COMMANDS, *OTHERS_WRITES]))
 
 
 def own_counts(
@@ -100,16 +106,20 @@ def own_counts(
         for operation, step in steps
         if step.command in _RETURNING and not _brings_uncounted(step, plan.work)
     ]
+    refused = _refused(summary)
+    named = {name.lower() for name in commands}
+    unsent = {name: _NONE_SENT for name in OTHERS_WRITES if name.lower() not in named}
+    found = [totals for name, totals in commands.items() if name.lower() == "findandmodify"]
     return OwnCounts(
-        commands=commands,
+        commands={**commands, **unsent},
         documents=summary.get("document_counts", {}),
-        refused=_refused(summary),
+        refused=refused,
         by_command=by_command,
         by_counter=by_counter,
-        writes_within=any(written_by_pipeline(step, plan.work) for _, step in steps),
+        writes_within=frozenset(counter for _, step in steps for counter in _written_within(step, plan.work)),
         fills_buckets=_fills_buckets(plan.work),
         reads_within=any(mentions(step, plan.work, _STORED_FUNCTIONS) for _, step in steps),
-        modifies_found=any(step.command.lower() == "findandmodify" for _, step in steps),
+        found_and_modified=sum(each["answered"] + each["uncertain"] for each in found) + (refused if found else 0),
         uncounted=[step_label(operation, step) for operation, step in uncounted],
         returned=sum(counted) if brought else None,
     )
@@ -118,6 +128,18 @@ def own_counts(
 def _brings_uncounted(step: Step, work: OperationsWork) -> bool:
     """Whether replies bring documents that the server doesn't count as returned, or it counts others."""
     return step.command not in _COUNTS_RETURNED or bool(written_by_pipeline(step, work))
+
+
+def _written_within(step: Step, work: OperationsWork) -> Iterator[str]:
+    """The opcounters that the command's pipeline raises; both of one that isn't known."""
+    written = written_by_pipeline(step, work)
+    is_open = any(collection is None for _, collection in written)
+    merges = mentions(step, work, ("$merge",))
+    inserts = mentions(step, work, ("$out",)) or (merges and mentions(step, work, ("whenMatched",)))
+    if written and (is_open or inserts):
+        yield "insert"
+    if written and (is_open or merges):
+        yield "update"
 
 
 def _fills_buckets(work: OperationsWork) -> bool:

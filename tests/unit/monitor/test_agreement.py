@@ -64,21 +64,25 @@ def test_a_server_that_puts_its_sessions_in_order_counts_deletes_of_its_own(
 
 
 @pytest.mark.parametrize(
-    ("jobs", "updated_before", "verdict"),
+    ("jobs", "updated", "verdict"),
     [
-        ((3, 4), 9, "pass"),
-        ((3, 5), 9, "pass"),
-        ((3, 3), 0, "pass"),  # it was at it when the first reading was taken
-        ((3, 3), 9, "fail"),
-        ((0, 0), 0, "fail"),
-        ((None, None), None, "fail"),
+        ((3, 4), (9, 506), "pass"),
+        ((3, 4), (9, 495), "fail"),  # so many it didn't update
+        ((3, 4), (9, 0), "pass"),  # it is at it when the last reading is taken
+        ((3, 5), (9, 2), "pass"),  # how many at the first of both times isn't known
+        ((3, 3), (0, 506), "pass"),  # it was at it when the first reading was taken
+        ((3, 3), (0, 0), "fail"),  # it found nothing to do, as the first time in a new set
+        ((3, 4), (0, 2), "pass"),
+        ((3, 3), (9, 9), "fail"),
+        ((0, 0), (0, 0), "fail"),
+        ((None, None), (None, None), "fail"),
     ],
 )
 def test_a_server_that_puts_its_sessions_in_order_counts_updates_of_its_own(
-    jobs: tuple[int | None, int | None], updated_before: int | None, verdict: str
+    jobs: tuple[int | None, int | None], updated: tuple[int | None, int | None], verdict: str
 ) -> None:
-    before = replace(_counters(), session_jobs=jobs[0], sessions_updated=updated_before)
-    after = replace(_counters(update=1506), session_jobs=jobs[1], sessions_updated=2)
+    before = replace(_counters(), session_jobs=jobs[0], sessions_updated=updated[0])
+    after = replace(_counters(update=1506), session_jobs=jobs[1], sessions_updated=updated[1])
     agreement = check_agreement(before=before, after=after, acknowledged={"update": 1000}, uncertain={})
     assert agreement.verdict == verdict
     assert ("sessions that the server put in order" in agreement.evidence) == (verdict == "pass")
@@ -91,9 +95,11 @@ def test_the_servers_own_jobs_are_read() -> None:
     told = {
         "sessionsCollectionJobCount": 7,
         "lastSessionsCollectionJobEntriesRefreshed": 501,
+        "lastSessionsCollectionJobEntriesEnded": 3,
     }
     read = Opcounters.from_status({"opcounters": counts, "logicalSessionRecordCache": told})
-    assert read is not None and (read.session_jobs, read.sessions_updated) == (7, 501)
+    assert read is not None
+    assert (read.session_jobs, read.sessions_updated, read.sessions_deleted) == (7, 501, 3)
     assert Opcounters(**read.to_dict()) == read
 
 

@@ -80,7 +80,8 @@ def test_every_count_agrees() -> None:
 
 def test_the_names_that_are_asked_for_are_those_that_are_sent() -> None:
     assert command_names(PLAN) == (
-        "find", "insert", "update", "aggregate", "getMore", "commitTransaction", "abortTransaction",
+        "find", "insert", "update", "aggregate", "getMore", "commitTransaction", "abortTransaction", "delete",
+        "findAndModify",
     )  # fmt: skip
     assert command_names(plan()) == ()
     assert own_counts(plan(), summary()) is None
@@ -160,8 +161,26 @@ def test_a_server_that_puts_its_sessions_in_order_updates_and_deletes() -> None:
     more = with_documents(updated=500, deleted=300)
     more = replace(more, commands={**COMMANDS, "update": 150}, update=500, delete=300)
     assert compare(more).verdict == "fail"
-    before, after = replace(BEFORE, session_jobs=1, sessions_updated=1), replace(more, session_jobs=2)
+    before = replace(BEFORE, session_jobs=1, sessions_updated=1, sessions_deleted=1)
+    after = replace(more, session_jobs=2, sessions_updated=400, sessions_deleted=300)
     assert compare(after, before=before).verdict == "pass"
+    assert compare(replace(after, sessions_updated=380), before=before).verdict == "fail"
+    assert compare(replace(after, sessions_deleted=280), before=before).verdict == "fail"
+
+
+@pytest.mark.parametrize("sessions", [{}, {"session_jobs": 1, "sessions_updated": 0}])
+def test_what_another_client_finds_and_modifies_is_no_session(sessions: dict[str, int]) -> None:
+    """It counts as documents updated and as a command, but as no statement."""
+    before = replace(BEFORE, commands={**dict.fromkeys(COMMANDS, 0), "findAndModify": 0}, **sessions)
+    after = replace(with_documents(updated=390), commands={**COMMANDS, "findAndModify": 300}, **sessions)
+    agreement = compare(after, before=before)
+    assert agreement.verdict == "fail"
+    assert "findAndModify commands: the server counted 300, 300 more" in agreement.evidence
+    assert "documents updated: the server counted 390, 300 more" in agreement.evidence
+    open_ended = {"session_jobs": 9, "sessions_updated": 5}
+    assert "documents updated: the server counted 390, 300 more" in (
+        compare(replace(after, **open_ended), before=before).evidence if sessions else agreement.evidence
+    )
 
 
 def test_what_was_never_answered_may_have_been_executed() -> None:
@@ -217,12 +236,83 @@ def test_an_aggregation_whose_pipeline_is_a_named_value_may_write() -> None:
         assert counts.reads_within == (name == "reads")
 
 
+OUT = {"$out": "copy"}
+MERGE = {"$merge": "copy"}
+MERGE_NEW = {"$merge": {"into": "copy", "whenMatched": "fail"}}
+
+
+def writing(stage: dict[str, Any]) -> Plan:
+    body = constant({"aggregate": "orders", "pipeline": [stage], "cursor": {}})
+    return own_plan({**SHOP, "revenue": [step("aggregate", body=body)]})
+
+
+def test_what_a_pipeline_passes_on_counts_as_returned() -> None:
+    """Of 6.0.5: 21 aggregations that merge 6 groups each return 126 more."""
+    rows = (
+        [operation_row(second, "latest_orders", documents=758) for second in range(5)],
+        [step_row(0, "find customers", documents=210)],
+    )
+    after = replace(with_documents(returned=4126), update=226)
+    passed = compare(after, of=writing(MERGE), rows=rows)
+    assert passed.verdict == "pass", passed.evidence
+    assert "documents returned 4126 for at least 4000, what pipelines pass on to where they write included" in (
+        passed.evidence
+    )
+    assert compare(with_documents(returned=3999), of=writing(MERGE), rows=rows).verdict == "fail"
+
+
+@pytest.mark.parametrize(
+    ("stage", "counts", "verdict"),
+    [
+        (OUT, {"insert": 5000}, "pass"),
+        (OUT, {"update": 5000}, "fail"),  # $out updates nothing
+        (MERGE, {"update": 5000}, "pass"),
+        (MERGE, {"insert": 5000}, "fail"),  # nor does $merge insert, unless it is told what to do with what matches
+        (MERGE_NEW, {"insert": 5000}, "pass"),
+        (MERGE, {"delete": 5000}, "fail"),
+    ],
+)
+def test_only_what_a_pipeline_may_write_has_no_upper_bound(
+    stage: dict[str, Any], counts: dict[str, int], verdict: str
+) -> None:
+    agreement = compare(replace(AFTER, **counts), of=writing(stage))
+    assert agreement.verdict == verdict
+    if verdict == "pass":
+        assert f"{next(iter(counts))} 5000 for 100 of the steps, the rest unknown beside a pipeline that writes" in (
+            agreement.evidence
+        )
+
+
+def test_documents_beside_a_pipeline_are_no_more_than_statements() -> None:
+    after = replace(with_documents(updated=1090), update=1100)
+    assert compare(after, of=writing(MERGE)).verdict == "pass"
+    assert compare(replace(after, update=1080), of=writing(MERGE)).verdict == "fail"
+
+
+@pytest.mark.parametrize("name", ["insert", "update", "delete", "findAndModify"])
+def test_another_client_that_writes_beside_a_pipeline_shows_by_its_commands(name: str) -> None:
+    """A pipeline writes without commands. No step of these reads sends any of them."""
+    body = constant({"aggregate": "orders", "pipeline": [MERGE_NEW], "cursor": {}})
+    of = own_plan({"revenue": [step("aggregate", body=body)]})
+    told = {**TOLD, "commands": {}, "command_names": {"aggregate": {"answered": 50, "uncertain": 0}}}
+    before = counters(commands={"aggregate": 0, name: 0}, documents={})
+    after = counters(insert=500, update=500, commands={"aggregate": 50, name: 11}, documents={})
+    agreement = compare(after, before=before, of=of, told=told)
+    assert agreement.verdict == "fail"
+    assert f"{name} commands: the server counted 11, 11 more" in agreement.evidence
+    alone = compare(replace(after, commands={"aggregate": 50, name: 0}), before=before, of=of, told=told)
+    assert alone.verdict == "pass"
+    assert "insert 500 for 0 of the steps, the rest unknown beside a pipeline that writes" in alone.evidence
+
+
 def test_what_is_found_and_modified_counts_as_updated() -> None:
-    claims = {**SHOP, "claim": [step("findAndModify")]}
-    after = with_documents(updated=590, returned=4000)
+    claims = own_plan({**SHOP, "claim": [step("findAndModify")]})
+    told = {**TOLD, "command_names": {**TOLD["command_names"], "findAndModify": {"answered": 500, "uncertain": 0}}}
+    after = replace(with_documents(updated=590), commands={**COMMANDS, "findAndModify": 500})
     assert compare(after).verdict == "fail"
-    agreement = compare(after, of=own_plan(claims))
+    agreement = compare(after, of=claims, told=told)
     assert agreement.verdict == "pass"
+    assert compare(replace(after, documents={**DOCUMENTS, "updated": 601}), of=claims, told=told).verdict == "fail"
     assert "documents returned unknown (in claim)" in agreement.evidence
 
 
