@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from brimline.init.constants import fitting, holds_values, literal
-from brimline.init.field_generators import FieldContext, document_fields
+from brimline.init.field_generators import FieldContext, document_fields, unnamed_fields
 from brimline.init.live_collection import LiveCollection
 from brimline.init.references import Reference
 from brimline.init.yaml_text import Noted, noted
@@ -27,7 +27,7 @@ def collection_entry(live: LiveCollection, references: Sequence[Reference], *, w
     """What `collections` says of it."""
     context = field_context(live, references, with_values=with_values)
     entry: dict[str, Any] = {"records": live.count}
-    entry["fields"] = document_fields(live.shape, context) or _NO_FIELDS
+    entry["fields"] = document_fields(live.shape, context) or noted(_NO_FIELDS, above=_named(live))
     if indexes := [index_entry(each, with_values=with_values) for each in live.stored.indexes]:
         entry["indexes"] = indexes
     if options := _options(live.stored.options, text_paths={"_id", *context.references}, with_values=with_values):
@@ -39,6 +39,11 @@ def collection_entry(live: LiveCollection, references: Sequence[Reference], *, w
         f"{format_count(live.count)} documents of {format_bytes(live.document_bytes)} on average, "
         f"{format_count(live.sampled)} of them looked at; _id is {kind} there, here a text: the key of a record",
     ))  # fmt: skip
+
+
+def _named(live: LiveCollection) -> list[str]:
+    left_out = unnamed_fields(live.shape)
+    return [left_out] if left_out else []
 
 
 def field_context(live: LiveCollection, references: Sequence[Reference], *, with_values: bool) -> FieldContext:

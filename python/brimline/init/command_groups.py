@@ -1,5 +1,6 @@
 """Owns commands of one shape taken together: how often they came, and what was in their holes. Bounded in memory."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -123,5 +124,6 @@ def _span(low: Any, high: Any) -> float | None:
     if kinds == {"date"}:
         return float(milliseconds(high) - milliseconds(low))
     if kinds <= {"int", "long", "double"}:
-        return float(high) - float(low)
+        span = float(high) - float(low)
+        return span if math.isfinite(span) else None
     return None

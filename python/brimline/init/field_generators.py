@@ -4,6 +4,7 @@ Without `with_values` nothing of what a value is comes through: texts of a small
 frequent as the real ones; ends of ranges are rounded.
 """
 
+import json
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ _MAP_KEYS_MIN = 50
 _MAP_PRESENCE_MAX = 0.2
 _MAP_NAMES_MAX = 20
 _FIELDS_SHOWN_MAX = 300
+_UNNAMED_SHOWN_MAX = 5
 _TEXT_MAX = 200
 _WIDE_ALPHABET = "的一是不了人我在有他这中大来上国个到说们"
 """Characters of three bytes, for texts that are not ASCII."""
@@ -65,7 +67,20 @@ def document_fields(shape: ValueShape, context: FieldContext, path: str = "", de
     if len(names) > _FIELDS_SHOWN_MAX:
         last = list(found)[-1]
         found[last] = noted(found[last], beside=f"{len(names) - _FIELDS_SHOWN_MAX} more fields are left out")
+    if found and (left_out := unnamed_fields(shape)):
+        first = next(iter(found))
+        found[first] = noted(found[first], above=[left_out])
     return found
+
+
+def unnamed_fields(shape: ValueShape) -> str:
+    """Which fields of a document are left out, as a spec can't name them; "": none."""
+    names = [json.dumps(name, ensure_ascii=False) for name in shape.fields if not can_name_field(name)]
+    if not names:
+        return ""
+    more = "" if len(names) <= _UNNAMED_SHOWN_MAX else f" and {len(names) - _UNNAMED_SHOWN_MAX} more"
+    listed = f"{', '.join(names[:_UNNAMED_SHOWN_MAX])}{more}"
+    return f"left out, as a workload can't name fields that are empty or have a point, a leading $ or NUL: {listed}"
 
 
 def generator(shape: ValueShape, context: FieldContext, path: str = "", depth: int = 0) -> Any:
@@ -237,7 +252,8 @@ def _document(shape: ValueShape, context: FieldContext, path: str, depth: int) -
         return noted({"kind": "constant", "value": None}, beside="a document; what is nested deeper is left out")
     fields = document_fields(shape, context, path, depth + 1)
     if not fields:
-        return noted({"kind": "constant", "value": None}, beside="an empty document in the live collection")
+        why = unnamed_fields(shape) or "an empty document in the live collection"
+        return noted({"kind": "constant", "value": None}, beside=why)
     return {"kind": "document", "fields": fields}
 
 

@@ -1,16 +1,15 @@
 """Owns operations that are proposed where nothing shows which there are: by the indexes of each collection."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from brimline.init.constants import step_document
+from brimline.init.index_finds import find_by_index
 from brimline.init.live_collection import LiveCollection
 from brimline.init.operations import OPERATIONS_MAX, Operations
 from brimline.init.step_writer import StepWriter
 from brimline.init.words import can_name_field, operation_name
 from brimline.init.yaml_text import Noted
 
-_LIMIT = 20
 _READ_WEIGHT, _WRITE_WEIGHT = 4, 1
 
 
@@ -18,17 +17,24 @@ def proposed_operations(writer: StepWriter) -> Operations:
     """A find by each index's fields and by `_id`, an insert, and an update by `_id`; all of them guesses."""
     found: dict[str, Any] = {}
     taken: set[str] = set()
+    without: list[str] = []
     for live in writer.live.values():
-        for parts, step, weight, why in _of_collection(live, writer):
+        for parts, step, weight, why in _of_collection(live, writer, without):
             if len(found) < OPERATIONS_MAX:
                 found[operation_name(parts, taken)] = Noted({"share": weight, **step}, above=[f"guess: {why}"])
     return Operations(
         operations=found,
-        notes=["guess: all operations are proposed from the indexes; nothing showed which there really are."],
+        notes=[
+            "guess: all operations are proposed from the indexes; nothing showed which there really are.",
+            *without,
+        ],
     )
 
 
-def _of_collection(live: LiveCollection, writer: StepWriter) -> list[tuple[list[str], dict[str, Any], int, str]]:
+def _of_collection(
+    live: LiveCollection, writer: StepWriter, without: list[str]
+) -> list[tuple[list[str], dict[str, Any], int, str]]:
+    """Parts of a name, step, weight and reason of each; `without` gets the indexes for which no find is proposed."""
     name = live.name
     by_id = {"_id": writer.existing(name, "_id")}
     is_series = "timeseries" in live.stored.options
@@ -37,7 +43,10 @@ def _of_collection(live: LiveCollection, writer: StepWriter) -> list[tuple[list[
         step = {"find": {"collection": name, "filter": by_id, "limit": 1}}
         found.append((["find", name, "by_id"], step, _READ_WEIGHT, "a read by key"))
     for index in live.stored.indexes:
-        if (proposed := _find_by(live, index, writer)) is not None:
+        proposed = find_by_index(live, index, writer)
+        if isinstance(proposed, str):
+            without.append(f"No find is proposed for the index {index['name']} of {name}: {proposed}.")
+        else:
             found.append(
                 (
                     ["find", name, "by", *proposed["filter"]],
@@ -58,19 +67,6 @@ def _of_collection(live: LiveCollection, writer: StepWriter) -> list[tuple[list[
         step = {"update": {"collection": name, "filter": by_id, "update": {"$set": change}}}
         found.append((["update", name, "by_id"], step, _WRITE_WEIGHT, "documents change"))
     return found
-
-
-def _find_by(live: LiveCollection, index: Mapping[str, Any], writer: StepWriter) -> dict[str, Any] | None:
-    """A find by the first field of an index, in the order of those that follow; None for other kinds of indexes."""
-    keys = list(index["key"].items())
-    path, kind = keys[0]
-    shape = live.at(path)
-    if kind not in (1, -1, 1.0, -1.0, "hashed") or shape is None or shape.main_type in ("document", "null"):
-        return None
-    made: dict[str, Any] = {"collection": live.name, "filter": {path: writer.existing(live.name, path)}}
-    if len(keys) > 1 and kind != "hashed" and keys[1][1] in (1, -1):
-        made["sort"] = {keys[1][0]: int(keys[1][1])}
-    return made | {"limit": _LIMIT}
 
 
 def _change(live: LiveCollection, writer: StepWriter) -> dict[str, Any] | None:

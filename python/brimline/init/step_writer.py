@@ -7,7 +7,7 @@ from typing import Any
 
 from brimline.init.command_groups import CommandGroup, HoleValues
 from brimline.init.constants import literal, step_document
-from brimline.init.field_generators import FieldContext, document_fields, generator
+from brimline.init.field_generators import FieldContext, document_fields, generator, unnamed_fields
 from brimline.init.holes import Hole, Kept, holes_in
 from brimline.init.live_collection import LiveCollection
 from brimline.init.named_values import NamedValues
@@ -86,6 +86,8 @@ class StepWriter:
         if live is None:
             self._guess("nothing shows what a document looks like")
             return {"created": "$now"}
+        if left_out := unnamed_fields(live.shape):
+            self._guess(left_out)
         fields = plain(document_fields(live.shape, self._outside(name)))
         if name in self.values.loaded:
             return step_document({path: {"$value": each} for path, each in fields.items()} or {"created": "$now"})
@@ -232,6 +234,13 @@ class StepWriter:
         if made is None or name in self.values.loaded or path in self._unique(name):
             return None if made is None else {"$value": made}
         return self.values.other(name, path) if can_name_field(path) else {"$value": made}
+
+    def new_point(self, name: str, path: str) -> Any:
+        """A point where the field's are, as a step has it; None where the field wasn't seen."""
+        live = self.live.get(name)
+        shape = None if live is None else live.at(path)
+        context = FieldContext(point_paths=frozenset({path}))
+        return None if shape is None else {"$value": plain(generator(shape, context, path))}
 
     def of_field(self, name: str, path: str) -> Any:
         """The generator of a field of the collection; None where it wasn't seen."""

@@ -5,7 +5,7 @@ from bson import ObjectId
 from brimline.init.collection_entry import collection_entry, index_entry
 from brimline.init.constants import fitting, holds_values, literal
 from brimline.init.references import Reference
-from brimline.init.yaml_text import Noted, plain
+from brimline.init.yaml_text import Noted, plain, yaml_text
 from tests.unit.init.live import live
 
 
@@ -109,3 +109,26 @@ def test_an_entry_has_records_fields_indexes_and_options() -> None:
         "indexes": [{"customer": 1}],
         "options": {"capped": True, "size": 4096},
     }
+
+
+def test_fields_that_a_workload_can_not_name_are_said() -> None:
+    strange = {"we.ird": 1, "$lead": 2, "": 3}
+    said = (
+        "left out, as a workload can't name fields that are empty or have a point, a leading $ or NUL: "
+        '"we.ird", "$lead", ""'
+    )
+    for document, place in (
+        ({"a": 1, **strange}, "above"),
+        ({"a": {"b": 1, **strange}}, "above"),
+        (strange, "above"),
+        ({"a": strange}, "beside"),
+    ):
+        entry = collection_entry(live("orders", [{"_id": 1, **document}]), [], with_values=False)
+        lines = [each.strip() for each in yaml_text({"orders": entry}).splitlines() if said in each]
+        assert len(lines) == 1, (document, place)
+        assert lines[0].endswith(f"# {said}")
+
+
+def test_of_many_such_fields_some_are_named() -> None:
+    entry = collection_entry(live("orders", [{f"a.{number}": 1 for number in range(8)}]), [], with_values=False)
+    assert '"a.4" and 3 more' in yaml_text({"orders": entry})

@@ -79,6 +79,11 @@ def test_a_span_begins_at_a_row_and_is_as_long_as_the_median() -> None:
     }
 
 
+def test_bounds_that_are_no_distance_apart_have_no_span() -> None:
+    made = _step(find({"total": {"$gte": float("nan"), "$lt": 25.0}, "at": {"$lt": float("inf"), "$gte": 1.0}}))
+    assert made["find"]["filter"]["total"] == {"$gte": "$known_orders.total", "$lt": "$known_orders.total"}
+
+
 def test_a_date_so_long_ago_moves_with_the_clock() -> None:
     commands = [
         find({"at": {"$gte": datetime.fromtimestamp(AT_S + second - 3 * 86_400, UTC)}}, at_s=AT_S + second)
