@@ -221,6 +221,18 @@ def test_the_plan_of_a_read_says_what_it_took(look: Look) -> None:
     assert (found["in_memory_sort"], found["collection_scan"]) == (False, False)
 
 
+def test_a_filter_with_null_in_place_of_what_replies_bring_is_not_executed(server: Deployment, database: Data) -> None:
+    """It would examine all documents, or none, which no step of a run does."""
+    steps = (
+        {"find": {"collection": "a"}, "save": {"number": "m"}},
+        {"find": {"collection": "a", "filter": {"m": "$number"}}},
+    )
+    first, second = look_at_plans(_plan(server, *steps), server)
+    assert (first["has_null"], first["docs_examined"]) == (False, 100)
+    assert (second["has_null"], second["docs_examined"], second["n_returned"]) == (True, None, None)
+    assert second["plan_summary"] == "COLLSCAN"
+
+
 PLANS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     (
         {"find": {"collection": "a", "filter": {"m": 5}, "sort": {"m": 1}, "limit": 3}},

@@ -67,6 +67,11 @@ class StepTruth:
         return self.end or self.start
 
     @property
+    def was_sent(self) -> bool:
+        """Whether the run executed it at all."""
+        return bool(self.sent or self.samples)
+
+    @property
     def failed_share(self) -> float:
         """Share of those that ended."""
         return self.failed / self.samples if self.samples else 0.0
@@ -206,6 +211,7 @@ def plan_text(plan: StepPlan) -> str:
 
 def plan_remarks(truths: Sequence[StepTruth]) -> list[str]:
     """What stands out of how steps were executed, a sentence each without its period."""
+    truths = [truth for truth in truths if truth.was_sent]
     scans = [truth for truth in truths if truth.plan is not None and truth.plan["collection_scan"]]
     sorts = [truth for truth in truths if truth.plan is not None and truth.plan["in_memory_sort"]]
     changed = [truth for truth in truths if truth.has_changed]

@@ -65,7 +65,9 @@ def look_at_plans(plan: Plan, deployment: Deployment | None) -> list[dict[str, A
 def _look(database: DataDatabase, asked: StepCommand) -> dict[str, Any]:
     told: dict[str, Any] = dict(_NO_PLAN)
     if asked.name in EXPLAINABLE:
-        for verbosity in ("executionStats", "queryPlanner") if asked.is_read else ("queryPlanner",):
+        # With null in place of what replies bring it would find what no step of the run finds.
+        is_executed = asked.is_read and not asked.has_saved
+        for verbosity in ("executionStats", "queryPlanner") if is_executed else ("queryPlanner",):
             with target_errors("asking how the steps are executed"):
                 try:
                     answer = explain(database, asked.statements[0], verbosity=verbosity, limit_ms=_LIMIT_MS)
@@ -73,7 +75,13 @@ def _look(database: DataDatabase, asked: StepCommand) -> dict[str, Any]:
                     continue  # it takes too long, or it can't be asked
             told = read_explain(answer)
             break
-    return {"operation": asked.operation, "step": asked.step.name, "command": _kept(asked.command), **told}
+    return {
+        "operation": asked.operation,
+        "step": asked.step.name,
+        "command": _kept(asked.command),
+        "has_null": asked.has_saved,
+        **told,
+    }
 
 
 def _kept(command: Mapping[str, Any]) -> Any:

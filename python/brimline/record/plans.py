@@ -11,11 +11,15 @@ PlanInstant = Literal["start", "end"]
 
 
 class StepPlan(TypedDict):
-    """What the server said of one command of a step. What it doesn't say is None."""
+    """What the server said of one command of a step. What it doesn't say is None.
+
+    `has_null`: null stood in place of what earlier replies bring; None where the record doesn't say.
+    """
 
     operation: str
     step: str
     command: Any  # text, or a document
+    has_null: bool | None
     plan_summary: str | None
     index_names: list[str]
     keys_examined: int | None

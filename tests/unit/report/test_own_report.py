@@ -74,8 +74,14 @@ def test_a_row_for_each_step(report: Report) -> None:
         "COLLSCAN",
     ]
     assert [row["Index"] for row in rows] == ["_id_", "city_1", "—", "—", "—"]
-    assert [row["Keys examined"] for row in rows] == ["1.00", "1.00", "—", "0", "0"]
-    assert [row["Documents examined"] for row in rows] == ["1.00", "1.00", "—", "5 000", "333 000"]
+    assert [row["Keys examined per document returned"] for row in rows] == ["1.00", "1.00", "—", "0", "0"]
+    assert [row["Documents examined per document returned"] for row in rows] == [
+        "1.00",
+        "1.00",
+        "—",
+        "5 000",
+        "333 000",
+    ]
     assert [row["Reply"] for row in rows] == ["4.20 kB", *["1.40 kB"] * 3, "4.20 kB"]
     assert [row["Failed"] for row in rows] == ["0 %", "0 %", "0 %", "0.4 %", "0 %"]
     assert rows[0]["Service p50"] == "1.62 ms" and rows[1]["Service p50"] == "1.61 ms"
@@ -143,6 +149,25 @@ def test_nothing_stands_out_of_plans_that_use_an_index(tmp_path: Path) -> None:
     unknown = run_result(write_own_run(tmp_path / "other", plans={}), None).report
     assert "Query plan" not in table(unknown, "steps")[0]
     assert unknown.data["operations"]["revenue"]["steps"]["aggregate orders"]["plan_at_start"] is None
+
+
+def test_a_plan_with_null_in_place_of_what_replies_bring_says_so(tmp_path: Path) -> None:
+    counts = dict.fromkeys(("keys_examined", "docs_examined", "n_returned"))
+    plans = {"end": [step_plan("place_order", "find customers", has_null=True, **counts)]}
+    report = run_result(write_own_run(tmp_path / "run", plans=plans), None).report
+    row = table(report, "steps")[1]
+    assert row["Query plan"] == "IXSCAN { _id: 1 }, explained with null in place of what replies bring"
+    assert row["Documents examined per document returned"] == "—"
+    steps = report.data["operations"]["place_order"]["steps"]
+    assert steps["find customers"]["plan_at_end"]["explained_with_null"] is True
+
+
+def test_a_step_that_was_never_sent_has_no_plan_as_if_it_had_run(record: RunRecord) -> None:
+    quiet = [{**row, "sent": 0, "ok": 0, "failed": 0} for row in record.steps if row["step"] == "update stock"]
+    others = [row for row in record.steps if row["step"] != "update stock"]
+    report = run_result(replace(record, steps=[*others, *quiet]), None).report
+    assert list(table(report, "steps")[3].values())[1:5] == ["never sent", "—", "—", "—"]
+    assert report.data["plan_remarks"][0] == "a whole collection is gone through by revenue (orders)"
 
 
 def test_many_steps_that_scan_are_counted(tmp_path: Path) -> None:

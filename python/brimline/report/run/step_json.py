@@ -53,6 +53,7 @@ def _plan_document(plan: StepPlan | None) -> dict[str, Any] | None:
     if plan is None:
         return None
     return {
+        "explained_with_null": bool(plan["has_null"]),
         "plan_summary": plan["plan_summary"],
         "index_names": plan["index_names"],
         "keys_examined": plan["keys_examined"],

@@ -26,7 +26,7 @@ from brimline.wording import Verbatim, capitalised, joined, message
 
 _CAPTION = (
     "Measured window. Plans are of commands with values in place, asked before the load and after it. "
-    "Keys and documents examined are for each document returned, or changed. "
+    "Keys and documents examined are for each document returned; where none was, they are all that were examined. "
     "Reply is its mean size; service time is of every command that ended. "
     "≈: what the server took for commands of this class, apportioned by service time."
 )
@@ -65,8 +65,8 @@ def _plan_columns() -> list[Column]:
     return [
         Column(label="Query plan", numeric=False),
         Column(label="Index", numeric=False, optional=True),
-        Column(label="Keys examined", optional=True),
-        Column(label="Documents examined"),
+        Column(label="Keys examined per document returned", optional=True),
+        Column(label="Documents examined per document returned"),
     ]
 
 
@@ -84,8 +84,9 @@ def _cells(truth: StepTruth, *, knows_plans: bool) -> list[Cell]:
 
 def _plan_cells(truth: StepTruth) -> list[Cell]:
     plan = truth.plan
-    if plan is None:
-        return [Cell(text=UNKNOWN_TEXT) for _ in _plan_columns()]
+    if plan is None or not truth.was_sent:
+        never = () if truth.was_sent else (Cell(text="never sent"),)
+        return [*never, *(Cell(text=UNKNOWN_TEXT) for _ in _plan_columns()[len(never) :])]
     tone: Tone = "warn" if plan["collection_scan"] or plan["in_memory_sort"] or truth.has_changed else ""
     return [
         Cell(text=_plan_text(truth), tone=tone),
@@ -98,10 +99,13 @@ def _plan_cells(truth: StepTruth) -> list[Cell]:
 def _plan_text(truth: StepTruth) -> str:
     plan = truth.plan
     assert plan is not None  # noqa: S101 - asked for where there is one
+    told = plan_text(plan)
     if truth.has_changed and truth.start is not None:
         before = Verbatim(truth.start["plan_summary"] or "")
-        return message("{before}, in the end {after}", before=before, after=plan_text(plan))
-    return plan_text(plan)
+        told = message("{before}, in the end {after}", before=before, after=told)
+    if plan["has_null"]:
+        return message("{plan}, explained with null in place of what replies bring", plan=told)
+    return told
 
 
 def per_document(examined: int | None, returned: int | None) -> str:
