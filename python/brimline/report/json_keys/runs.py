@@ -40,6 +40,7 @@ RUNS: Mapping[str, str] = {
     "uncertain": "Commands of which nothing is known: the server may have counted them.",
     "plan_summary": "How the server executed it, in the server's words: `COLLSCAN`, `IXSCAN { customer: 1 }`.",
     "explained_with_null": "Whether null stood in place of what earlier replies bring. Nothing is counted then.",
+    "has_null": "Whether null stood in place of what earlier replies bring; null where the record is older.",
     "index_names": "The indexes that it used.",
     "docs_examined": "Documents that were looked at.",
     "n_returned": "Documents that were returned, or of a write those that it was about.",
