@@ -87,7 +87,11 @@ def _state(database: Data) -> Any:
     return {name: list(database[name].find().sort("_id")) for name in names}
 
 
+FAR = {"$value": {"date_add": {"date": {"kind": "date", "from": "9990-01-01", "to": "9991-01-01"}, "by": "30000d"}}}
+"""A date behind the last one that Python has."""
 GOOD: dict[str, dict[str, Any]] = {
+    "find of a far date": {"find": {"collection": "a", "filter": {"n": FAR}}},
+    "insert of a far date": {"insert": {"collection": "a", "document": {"n": FAR}}},
     "find": {"find": {"collection": "a", "filter": {"n": "$half"}, "sort": {"m": -1}, "limit": 5, "max_time": "2s"}},
     "aggregate": {"aggregate": {"collection": "a", "pipeline": [{"$group": {"_id": "$$m", "n": {"$sum": 1}}}]}},
     "out": {"aggregate": {"collection": "a", "pipeline": [{"$out": "elsewhere"}]}},
@@ -238,6 +242,7 @@ PLANS: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"find": {"collection": "a", "filter": {"m": 5}, "sort": {"m": 1}, "limit": 3}},
         {"plan_summary": "COLLSCAN", "in_memory_sort": True, "collection_scan": True, "n_returned": 3},
     ),
+    ({"find": {"collection": "a", "filter": {"n": FAR}}}, {"n_returned": 0, "index_names": ["n_1_m_-1"]}),
     ({"find": {"collection": "a", "filter": {"_id": 5}}}, {"plan_summary": "IDHACK", "docs_examined": 1}),
     (
         {"aggregate": {"collection": "a", "pipeline": [{"$group": {"_id": "$$m"}}, {"$sort": {"_id": 1}}]}},

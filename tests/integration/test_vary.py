@@ -150,6 +150,20 @@ def test_what_can_t_be_is_refused_before_anything_starts(
     assert brimline_cli.record_directories() == []
 
 
+def test_indexes_are_those_of_the_first_collection_unless_another_is_named(brimline_cli: CommandLine) -> None:
+    (brimline_cli.directory / "shop.yaml").write_text(
+        "collections: {customers: {records: 10, fields: {city: int}}, orders: {records: 10, fields: {sum: int}}}\n"
+        "operations: {look: {find: {collection: orders}}}\n"
+    )
+    asked = ("sweep", "shop.yaml", "-q", "--uri", "mongodb://127.0.0.1:1", "--vary")
+    refused = brimline_cli.run(*asked, "indexes=1,0")
+    refused.check_error(
+        2, '--vary indexes of customers: the documents have no field "1"', "orders.FIELD or orders.none"
+    )
+    brimline_cli.run(*asked, "indexes=orders.city,none").check_error(2, "--vary indexes of orders", "customers.FIELD")
+    brimline_cli.run(*asked, "indexes=orders.sum,orders.none").check_error(5, "127.0.0.1:1")
+
+
 def test_a_server_that_is_not_there_leaves_nothing_behind(brimline_cli: CommandLine) -> None:
     at = ("--uri", "mongodb://127.0.0.1:1")
     brimline_cli.run("sweep", "ycsb-c", "--vary", "connections=1,8", *at, "-q").check_error(5, "127.0.0.1:1")

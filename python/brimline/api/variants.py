@@ -37,6 +37,7 @@ from brimline.servers.lab.names import STANDALONE, is_client_routed, is_sharded
 from brimline.servers.lab.sharding import require_mongos
 from brimline.servers.selection import MODES, Mode
 from brimline.spec import LoadedSpec, Spec
+from brimline.spec.own import CollectionSpec
 
 LoadSpec = Callable[[Mapping[str, object]], LoadedSpec]
 """Reads a workload with these changes by spec path."""
@@ -153,7 +154,16 @@ def _indexed(spec: Spec, level: str) -> tuple[str | None, tuple[str, ...]]:
     try:
         return name, tuple(index_sets(level.removeprefix(f"{name}."), data.field_names))
     except ValueError as error:
-        raise UsageError(f"--vary indexes: {error}", hint="name fields of the workload's documents") from error
+        whose = "" if name is None else f" of {name}"
+        raise UsageError(f"--vary indexes{whose}: {error}", hint=_index_hint(name, shapes)) from error
+
+
+def _index_hint(name: str | None, shapes: Mapping[str, CollectionSpec]) -> str:
+    if name is None:
+        return "name fields of the workload's documents"
+    others = [each for each in shapes if each != name]
+    other = f"; of another collection they are written {others[0]}.FIELD or {others[0]}.none" if others else ""
+    return f"name fields of {name}, whose indexes these are{other}"
 
 
 def _changes(factors: Sequence[Factor], named: Mapping[str, str], load: LoadSpec) -> dict[str, object]:

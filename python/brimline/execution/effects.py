@@ -92,10 +92,13 @@ def require_writes_allowed(plan: Plan, *, not_ours: Sequence[tuple[str, str]] = 
     for each in writes(plan):
         if (each.database, each.collection) in ours:
             continue
+        unknown = (
+            ", so that it isn't known either whether the server has this command" if each.collection is None else ""
+        )
         where = each.namespace if each.collection is not None else f"the server, database {each.database}"
         raise UsageError(
             f"operations.{each.operation}: the step {each.step} writes to {where}, which brimline did not load",
-            hint="give --allow-writes if it may be changed; nothing was sent",
+            hint=f"give --allow-writes if it may be changed; nothing was sent{unknown}",
         )
 
 

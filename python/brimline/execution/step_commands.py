@@ -25,9 +25,10 @@ READS: Final = frozenset({"find", "aggregate", "count", "distinct"})
 _STATEMENTS: Final = {"update": "updates", "delete": "deletes"}
 _AROUND: Final = frozenset({"lsid", "txnNumber", "autocommit", "startTransaction", "readConcern", "writeConcern"})
 """What is about the sending of a command and not about the command."""
-_AS_SENT: CodecOptions[dict[str, Any]] = CodecOptions(
+AS_SENT: CodecOptions[dict[str, Any]] = CodecOptions(
     document_class=dict, datetime_conversion=DatetimeConversion.DATETIME_AUTO
 )
+"""Reads dates that Python's own have no room for, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +94,10 @@ def step_commands(plan: Plan) -> list[StepCommand]:
 
 def explain(database: DataDatabase, command: Mapping[str, Any], *, verbosity: str, limit_ms: int) -> Mapping[str, Any]:
     """How the server would execute it. Raises PyMongoError."""
-    return database.command({"explain": dict(command), "verbosity": verbosity, "maxTimeMS": limit_ms})
+    asked = {"explain": dict(command), "verbosity": verbosity, "maxTimeMS": limit_ms}
+    return database.command(asked, codec_options=AS_SENT)
 
 
 def _command(data: bytes) -> dict[str, Any]:
-    decoded = bson.decode(data, codec_options=_AS_SENT)
+    decoded = bson.decode(data, codec_options=AS_SENT)
     return {name: value for name, value in decoded.items() if name not in _AROUND and not name.startswith("$")}

@@ -19,7 +19,7 @@ from brimline.errors import UsageError
 from brimline.execution.database import database_named
 from brimline.execution.effects import needs_rows
 from brimline.execution.execute import RunContext
-from brimline.execution.step_commands import EXPLAINABLE, StepCommand, explain, step_commands
+from brimline.execution.step_commands import AS_SENT, EXPLAINABLE, StepCommand, explain, step_commands
 from brimline.plan import Plan, with_tables
 from brimline.plan.operations import OperationsWork
 from brimline.servers.answers import refusal_words
@@ -168,7 +168,8 @@ def _try_in_transaction(database: DataDatabase, asked: StepCommand) -> None:
     with database.client.start_session() as session:
         session.start_transaction()
         try:
-            reply = database.command({**asked.command, "maxTimeMS": _LIMIT_MS}, session=session)
+            limited = {**asked.command, "maxTimeMS": _LIMIT_MS}
+            reply = database.command(limited, session=session, codec_options=AS_SENT)
         finally:
             with suppress(PyMongoError):
                 session.abort_transaction()

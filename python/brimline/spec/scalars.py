@@ -15,6 +15,8 @@ CHOICES_MAX = 65_536
 ALPHABET_CHARACTERS_MAX = 1024
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MS = timedelta(milliseconds=1)
+DATE_MS_MIN, DATE_MS_MAX = ((each.replace(tzinfo=UTC) - _EPOCH) // _MS for each in (datetime.min, datetime.max))
+"""The first and the last date, in milliseconds since 1970."""
 
 ALPHABETS: Mapping[str, str] = {
     "letters": string.ascii_letters,
@@ -76,9 +78,16 @@ def read_date(value: object) -> int:
         raise ValueError(f'must be a date such as "2024-01-31", not {readers.shown(value)}')
     try:
         moment = datetime.fromisoformat(value)
-        return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH) // _MS
+        return check_date(((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH) // _MS)
     except (ValueError, OverflowError):
         raise ValueError(f"must be a date, but is {readers.shown(value)}; write it like 2024-01-31T12:00:00Z") from None
+
+
+def check_date(unix_ms: int) -> int:
+    """The same date, if it is within the years that can be read everywhere. Raises ValueError."""
+    if not DATE_MS_MIN <= unix_ms <= DATE_MS_MAX:
+        raise ValueError("is not within the years 1 to 9999")
+    return unix_ms
 
 
 def date_text(unix_ms: int) -> str:

@@ -197,3 +197,11 @@ def test_a_step_that_needs_what_was_saved_is_known_also_behind_a_name() -> None:
         "serve_queue/delete legacy 2",
         "look/distinct orders",
     }
+
+
+def test_a_command_that_may_write_may_also_be_unknown() -> None:
+    with pytest.raises(UsageError) as raised:
+        require_writes_allowed(_plan({"command": {"nosuch": 1}}))
+    assert raised.value.hint is not None
+    assert "--allow-writes" in raised.value.hint
+    assert "whether the server has this command" in raised.value.hint

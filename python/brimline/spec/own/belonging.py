@@ -6,6 +6,7 @@ from pydantic import ValidationError
 from pydantic_core import InitErrorDetails
 
 from brimline.spec.own.problems import Problem, nearest
+from brimline.spec.readers import shown
 
 OF_KINDS: Final = (
     "keys",
@@ -49,6 +50,9 @@ def check_own(value: dict[str, Any]) -> None:
     if value.get("operation_log") is True:
         hint = "leave operation_log out; each step has its histograms"
         raise Problem(("operation_log",), "has no rows for operations of your own", hint)
+    if operations is not None and not isinstance(operations, dict):
+        hint = "write operations: {look: {share: 50%, find: {collection: …}}}"
+        raise Problem(("operations",), f"must be operations by name, not {shown(operations)}", hint)
     if isinstance(operations, dict) and operations and not is_own:
         name = next(iter(operations))
         hint = f"write {name}: {{share: 50%, find: {{collection: …}}}}"

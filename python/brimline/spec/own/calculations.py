@@ -1,5 +1,6 @@
 """Owns forms that make a value of others: arithmetic, texts, types, dates, documents and lists."""
 
+import time
 from typing import Any, Final
 
 from bson.int64 import Int64
@@ -9,10 +10,12 @@ from brimline.spec.document import Path
 from brimline.spec.own.expressions import Scope, described, read_expression
 from brimline.spec.own.forms import Form, Forms, require_number
 from brimline.spec.own.keys import check_keys, choice, mapping
-from brimline.spec.own.nodes import Node, array, constant, constant_value, document
+from brimline.spec.own.nodes import Node, array, constant, constant_value, date_ms, document
 from brimline.spec.own.problems import Problem
 from brimline.spec.readers import shown
+from brimline.spec.scalars import DATE_MS_MAX, DATE_MS_MIN
 
+_NEARER: Final = "take fewer days; a year is 365d"
 _UNITS: Final = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 
 
@@ -126,17 +129,34 @@ def date_add(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> N
     else:
         milliseconds = forms.read(by, (*path, "by"), scope)
         require_number(milliseconds, (*path, "by"), "by")
+    if milliseconds.is_constant:
+        _check_sum(date, constant_value(milliseconds), (*path, "by"))
     return _calculate("date_add", [date, milliseconds], "date")
 
 
 def _milliseconds(text: str, path: Path) -> int:
     sign = -1 if text.lstrip().startswith("-") else 1
     try:
-        return sign * (units.parse_duration(text.lstrip().lstrip("+-")) // units.NS_PER_MS)
+        milliseconds = sign * (units.parse_duration(text.lstrip().lstrip("+-")) // units.NS_PER_MS)
     except ValueError as error:
         raise Problem(
             path, str(error).partition(";")[0], "write it like -7d or 90m, or as $value of milliseconds"
         ) from None
+    if abs(milliseconds) > DATE_MS_MAX - DATE_MS_MIN:
+        raise Problem(path, f"{shown(text)} leads out of the years 1 to 9999", _NEARER)
+    return milliseconds
+
+
+def _check_sum(date: Node, milliseconds: Any, path: Path) -> None:
+    """Refuses what surely leads to a date that can't be read."""
+    if date.is_constant:
+        begin_ms = date_ms(date)
+    elif date.plan["kind"] == "now":
+        begin_ms = time.time_ns() // units.NS_PER_MS
+    else:
+        return
+    if isinstance(milliseconds, int | float) and not DATE_MS_MIN <= begin_ms + milliseconds <= DATE_MS_MAX:
+        raise Problem(path, "leads out of the years 1 to 9999", _NEARER)
 
 
 def date_trunc(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:

@@ -19,7 +19,7 @@ from brimline.spec.document import Path
 from brimline.spec.own.nodes import Node, array, constant, document
 from brimline.spec.own.problems import Problem, near_name, nearest
 from brimline.spec.readers import shown
-from brimline.spec.scalars import read_date
+from brimline.spec.scalars import check_date, read_date
 
 BUILT_IN: Final = {
     "now": ({"kind": "now"}, "date"),
@@ -200,14 +200,17 @@ def _extended(value: dict[str, Any], kind: str, path: Path) -> Any:
         if kind == "$date" and isinstance(given, str):
             return DatetimeMS(read_date(given))
         if kind == "$date" and isinstance(given, int) and not isinstance(given, bool):
-            return DatetimeMS(given)
+            return DatetimeMS(check_date(given))
         if kind == "$uuid":
             return bson.Binary.from_uuid(uuid.UUID(given), UuidRepresentation.STANDARD)
         if kind == "$numberLong":
             return Int64(int(given))
         if kind == "$numberDouble" and isinstance(given, str) and math.isfinite(float(given)):
             return float(given)
-        return json_util.loads(json.dumps(value), json_options=_JSON_OPTIONS)
+        read = json_util.loads(json.dumps(value), json_options=_JSON_OPTIONS)
+        if kind == "$date":
+            check_date(int(read))
+        return read
     except (TypeError, ValueError, OverflowError, AttributeError, KeyError, bson.errors.BSONError) as error:
         reason = str(error).partition(";")[0]
         raise Problem(path, f"is no Extended JSON: {reason}", _EXAMPLES.get(kind, f"write {{{kind}: …}}")) from None

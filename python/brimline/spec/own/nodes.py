@@ -74,6 +74,11 @@ def constant_value(node: Node) -> Any:
     return bson.decode((len(inner) + 4).to_bytes(4, "little") + inner)[""]
 
 
+def date_ms(node: Node) -> int:
+    """The milliseconds since 1970 of a constant date."""
+    return int.from_bytes(bytes.fromhex(node.plan["hex"])[1:], "little", signed=True)
+
+
 def document(fields: list[tuple[str, Node]]) -> Node:
     """A document of fields; one of constants alone is a constant."""
     if all(node.is_constant for _, node in fields):

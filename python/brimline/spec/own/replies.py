@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from brimline.spec.document import Path
-from brimline.spec.own.expressions import Scope, read_expression
+from brimline.spec.own.expressions import BUILT_IN, Scope, read_expression
 from brimline.spec.own.keys import check_keys, mapping
 from brimline.spec.own.kinds import StepKind
 from brimline.spec.own.nodes import Node
@@ -109,6 +109,8 @@ def read_save(
         at = (*path, name)
         if not name.replace("_", "a").isalnum() or name[:1].isdigit():
             raise Problem(at, f"{shown(name)} can't name a value", "take letters, digits and _, a letter first")
+        if name in BUILT_IN:
+            raise Problem(at, f"${name} is built in", f"save it under another name: my_{name}")
         if name in scope.names:
             raise Problem(at, f"${name} is one of the values already", "save it under another name")
         made.append({"slot": slots[name], **_saved(given, at, scope, kind)})

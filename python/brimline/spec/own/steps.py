@@ -277,6 +277,10 @@ class StepReader:
         name = next(iter(raw), "")
         if not name or name.startswith("$"):
             raise Problem(path_in, "names no command", "its first key is the command, such as {dbStats: 1}")
+        if name == "command":
+            inner = next(iter(raw[name]), "ping") if isinstance(raw[name], dict) else raw[name]
+            hint = f"the command stands directly under it: command: {{{inner}: 1}}"
+            raise Problem((*path_in, name), "is no command", hint)
         for field in _ADDED_BY_BRIMLINE:
             if field in raw:
                 hint = "write database beside command" if field == "$db" else f"leave {field} out"

@@ -9,6 +9,7 @@ import pytest
 
 from brimline.errors import SpecError
 from brimline.spec import load_spec
+from brimline.spec.own.expressions import BUILT_IN
 
 COLLECTIONS = """collections:
   orders: {records: 1k, fields: {total: double}}
@@ -37,6 +38,8 @@ def refusal(tmp_path: Path, text: str) -> tuple[str, str | None]:
 
 
 STEPS = [
+    *((f"{{find: {{collection: orders}}, save: {{{name}: a}}}}", f"save.{name}: ${name} is built in", f"my_{name}") for name in BUILT_IN),
+    ("{command: {command: {ping: 1}}}", "command.command: is no command", "stands directly under it: command: {ping: 1}"),
     ("{fnd: {collection: orders}}", 'fnd: "fnd" is no kind of step', 'did you mean "find"'),
     ("{findOne: {collection: orders}}", 'findOne: "findOne" is no kind of step', 'write "find" with limit: 1'),
     ("{stpes: []}", "stpes: unknown key", 'did you mean "steps"'),
@@ -166,6 +169,14 @@ VALUE_SLIPS = [
     ("{lower: 5}", "x.lower: lower takes text, and this is an int", "give text"),
     ("{round: [1.5, many]}", "x.round[1]: must be 0 to 15 places", "write round: [$x, 2]"),
     ("{date_add: {date: $now, by: 7}}", "x.date_add.by: 7 has no unit", 'write "7s"'),
+    ("{date_add: {date: $now, by: 999999999999d}}", 'x.date_add.by: "999999999999d" leads out of the years 1 to 9999', "take fewer days"),
+    ("{date_add: {date: $now, by: -9999999d}}", 'x.date_add.by: "-9999999d" leads out of the years 1 to 9999', "take fewer days"),
+    ("{date_add: {date: $now, by: 3000000d}}", "x.date_add.by: leads out of the years 1 to 9999", "take fewer days"),
+    ("{date_add: {date: {$date: \"9999-12-31\"}, by: 1d}}", "x.date_add.by: leads out of the years 1 to 9999", "take fewer days"),
+    ("{date_add: {date: {$date: \"9999-12-31\"}, by: {$numberLong: -900000000000000}}}", "x.date_add.by: leads out of the years 1 to 9999", "take fewer days"),
+    ("{list: [{$date: 253402300800000}]}", "x.list[0].$date: is no Extended JSON: is not within the years 1 to 9999", "write {$date:"),
+    ("{list: [{$date: {$numberLong: \"-99999999999999\"}}]}", "x.list[0].$date: is no Extended JSON: is not within the years 1 to 9999", "write {$date:"),
+    ("{list: [{$date: \"9999-12-31T23:59:59-01:00\"}]}", "x.list[0].$date: is no Extended JSON: must be a date", "write {$date:"),
     ("{date_add: {date: 5, by: 7d}}", "x.date_add.date: date_add takes a date, and this is an int", "give a date"),
     ("{date_trunc: {date: $now, unit: dya}}", 'x.date_trunc.unit: "dya" is no known value', 'did you mean "day"'),
     ("{concat: [{list: [1]}]}", "x.concat[0]: a list can't be put together", "give text"),
@@ -209,6 +220,8 @@ WHOLE = [
     ("values: {a b: 5}\noperations: {it: {find: {collection: orders}}}", 'values.a b: "a b" can\'t name a value', "take letters"),
     ("operations: {read: {find: {collection: orders}}}", "operations.read: read is one of brimline's own operations", "choose another name, such as my_read"),
     ("operations: {read: 0.5, update: 0.5}", "operations.read: must be an operation with steps", "write read: {share: 50%"),
+    ("operations: [read, update]", "operations: must be operations by name, not a list", "write operations: {look: {share: 50%"),
+    ("operations: read", 'operations: must be operations by name, not "read"', "write operations: {look: {share: 50%"),
     ("operations: {a/b: {find: {collection: orders}}}", 'operations.a/b: "a/b" can\'t name an operation', "take at most 48"),
     ("operations: {}", "operations: ", ""),
     ("operations: {a: {share: 50%, find: {collection: orders}}, b: {share: 0.5, find: {collection: orders}}}", "operations: mix percentages and plain numbers", "write all shares the same way"),
