@@ -4,6 +4,7 @@ import pytest
 
 from brimline.cli.app import main
 from brimline.cli.mongo_flags import FLAGS
+from brimline.servers.password import PASSWORD_VARIABLE
 from tests.support.ycsb_golden import GOLDEN
 
 pytestmark = pytest.mark.usefixtures("impatient")
@@ -34,6 +35,12 @@ def test_every_flag_about_a_server_says_what_it_is_here(
             word in text for word in ("--uri", "--password-file", "is not read", "are not read", "X.509", "FIPS")
         )
         assert SECRET not in text
+
+
+@pytest.mark.parametrize("flag", ["-p", "--password", "--config"])
+def test_the_variable_of_a_password_is_the_one_that_is_read(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, text = said(["stat", flag, SECRET], capsys)
+    assert code == 2 and f" {PASSWORD_VARIABLE} " in text, text
 
 
 @pytest.mark.parametrize("verb", ["import", "stat"])

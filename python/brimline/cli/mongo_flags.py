@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from brimline.errors import UsageError
+from brimline.servers.password import PASSWORD_VARIABLE
 
 _ADDRESS: Final = "--uri mongodb://HOST:PORT"
 _USER: Final = "the user is in the address: --uri mongodb://USER@HOST:PORT"
-_LOGIN: Final = "the password comes from --password-file FILE, BRIMLINE_LOGIN or a prompt"
+_LOGIN: Final = f"the password comes from --password-file FILE, {PASSWORD_VARIABLE} or a prompt"
 _HINTS: Final[Mapping[str, str]] = {
     "-h": f"the server is {_ADDRESS}; -h alone, or --help, is the help",
     "--host": f"the server is {_ADDRESS}; members of a set are in it too: mongodb://A,B/?replicaSet=NAME",
