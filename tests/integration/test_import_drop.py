@@ -132,6 +132,36 @@ def test_a_collection_that_would_refuse_what_comes_stays_as_it_is(
     assert [each["_id"] for each in kept.find()] == [0, 1, 2, 3, 4]
 
 
+ANY_SERVER_REFUSES = {
+    "array": '{"_id": [1]}',
+    "operator": '{"_id": {"$a": 1}}',
+    "regex": '{"_id": {"$regularExpression": {"pattern": "a", "options": ""}}}',
+    "undefined": '{"_id": {"$undefined": true}}',
+    "nested": '{"a": ' * 190 + "1" + "}" * 190,
+}
+
+
+@pytest.mark.parametrize("mode", ["insert", "upsert", "merge"])
+@pytest.mark.parametrize("kind", ANY_SERVER_REFUSES)
+def test_what_every_server_refuses_replaces_nothing(
+    kind: str, mode: str, here: CommandLine, uri: str, kept: Collection[Any]
+) -> None:
+    """The collection has nothing of its own that could refuse."""
+    Path("rows.json").write_text(ANY_SERVER_REFUSES[kind] + "\n" + rows(3))
+    dropping(here, uri, "rows.json", "--mode", mode).check_error(2, "refuses", "nothing was changed")
+    assert list(kept.find()) == BEFORE
+
+
+@pytest.mark.parametrize("concern", ["{w: 3}", "{w: 5, wtimeout: 50}", "{w: 'nowhere'}"])
+@pytest.mark.parametrize("mode", ["insert", "upsert"])
+def test_a_write_concern_that_the_server_cannot_honour_replaces_nothing(
+    mode: str, concern: str, here: CommandLine, uri: str, kept: Collection[Any]
+) -> None:
+    Path("rows.json").write_text(rows(3))
+    dropping(here, uri, "rows.json", "--mode", mode, "--writeConcern", concern).check_error(5, "refuses")
+    assert list(kept.find()) == BEFORE
+
+
 def test_what_is_refused_in_part_is_imported_in_part(here: CommandLine, uri: str, kept: Collection[Any]) -> None:
     """As without a collection before: duplicates and what the validator refuses are counted and passed over."""
     kept.database.command("collMod", "c", validator={"kind": {"$ne": "bad"}})

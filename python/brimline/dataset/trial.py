@@ -1,18 +1,21 @@
 """Owns the question whether a collection that is made anew takes the documents to come, before it is emptied.
 
-What a person gave it stays: a validator, a unique index, a capped size. Any of them can refuse documents or lose them.
-So a collection of the same shape is made beside it, and some of the documents are put into that.
+What a person gave it stays: a validator, a unique index, a capped size. Any of them can refuse documents or lose them,
+and some documents every server refuses. So a collection of the same shape is made beside it, and some of the documents
+are put into that.
 """
 
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from bson import encode
 from bson.objectid import ObjectId
 from bson.raw_bson import RawBSONDocument
 from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
+from pymongo.write_concern import WriteConcern
 
 from brimline.dataset.access import DataDatabase, target_errors
 from brimline.dataset.shape import Shape, make
@@ -24,10 +27,13 @@ TRIAL_DOCUMENTS = 3
 """With two a unique index over a field that they lack refuses the second."""
 _PREFIX = "brimline_trial_"
 _UNAUTHORIZED = 13
+_UNDEFINED = b"\x06"
+"""The type of a value that no driver writes any more."""
 _DUPLICATE_KEY, _IMMUTABLE = 11000, 66
 _PASSED_OVER = (_DUPLICATE_KEY, 121)
 """An import goes on after such a refusal: a duplicate, or what the validator refuses."""
 _HINT = "nothing was changed; name another collection, or change that of this one first"
+_DOCUMENTS_HINT = "nothing was changed; correct the input first"
 _DEFINITION_HINT = "nothing was changed; correct the options and indexes of the collection in the workload"
 
 
@@ -36,13 +42,15 @@ class WayIn:
     """How documents come into a collection.
 
     `updates`: what a document does to the stored one that has the same `keys`, replace it or set its fields; nothing:
-    documents are inserted. `ordered`: the first refusal ends it.
+    documents are inserted. `ordered`: the first refusal ends it. `write_concern` as a command has it; empty: the
+    connection's own.
     """
 
     updates: Literal["", "replace", "set"] = ""
     keys: Sequence[str] = ("_id",)
     ordered: bool = True
     bypass_validation: bool = False
+    write_concern: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,10 +104,11 @@ def require_some_taken(database: DataDatabase, name: str, shape: Shape, document
     """Raises UsageError where a collection of `shape` would end an import, refuse nearly all that comes, or lose some.
 
     `documents`: those of a file that come first. Some of them may be refused, as duplicates are; all of them may not,
-    nor all but one, and none with what ends an import. Where the user may not make a collection of another name nothing
-    is known beforehand. Raises TargetError.
+    nor all but one, and none with what ends an import. A shape without anything refuses what every server does. Where
+    the user may not make a collection of another name nothing is known beforehand. Raises TargetError, also where the
+    server can't honour the write concern.
     """
-    if not shape or not documents:
+    if not documents:
         return
     tried = _tried(database, name, shape, documents, way)
     if tried is None:
@@ -119,10 +128,11 @@ def require_some_taken(database: DataDatabase, name: str, shape: Shape, document
     # An index that is unique takes the first document, whatever it is.
     least = 1 if all(each["code"] == _DUPLICATE_KEY for each in refusals) else 0
     if refusals and (ends or tried.taken <= least):
+        kept = f" keeps {shape.text}, and" if shape else ""
         raise UsageError(
-            f"{namespace} keeps {shape.text}, and refuses {format_count(len(refusals))} of the first {count} "
+            f"{namespace}{kept} refuses {format_count(len(refusals))} of the first {count} "
             f"documents: {refusals[0]['errmsg']}",
-            hint=_HINT,
+            hint=_HINT if shape else _DOCUMENTS_HINT,
         )
 
 
@@ -185,11 +195,13 @@ _Written = tuple[int, int, Sequence[Mapping[str, Any]]]
 def _insert(database: DataDatabase, name: str, documents: Sequence[RawBSONDocument], way: WayIn) -> _Written:
     if not documents:
         return 0, 0, []
+    concern = WriteConcern(**way.write_concern) if way.write_concern else None
     try:
-        database[name].insert_many(
+        database.get_collection(name, write_concern=concern).insert_many(
             documents, ordered=way.ordered, bypass_document_validation=way.bypass_validation or None
         )
     except BulkWriteError as error:
+        _require_concern(error.details["writeConcernErrors"])
         taken = error.details["nInserted"]
         return taken, taken, error.details["writeErrors"]
     return len(documents), len(documents), []
@@ -201,15 +213,34 @@ def _update(database: DataDatabase, name: str, documents: Sequence[RawBSONDocume
         {"q": _query(each, way.keys), "u": {"$set": each} if way.updates == "set" else each, "upsert": True}
         for each in documents
     ]
-    bypass = {"bypassDocumentValidation": True} if way.bypass_validation else {}
-    answer = database.command({"update": name, "updates": statements, "ordered": way.ordered, **bypass})
+    more: dict[str, Any] = {"bypassDocumentValidation": True} if way.bypass_validation else {}
+    if way.write_concern:
+        more["writeConcern"] = way.write_concern
+    answer = database.command({"update": name, "updates": statements, "ordered": way.ordered, **more})
+    _require_concern([answer["writeConcernError"]] if "writeConcernError" in answer else [])
     return answer["n"], len(answer.get("upserted", ())), answer.get("writeErrors", ())
+
+
+def _require_concern(errors: Sequence[Mapping[str, Any]]) -> None:
+    """Raises OperationFailure for a write concern that was not met: the write of an import would fail like it."""
+    for error in errors:
+        raise OperationFailure(str(error.get("errmsg", "")), error.get("code"), error)
 
 
 def _query(document: RawBSONDocument, keys: Sequence[str]) -> Mapping[str, Any]:
     """What finds the stored document; one that has none of the keys is new, and finds none."""
     values = {key: _value_at(document, key) for key in keys}
+    undefined = [key for key in keys if values[key] is None and _is_undefined(document, key)]
+    if undefined:  # read as None, and refused by a server as no null is
+        asked = encode(values)
+        for key in undefined:
+            asked = asked.replace(b"\x0a" + key.encode() + b"\0", _UNDEFINED + key.encode() + b"\0", 1)
+        return RawBSONDocument(asked)
     return values if any(value is not None for value in values.values()) else {"_id": ObjectId()}
+
+
+def _is_undefined(document: RawBSONDocument, path: str) -> bool:
+    return _UNDEFINED + path.rpartition(".")[2].encode() + b"\0" in document.raw
 
 
 def _value_at(document: Any, path: str) -> Any:

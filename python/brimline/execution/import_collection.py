@@ -86,7 +86,7 @@ def prepare_collection(
     """Empties the collection when asked to, makes it where it is missing.
 
     `documents`: those that come first. Raises UsageError where the collection is to be emptied and, as it is kept,
-    refuses or loses them; TargetError.
+    refuses or loses them; TargetError, before anything is changed where the write concern can't be honoured.
     """
     name = namespace.collection
     with control_of(context.deployment) as client, target_errors("preparing the collection"):
@@ -115,6 +115,7 @@ def _way_in(settings: ImportSettings) -> WayIn:
         keys=settings.upsert_fields or ("_id",),
         ordered=settings.stop_on_error or settings.maintain_insertion_order,
         bypass_validation=settings.bypass_document_validation,
+        write_concern=settings.write_concern.document,
     )
 
 

@@ -45,6 +45,12 @@ class WriteConcernSettings:
     timeout_ms: int | None = None
 
     @property
+    def document(self) -> dict[str, Any]:
+        """As a command of MongoDB has it; empty: the server's own default."""
+        asked = {"w": self.w, "j": self.journal, "wtimeout": self.timeout_ms}
+        return {name: value for name, value in asked.items() if value is not None}
+
+    @property
     def text(self) -> str:
         """As reports show it."""
         parts = [f"w: {self.w}"] if self.w is not None else []
