@@ -88,6 +88,11 @@ class StepTruth:
         return None not in (before, after) and before != after
 
     @property
+    def matched_nothing(self) -> bool:
+        """Whether the command that was explained found no document; of a count that isn't told."""
+        return self.plan is not None and self.plan["n_returned"] == 0 and self.command != "count"
+
+    @property
     def sample_command(self) -> str:
         """The command with values in its places, in one line; "" where it isn't known."""
         told = next((plan["command"] for plan in (self.start, self.end) if plan is not None), None)

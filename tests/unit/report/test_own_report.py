@@ -87,6 +87,20 @@ def test_a_row_for_each_step(report: Report) -> None:
     assert rows[0]["Service p50"] == "1.62 ms" and rows[1]["Service p50"] == "1.61 ms"
 
 
+@pytest.mark.parametrize(("kind", "examined"), [("find", 0), ("find", 50), ("aggregate", 0), ("count", 0)])
+def test_a_plan_of_a_command_that_found_nothing_says_so(kind: str, examined: int, tmp_path: Path) -> None:
+    found_nothing = {"keys_examined": examined, "docs_examined": 0, "n_returned": 0}
+    plans = {"end": [step_plan("one", f"{kind} orders", **found_nothing)]}
+    plan = shop_plan(operations={"one": [step(kind)]}, weights={}, loads=())
+    report = run_result(write_own_run(tmp_path / "run", plan, plans=plans), None).report
+    told = "; nothing matched in the one command that was explained"
+    (row,) = table(report, "steps")
+    assert row["Query plan"] == "IXSCAN { _id: 1 }" + ("" if kind == "count" else told)
+    assert "this one command" in next(
+        each.caption for each in section(report, "steps").blocks if isinstance(each, Table)
+    )
+
+
 def test_what_a_step_took_of_the_server(record: RunRecord) -> None:
     """Writes are 0.3 of its time and two equal steps; reads 0.6, apportioned by service time."""
     truths = {truth.label: truth for truth in step_truths(record, observe(record))}

@@ -25,8 +25,9 @@ from brimline.units import (
 from brimline.wording import Verbatim, capitalised, joined, message
 
 _CAPTION = (
-    "Measured window. Plans are of commands with values in place, asked before the load and after it. "
-    "Keys and documents examined are for each document returned; where none was, they are all that were examined. "
+    "Measured window. The plan is of one command of the step with values in place, asked before the load and after it. "
+    "Keys and documents examined are those of this one command, for each document that it returned; where it returned "
+    "none, they are all that were examined. "
     "Reply is its mean size; service time is of every command that ended. "
     "≈: what the server took for commands of this class, apportioned by service time."
 )
@@ -105,6 +106,8 @@ def _plan_text(truth: StepTruth) -> str:
         told = message("{before}, in the end {after}", before=before, after=told)
     if plan["has_null"]:
         return message("{plan}, explained with null in place of what replies bring", plan=told)
+    if truth.matched_nothing:
+        return message("{plan}; nothing matched in the one command that was explained", plan=told)
     return told
 
 
