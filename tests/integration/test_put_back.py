@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,25 @@ class Workload:
     def ensure(self, policy: DataPolicy = DataPolicy.CHECK, *, drop: bool = False) -> None:
         ensure_data(self.context.wanted, policy=policy, make_directory=self._make, context=self.context, drop=drop)
 
+    @property
+    def identity(self) -> bytes:
+        """What the object ids of the run begin with."""
+        assert self.context.carried.identity is not None
+        return self.context.carried.identity[:6]
+
+    def own(self, count: int) -> list[dict[str, Any]]:
+        """Documents under object ids of the run."""
+        return [{"_id": ObjectId(self.identity + os.urandom(6))} for _ in range(count)]
+
+    @contextmanager
+    def killed(self, plan: Plan) -> Iterator[None]:
+        """A run that ends without a word."""
+        context = replace(self.context, stop=StopToken())
+        with putting_back(plan, context):
+            yield
+            context.stop.request()
+            context.stop.request()
+
     def _make(self, _: object) -> Path:
         directory = self._directory / f"load-{len(list(self._directory.iterdir()))}"
         directory.mkdir()
@@ -103,12 +123,13 @@ def _content(database: Data) -> list[dict[str, Any]]:
 def test_documents_under_ids_of_the_run_are_taken_away_and_nobody_else_s(workload: Workload, database: Data) -> None:
     plan = workload.plan(INSERT_IDS, {"insert": {"collection": "live", "document": {"x": 1}}})
     workload.load()
-    before, identity = _content(database), os.urandom(6)
+    before = _content(database)
     theirs = {"_id": ObjectId()}
     database["live"].insert_one(theirs)
     with putting_back(plan, workload.context):
+        identity = workload.identity
         assert _manifest(database).state == "changed", "an interruption hides nothing"
-        workload.context.carried.identities.append(identity)
+        assert _manifest(database).identities == (identity.hex(),)
         for name in ("a", "live"):
             ids = [ObjectId(identity + rest) for rest in (b"\0" * 6, b"\xff" * 6, os.urandom(6))]
             database[name].insert_many([{"_id": each} for each in ids])
@@ -119,22 +140,100 @@ def test_documents_under_ids_of_the_run_are_taken_away_and_nobody_else_s(workloa
 
 
 def test_what_a_killed_run_inserted_is_taken_away_before_the_next(workload: Workload, database: Data) -> None:
-    """Nobody knows what its ids begin with; those of loaded documents are texts."""
+    """Its manifest says what its ids begin with."""
     plan = workload.plan(INSERT_IDS, INSERT_KEYS)
     workload.load()
     before, uuid = _content(database), _manifest(database).collection_uuid
-    with putting_back(plan, workload.context):
+    with workload.killed(plan):
         keys = _native.generate_keys(workload.context.wanted[0].load.canonical_json(), 20, 5)
-        database["a"].insert_many([{"x": 1}, {"x": 2}, *({"_id": key} for key in keys)])
-    assert len(_content(database)) == 22, "as if it were killed: its identity is not known"
+        database["a"].insert_many([*workload.own(2), *({"_id": key} for key in keys)])
+    assert len(_content(database)) == 27
     workload.ensure()
     assert _content(database) == before
     assert (_manifest(database).state, _manifest(database).collection_uuid) == ("complete", uuid), "not loaded again"
-    with putting_back(plan, workload.context):
-        database["a"].insert_one({"x": 1})
+    with workload.killed(plan):
+        database["a"].insert_many(workload.own(1))
     database["a"].delete_one({"_id": before[0]["_id"]})
     workload.ensure()
     assert _content(database) == before, "loaded again"
+
+
+@pytest.mark.parametrize("step", [INSERT_IDS, UPDATE])
+def test_after_a_kill_only_what_is_known_is_taken_for_the_run_s(
+    step: dict[str, Any], workload: Workload, database: Data
+) -> None:
+    plan = workload.plan(step)
+    workload.load()
+    theirs = [{"_id": ObjectId()}, {"_id": "theirs"}]
+    with workload.killed(plan):
+        database["a"].insert_many(workload.own(2))
+        database["a"].update_many({}, {"$set": {"changed": 1}})
+        database["a"].delete_many({"_id": {"$in": [each["_id"] for each in _content(database)[-2:]]}})
+    database["a"].insert_many(theirs)
+    for attempt in (workload.ensure, workload.load, lambda: workload.ensure(DataPolicy.LOAD)):
+        with pytest.raises(UsageError, match="document") as refused:
+            attempt()
+        assert "--drop" in str(refused.value.hint)
+        assert database["a"].count_documents({"_id": {"$in": [each["_id"] for each in theirs]}}) == 2
+    workload.ensure(DataPolicy.LOAD, drop=True)
+    assert len(_content(database)) == 20
+
+
+def test_after_a_kill_changed_data_without_others_are_put_back(workload: Workload, database: Data) -> None:
+    plan = workload.plan(UPDATE, INSERT_IDS, INSERT_KEYS)
+    workload.load()
+    before = _content(database)
+    for _ in range(2):
+        with workload.killed(plan):
+            keys = _native.generate_keys(workload.context.wanted[0].load.canonical_json(), 20, 5)
+            database["a"].insert_many([*workload.own(2), *({"_id": key} for key in keys)])
+            database["a"].delete_one({"_id": before[0]["_id"]})
+        workload.ensure()
+        assert _content(database) == before
+    assert len([text for text in workload.told.texts if "put back from its copy" in text]) == 2
+
+
+def test_what_a_killed_run_inserted_under_other_ids_can_t_be_told_and_stays(workload: Workload, database: Data) -> None:
+    upsert = {"update": {"collection": "a", "filter": {"x": 1}, "update": {"$set": {"y": 1}}, "upsert": True}}
+    plan = workload.plan(upsert)
+    workload.load()
+    before = _content(database)
+    with putting_back(plan, workload.context):
+        database["a"].insert_one({"x": 1})
+    with workload.killed(plan):
+        assert _content(database) == before, "of a run that ended, all that it left is known"
+        database["a"].insert_one({"x": 1})
+    with pytest.raises(UsageError, match="holds 1 documents that may be somebody else's"):
+        workload.ensure()
+    assert database["a"].count_documents({"x": 1}) == 1
+
+
+@pytest.mark.parametrize("is_changed", [True, False])
+def test_one_that_came_for_one_that_went_is_seen(is_changed: bool, workload: Workload, database: Data) -> None:
+    plan = _loaded(workload)
+    before = _content(database)
+    if is_changed:
+        with putting_back(plan, workload.context):
+            database["a"].update_many({}, {"$set": {"changed": 1}})
+    database["a"].delete_one({"_id": before[0]["_id"]})
+    database["a"].insert_one({"_id": "theirs"})
+    with pytest.raises(UsageError, match="may hold documents that brimline did not load"):
+        workload.load()
+    if is_changed:
+        with pytest.raises(UsageError, match="holds 1 documents that may be somebody else's"):
+            workload.ensure()
+    assert database["a"].count_documents({"_id": "theirs"}) == 1
+    workload.ensure(DataPolicy.LOAD, drop=True)
+
+
+def test_documents_that_others_took_away_are_put_back(workload: Workload, database: Data) -> None:
+    plan = _loaded(workload)
+    before = _content(database)
+    with putting_back(plan, workload.context):
+        database["a"].update_many({}, {"$set": {"changed": 1}})
+    database["a"].delete_one({"_id": before[0]["_id"]})
+    workload.ensure()
+    assert _content(database) == before
 
 
 def test_records_that_follow_those_loaded_are_taken_away(workload: Workload, database: Data) -> None:
@@ -236,10 +335,16 @@ def test_what_can_t_be_put_back_is_loaded_again(options: dict[str, Any], workloa
     for _ in range(2):
         with putting_back(plan, workload.context):
             assert _content(database) == before
-            workload.context.carried.identities.append(b"brimli")
-            database["a"].insert_one({**before[0], "_id": ObjectId(b"brimli" + b"\1" * 6)})
+            database["a"].insert_one({**before[0], **workload.own(1)[0]})
     (said,) = [text for text in workload.told.texts if "has no copy" in text]
     assert "it is capped" in said or "it is a time series" in said
+    with workload.killed(plan):
+        database["a"].insert_one({**before[0], **workload.own(1)[0]})
+    workload.ensure()
+    assert _content(database) == before
+    database["a"].insert_one({**before[0], "_id": "theirs"})
+    with pytest.raises(UsageError, match="may hold documents that brimline did not load"):
+        workload.load()
 
 
 def test_documents_that_the_server_takes_away_by_itself_are_there_again(workload: Workload, database: Data) -> None:
@@ -330,8 +435,8 @@ def test_a_collection_of_another_client_in_its_place_is_left_alone(
 ) -> None:
     plan = workload.plan(step)
     workload.load()
-    with putting_back(plan, workload.context):
-        database["a"].insert_one({"x": 1})
+    with workload.killed(plan):
+        database["a"].insert_many(workload.own(1))
     assert _manifest(database).state == "changed"
     database.drop_collection("a")
     theirs = [{"_id": ObjectId(), "of": "theirs"}]
@@ -386,12 +491,12 @@ def test_documents_that_another_client_put_to_changed_data_are_not_deleted(workl
     with pytest.raises(UsageError, match="may hold documents that brimline did not load"):
         workload.load()
     for policy in (DataPolicy.CHECK, DataPolicy.LOAD):
-        with pytest.raises(UsageError, match=r"holds 21 documents, and the run that changed it left 20") as refused:
+        with pytest.raises(UsageError, match="holds 1 documents that may be somebody else's") as refused:
             workload.ensure(policy)
         assert "--drop" in str(refused.value.hint)
-    with pytest.raises(UsageError, match="holds 21 documents"), putting_back(plan, workload.context):
+    with pytest.raises(UsageError, match="holds 1 documents"), putting_back(plan, workload.context):
         raise AssertionError("no run begins")
-    assert _manifest(database).left_count == 20, "they are still known to be another's"
+    assert _manifest(database).left_ids is not None, "they are still known to be another's"
     assert database["a"].count_documents({"_id": "theirs"}) == 1
     workload.ensure(DataPolicy.LOAD, drop=True)
     assert _content(database) == before
@@ -402,7 +507,6 @@ def test_documents_that_another_client_put_beside_those_of_a_run_stay(workload: 
     workload.load()
     theirs = {"_id": ObjectId()}
     with putting_back(plan, workload.context):
-        workload.context.carried.identities.append(os.urandom(6))
         database["a"].insert_one(theirs)
     assert any("holds 1 documents more than were loaded" in text for text in workload.told.texts)
     with pytest.raises(UsageError, match="held 20 documents after loading and holds 21 now"):
@@ -430,7 +534,7 @@ def test_where_whatever_is_there_is_taken_it_stays_as_the_run_left_it(workload: 
     context = replace(workload.context, wanted=())
     for _ in range(2):
         with putting_back(plan, context):
-            assert _manifest(database).left_count is None, "it may leave more"
+            assert _manifest(database).left_ids is None, "it may leave more"
             database["a"].update_many({}, {"$inc": {"changed": 1}})
     assert {document["changed"] for document in _content(database)} == {2}
     assert _manifest(database).state == "changed"

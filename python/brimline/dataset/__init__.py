@@ -30,6 +30,7 @@ from brimline.dataset.pristine import (
     put_copy_back,
     reason_against_copy,
     require_only_ours,
+    require_same_collection,
 )
 from brimline.dataset.routed import routed
 from brimline.dataset.shape import Shape
@@ -64,6 +65,7 @@ __all__ = [
     "reason_against_copy",
     "replacement",
     "require_only_ours",
+    "require_same_collection",
     "require_taken",
     "routed",
     "write_manifest",

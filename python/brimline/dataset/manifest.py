@@ -55,7 +55,8 @@ class Manifest:
     `copy_uuid`: what the server knows the copy by that was made of complete data, so that they can be put back.
 
     In state "changed" it held just this once, until a run whose operations changed it. `only_ids_added`: they only
-    inserted documents, under object ids. `left_count`: how many documents the run left, None while it goes on.
+    inserted documents, under object ids. `identities`: what the object ids begin with that runs since then gave, 6
+    bytes in hex. `left_ids`: a digest of the ids of all documents that the last run left, None while it goes on.
     """
 
     collection: str
@@ -71,7 +72,8 @@ class Manifest:
     kept: str | None = None
     copy_uuid: str | None = None
     only_ids_added: bool = False
-    left_count: int | None = None
+    identities: Sequence[str] = ()
+    left_ids: str | None = None
 
     @property
     def seed(self) -> int:
@@ -88,13 +90,14 @@ class Manifest:
         """The same manifest once all documents are proven to be there."""
         return replace(self, state="complete", count=count, loaded_at=_now(), collection_uuid=collection_uuid)
 
-    def changed(self, *, only_ids_added: bool = False) -> Self:
-        """The same manifest when operations begin to change the data."""
-        return replace(self, state="changed", only_ids_added=only_ids_added, left_count=None)
+    def changed(self, *, only_ids_added: bool = False, identity: str | None = None) -> Self:
+        """The same manifest when operations begin to change the data; `identity`: of the run that does."""
+        identities = self.identities if identity is None else (*self.identities, identity)
+        return replace(self, state="changed", only_ids_added=only_ids_added, identities=identities, left_ids=None)
 
     def unchanged(self) -> Self:
         """The same manifest when the data are again what was loaded."""
-        return replace(self, state="complete", only_ids_added=False, left_count=None)
+        return replace(self, state="complete", only_ids_added=False, identities=(), left_ids=None)
 
     def to_document(self) -> dict[str, Any]:
         """The document that is stored."""
@@ -113,7 +116,8 @@ class Manifest:
             "kept": self.kept,
             "copy_uuid": self.copy_uuid,
             "only_ids_added": self.only_ids_added or None,
-            "left_count": self.left_count,
+            "identities": list(self.identities) or None,
+            "left_ids": self.left_ids,
         }
         if self.own_indexes:  # as text: names of fields may have points
             known["own_indexes"] = json.dumps([dict(index) for index in self.own_indexes])
@@ -143,7 +147,8 @@ class Manifest:
                 kept=document.get("kept"),
                 copy_uuid=document.get("copy_uuid"),
                 only_ids_added=bool(document.get("only_ids_added")),
-                left_count=document.get("left_count"),
+                identities=tuple(bytes.fromhex(each).hex() for each in document.get("identities", ())),
+                left_ids=document.get("left_ids"),
             )
         except (KeyError, TypeError, ValueError):
             return None

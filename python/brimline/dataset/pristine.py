@@ -12,7 +12,7 @@ from pymongo.errors import CollectionInvalid, OperationFailure
 
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, target_errors
 from brimline.dataset.manifest import Manifest, write_manifest
-from brimline.dataset.ownership import collection_uuid
+from brimline.dataset.ownership import collection_uuid, foreign_count
 from brimline.dataset.shape import read_shape
 from brimline.dataset.sharding import is_behind_router, shard_key_of
 from brimline.errors import TargetError, UsageError
@@ -106,27 +106,29 @@ def _take_name(database: DataDatabase, collection: str) -> str:
     )
 
 
-def require_only_ours(database: DataDatabase, manifest: Manifest) -> None:
-    """Raises UsageError where somebody else has written to changed data since the run that changed them ended.
-
-    That is known by the collection's UUID and by their number. What another client put there while the run went on is
-    taken for the run's. Raises TargetError.
-    """
-    namespace = f"{database.name}.{manifest.collection}"
-    with target_errors("looking whose the documents are", within_s=WORK_WITHIN_S):
-        if manifest.collection_uuid not in (None, collection_uuid(database, manifest.collection)):
-            raise UsageError(
-                f"{namespace} is another collection than the one that brimline loaded",
-                hint="name another collection in the workload, or give --data load and --drop",
-            )
-        collection = database[manifest.collection]
-        if manifest.left_count is None or collection.estimated_document_count() <= manifest.left_count:
+def require_same_collection(database: DataDatabase, manifest: Manifest) -> None:
+    """Raises UsageError where another collection is in the place of the one that was loaded. Raises TargetError."""
+    with target_errors("looking whose the collection is"):
+        if manifest.collection_uuid in (None, collection_uuid(database, manifest.collection)):
             return
-        count = collection.count_documents({})  # metadata may be wrong after a crash
-    if count > manifest.left_count:
+    raise UsageError(
+        f"{database.name}.{manifest.collection} is another collection than the one that brimline loaded",
+        hint="name another collection in the workload, or give --data load and --drop",
+    )
+
+
+def require_only_ours(database: DataDatabase, manifest: Manifest) -> None:
+    """Raises UsageError where changed data hold documents that aren't known to be brimline's. See `foreign_count`.
+
+    Raises TargetError.
+    """
+    require_same_collection(database, manifest)
+    with target_errors("looking whose the documents are", within_s=WORK_WITHIN_S):
+        count = foreign_count(database, manifest)
+    if count:
         raise UsageError(
-            f"{namespace} holds {count} documents, and the run that changed it left {manifest.left_count}: they may be "
-            "somebody else's",
+            f"{database.name}.{manifest.collection} holds {count} documents that may be somebody else's: their ids are "
+            "neither those of loaded records nor of runs, and documents came or went since the last run ended",
             hint="name another collection in the workload, or give --data load and --drop to have them deleted",
         )
 

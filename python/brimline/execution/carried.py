@@ -12,13 +12,14 @@ from brimline.plan.operations import OperationsWork
 class Carried:
     """Filled as the run goes on; one for all runs of a workload on a server.
 
-    `rows`: rows of the values that are sampled, by name. `identities`: what the ids begin with that runs gave to
-    documents, 6 bytes each, until those are taken away. `events`: what happened since the last record began, each with
-    its `kind`. `told`: what was said already and needn't be said again. `is_tried`: the server takes the steps.
+    `rows`: rows of the values that are sampled, by name. `identity`: while the data of a run of a person's own
+    operations are kept, the 12 bytes by which it is told from others, its time in seconds first. `events`: what
+    happened since the last record began, each with its `kind`. `told`: what was said already and needn't be said again.
+    `is_tried`: the server takes the steps.
     """
 
     rows: dict[str, Rows] = field(default_factory=dict)
-    identities: list[bytes] = field(default_factory=list)
+    identity: bytes | None = None
     events: list[dict[str, Any]] = field(default_factory=list)
     told: set[str] = field(default_factory=set)
     is_tried: bool = False

@@ -110,8 +110,6 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext, cha
             writer.seal(None, None, ended_by="error", message=error.message)
             raise
         sessions = summary.pop("unsettled_sessions", [])
-        if identity := summary.get("run_identity"):
-            context.carried.identities.append(bytes.fromhex(str(identity)))
         counters = None
         # A server that went away has nothing to tell any more, and asking it takes its time.
         if summary["ended_by"] != "target_lost":
@@ -145,7 +143,13 @@ def _drive(
 
     With `begin`, called when all connections are made, the record's errors are raised at the end.
     """
-    run = start_engine(plan, context.access, log=log_path(writer.directory), held=begin is not None)
+    run = start_engine(
+        plan,
+        context.access,
+        log=log_path(writer.directory),
+        held=begin is not None,
+        identity=context.carried.identity if isinstance(plan.work, OperationsWork) else None,
+    )
     context.progress.begin(title, plan)
     ticks = _Ticks(context.progress)
     on_clock = begun = False
@@ -194,10 +198,13 @@ def _record(run: _native.Run, writer: RecordWriter, sampler: ServerSampler | Non
         writer.append_server(row.columns())
 
 
-def start_engine(plan: Plan, access: Access, *, log: Path | None = None, held: bool = False) -> _native.Run:
+def start_engine(
+    plan: Plan, access: Access, *, log: Path | None = None, held: bool = False, identity: bytes | None = None
+) -> _native.Run:
     """Starts `plan` on the server that `access` opens, and returns at once.
 
     `log` is an empty file for the log of operations; without it none is kept. `held`: nothing is sent before `release`.
+    `identity`: see `Carried`; without it the engine draws one.
 
     Raises UsageError where the engine refuses the plan.
     """
@@ -206,7 +213,7 @@ def start_engine(plan: Plan, access: Access, *, log: Path | None = None, held: b
         plan = plan.model_copy(update={"operation_log": False})
     try:
         tables = plan.work.table_contents() if isinstance(plan.work, OperationsWork) else []
-        return _native.start(plan.canonical_json(), access.native, log, held, tables)
+        return _native.start(plan.canonical_json(), access.native, log, held, tables, identity)
     except _native.PlanError as error:
         path, message = error.args
         raise UsageError(f"{path}: {message}") from error

@@ -5,17 +5,16 @@ says before it begins, so that an interruption hides nothing; the data are put b
 that was made of the whole data, or by loading them again.
 """
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from bson import ObjectId
-
 from brimline import dataset
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, collection_exists, target_errors
 from brimline.dataset.inspection import State
-from brimline.dataset.ownership import keys_plan
+from brimline.dataset.ownership import ids_digest, ids_of, keys_plan
 from brimline.errors import BrimlineError, TargetError
 from brimline.execution.data import complete, replace_collection, require_taken
 from brimline.execution.database import ANSWERS_WITHIN_S, database_named
@@ -30,8 +29,8 @@ from brimline.units import NS_PER_S, format_count, format_duration
 
 _GOES_ON = "the next run of this workload puts it back before it begins"
 IS_GONE = "is no longer there: it was dropped, and --data load has it loaded again"
-_REST = 6
-"""Bytes of an id behind those that all ids of a run begin with."""
+_HEAD = 6
+"""Bytes of a run's identity that its object ids begin with."""
 
 
 @contextmanager
@@ -41,6 +40,9 @@ def own_data_kept(plan: Plan, work: OperationsWork, context: RunContext) -> Iter
     Raises TargetError and Interrupted where the data can't be put back.
     """
     begun: list[int] = []
+    # Before the run, so that the manifests have it if it is killed.
+    identity = (int(time.time()) & 0xFFFF_FFFF).to_bytes(4, "big") + os.urandom(8)
+    context.carried.identity = identity
     try:
         for place in range(len(work.collections)):
             _begin(collection_plan(plan, place), _effects(plan, work, place, context), context)
@@ -55,7 +57,7 @@ def own_data_kept(plan: Plan, work: OperationsWork, context: RunContext) -> Iter
                 only_read.append(collection_plan(plan, place))
         _tell_which_are_gone(only_read, context)
         _tidy_live_collections(plan, context)
-        context.carried.identities.clear()
+        context.carried.identity = None
 
 
 def put_right(database: DataDatabase, wanted: WantedData, manifest: dataset.Manifest, context: RunContext) -> None:
@@ -69,9 +71,10 @@ def put_right(database: DataDatabase, wanted: WantedData, manifest: dataset.Mani
         _load_again(database, wanted, context)
         _tell(context, wanted.namespace, "loaded again", "data_loaded_again", began)
         return
-    dataset.require_only_ours(database, manifest)
+    dataset.require_same_collection(database, manifest)
     if manifest.only_ids_added and _without_ids(database, wanted, manifest, context):
         return
+    dataset.require_only_ours(database, manifest)
     if dataset.has_copy(database, manifest):
         context.progress.step(f"putting {wanted.namespace} back from its copy")
         try:
@@ -87,13 +90,11 @@ def put_right(database: DataDatabase, wanted: WantedData, manifest: dataset.Mani
 
 
 def _without_ids(database: DataDatabase, wanted: WantedData, manifest: dataset.Manifest, context: RunContext) -> bool:
-    """Takes away what a run inserted that did not come to its end; whether the data are what they were then.
-
-    What is loaded has keys that are texts, so that every object id is of what was inserted.
-    """
+    """Takes away what runs inserted that did not come to their end; whether the data are what they were then."""
     context.progress.step(f"removing the documents that an earlier run inserted into {wanted.namespace}")
     with target_errors("removing the documents of an earlier run", within_s=WORK_WITHIN_S):
-        database[manifest.collection].delete_many({"_id": {"$type": "objectId"}})
+        for identity in manifest.identities:
+            database[manifest.collection].delete_many({"_id": ids_of(bytes.fromhex(identity))})
     found = dataset.inspect(database, wanted.manifest)
     if found.document_count > len(manifest.records):
         found = restored(database, wanted.load, found, stop=context.stop)
@@ -116,14 +117,15 @@ def _begin(plan: Plan, effects: frozenset[Effect], context: RunContext) -> None:
             return
         if manifest.state == "changed":  # and taken as it is
             only_ids_added = manifest.only_ids_added and Effect.CHANGE not in effects
-            dataset.write_manifest(database, manifest.changed(only_ids_added=only_ids_added))
+            dataset.write_manifest(database, manifest.changed(only_ids_added=only_ids_added, identity=_head(context)))
             return
         if effects == {Effect.KEYS}:
             return  # they are taken away by key, also by the next run
         is_whole = wanted is not None and dataset.inspect(database, wanted.manifest).ready
         if Effect.CHANGE in effects and is_whole and not dataset.has_copy(database, manifest):
             manifest = _with_copy(database, manifest, context)
-        dataset.write_manifest(database, manifest.changed(only_ids_added=Effect.CHANGE not in effects))
+        only_ids_added = Effect.CHANGE not in effects
+        dataset.write_manifest(database, manifest.changed(only_ids_added=only_ids_added, identity=_head(context)))
 
 
 def _with_copy(database: DataDatabase, manifest: dataset.Manifest, context: RunContext) -> dataset.Manifest:
@@ -190,21 +192,32 @@ def _settle(plan: Plan, namespace: str, context: RunContext, effects: frozenset[
             return
         manifest = found.manifest
         if Effect.CHANGE in effects:
-            if manifest.state == "changed":
-                dataset.write_manifest(database, replace(manifest, left_count=found.document_count))
-            if (
-                context.deployment is not None and context.deployment.binary is None
-            ):  # one of brimline's own goes with its data
+            _note_ids(database, manifest, context)
+            if context.deployment is not None and context.deployment.binary is None:  # else it goes with its data
                 _say_once(context, f"the operations changed {namespace}: {_GOES_ON}")
             return
         if Effect.KEYS in effects and found.state is State.CHANGED:
             found = restored(database, _keys_plan(plan, manifest, context), found, stop=context.stop)
-        # Whose ids are not known is taken away before the next run; all else that is there is somebody else's.
-        if manifest.state == "changed" and (context.carried.identities or found.document_count == manifest.count):
-            dataset.write_manifest(database, manifest.unchanged())
+        if manifest.only_ids_added and set(manifest.identities) <= {_head(context)}:
+            dataset.write_manifest(database, manifest.unchanged())  # all else that is there is somebody else's
+        else:
+            _note_ids(database, manifest, context)
         if left := found.document_count - plan.data.record_count:
             more = "more" if left > 0 else "less"
             context.progress.warning(f"{namespace} holds {format_count(abs(left))} documents {more} than were loaded")
+
+
+def _note_ids(database: DataDatabase, manifest: dataset.Manifest, context: RunContext) -> None:
+    """Writes down which documents a run left, so that those that others put there afterwards are told from them."""
+    if manifest.state != "changed":
+        return
+    with target_errors("noting which documents are there", within_s=WORK_WITHIN_S):
+        digest = ids_digest(database, manifest.collection, is_given_up=lambda: context.stop.urgent)
+    dataset.write_manifest(database, replace(manifest, left_ids=digest))
+
+
+def _head(context: RunContext) -> str:
+    return (context.carried.identity or b"")[:_HEAD].hex()
 
 
 def _keys_plan(plan: Plan, manifest: dataset.Manifest, context: RunContext) -> Plan:
@@ -242,11 +255,9 @@ def _tidy_live(database_name: str, name: str, effects: frozenset[Effect], contex
 
 
 def _delete_ids(database: DataDatabase, name: str, context: RunContext) -> None:
-    """Deletes the documents that runs inserted under ids of their own."""
+    """Deletes the documents that the run inserted under ids of its own."""
     with target_errors("removing the documents that the run inserted", within_s=WORK_WITHIN_S):
-        for identity in context.carried.identities:
-            first, last = (ObjectId(identity + byte * _REST) for byte in (b"\x00", b"\xff"))
-            database[name].delete_many({"_id": {"$gte": first, "$lte": last}})
+        database[name].delete_many({"_id": ids_of(bytes.fromhex(_head(context)))})
 
 
 def _while_it_answers(context: RunContext, namespace: str, do: Callable[[], None]) -> None:
