@@ -12,6 +12,7 @@ from pymongo.errors import OperationFailure, PyMongoError
 from brimline.errors import TargetError
 from brimline.servers.answers import refusal_words
 from brimline.servers.distrust import UnreadableReply
+from brimline.servers.refusal import NOT_ALLOWED_CODES
 
 DataDatabase = Database[dict[str, Any]]
 
@@ -19,6 +20,8 @@ ANSWER_WITHIN_S = 30.0
 WORK_WITHIN_S = 3600.0
 """For work that grows with the data. Counting documents one by one takes the server half a minute for each hundred
 million of them."""
+_REFUSED_HINT = "check that the server takes writes, that its disk isn't full, and that the user may do this"
+_NOT_ALLOWED_HINT = "the user lacks a role for this: readWrite on the database grants reading and writing data"
 _INDEXES_MAX = 1000
 """A collection can have 64."""
 
@@ -33,7 +36,7 @@ def target_errors(doing: str, *, within_s: float = ANSWER_WITHIN_S) -> Iterator[
         with pymongo.timeout(within_s):
             yield
     except OperationFailure as error:
-        hint = "check that the server takes writes, that its disk isn't full, and that the user may do this"
+        hint = _NOT_ALLOWED_HINT if error.code in NOT_ALLOWED_CODES else _REFUSED_HINT
         raise TargetError(f"{doing}: the server refuses: {refusal_words(error)}", hint=hint) from error
     except UnreadableReply as error:
         raise _unreadable(doing, error) from error

@@ -36,6 +36,10 @@ _COMES_WITH_THE_LOAD: Final = frozenset({26, 27, 291, 51183})
 """Codes of what is about a collection or an index that isn't there: of one that is loaded next it says nothing."""
 _LACKS_AN_INDEX: Final = ("hint provided does not correspond", "bad hint", "unable to find index", "index required")
 """In the words of versions that give other codes for that: a hint's is the one of any bad value."""
+_NOT_ALLOWED: Final = "not authorized"
+_NOT_ALLOWED_HINT: Final = (
+    "nothing was sent; the user lacks a role for it: read for what reads, readWrite for what writes, on that database"
+)
 _CANT_EXPLAIN: Final = "cannot explain"
 
 
@@ -107,7 +111,10 @@ class _Databases(dict[str, DataDatabase]):
 
 def _raise_if_refused(asked: StepCommand, refusal: str | None) -> None:
     if refusal:
-        raise UsageError(f"{asked.path}: the server refuses it: {refusal}", hint="correct it; nothing was sent")
+        raise UsageError(
+            f"{asked.path}: the server refuses it: {refusal}",
+            hint=_NOT_ALLOWED_HINT if _NOT_ALLOWED in refusal else "correct it; nothing was sent",
+        )
 
 
 def _refusal(

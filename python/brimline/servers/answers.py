@@ -4,6 +4,7 @@ Words become short and one line, documents plain values of bounded length.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,8 @@ from brimline.errors import visible
 from brimline.record.redaction import redact
 
 WORDS_LENGTH_MAX = 300
+_COMMAND_IN_WORDS = re.compile(r"execute command \{ (\w+).*\}", re.DOTALL)
+"""As in "not authorized on shop to execute command { insert: …, lsid: { id: UUID(…) }, $db: … }"."""
 _DOCUMENT_LENGTH_MAX = 256 * 1024
 """Twenty times what `hello` of a replica set of 50 members takes."""
 
@@ -29,8 +32,14 @@ def words(value: Any) -> str:
 
 
 def refusal_words(error: OperationFailure) -> str:
-    """Why the server refused, in its own words; else its code."""
-    return words((error.details or {}).get("errmsg", error.code))
+    """Why the server refused, in its own words without what is about the sending of a command; else its code."""
+    told = (error.details or {}).get("errmsg", error.code)
+    return words(_without_command(told) if isinstance(told, str) else told)
+
+
+def _without_command(text: str) -> str:
+    """What a user may not do is told with the whole command, its session and cluster time included: its name stays."""
+    return _COMMAND_IN_WORDS.sub(r"execute the command \1", text, count=1)
 
 
 def refusal_name(error: OperationFailure) -> str:

@@ -6,6 +6,8 @@ import bson
 import pytest
 from pymongo.errors import OperationFailure
 
+from brimline.dataset.access import target_errors
+from brimline.errors import TargetError
 from brimline.servers.answers import Unkeepable, at, plain, refusal_name, refusal_words, words
 from tests.support.lies import deep
 
@@ -39,3 +41,27 @@ def test_documents_become_plain_values() -> None:
 def test_documents_that_are_too_much_are_not_kept(document: dict[str, object]) -> None:
     with pytest.raises(Unkeepable):
         plain(document, length_max=1_000)
+
+
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        (
+            "not authorized on shop to execute command { explain: { insert: 'a', documents: [ {} ] }, lsid: { id: "
+            'UUID("1a2b") }, $clusterTime: { clusterTime: Timestamp(1, 1) }, $db: "shop" }',
+            "not authorized on shop to execute the command explain",
+        ),
+        ("not authorized on a to execute command { ping: 1, $db:\n'a' }", "not authorized on a to execute the command ping"),  # noqa: E501
+        ("Document failed validation { a: 1 }", "Document failed validation { a: 1 }"),
+    ],
+)  # fmt: skip
+def test_a_missing_right_is_told_without_the_whole_command(told: str, kept: str) -> None:
+    refusal = OperationFailure("x", 13, {"errmsg": told, "code": 13})
+    assert refusal_words(refusal) == kept
+
+
+@pytest.mark.parametrize(("code", "hint"), [(13, "the user lacks a role"), (2, "check that the server takes writes")])
+def test_a_missing_right_has_a_hint_of_its_own(code: int, hint: str) -> None:
+    with pytest.raises(TargetError) as refused, target_errors("inserting"):
+        raise OperationFailure("x", code, {"errmsg": "not authorized on shop to execute command { insert: 'a' }"})
+    assert hint in str(refused.value.hint)
