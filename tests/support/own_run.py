@@ -78,7 +78,9 @@ def histogram(count: int, mean_ns: float) -> str:
     return made.encode()
 
 
-def write_own_run(directory: Path, plan: Plan | None = None, *, plans: Mapping[str, Any] = PLANS) -> RunRecord:
+def write_own_run(
+    directory: Path, plan: Plan | None = None, *, plans: Mapping[str, Any] = PLANS, ended_by: str = "completed"
+) -> RunRecord:
     """Writes the record. Each operation is sent by its weight, or its load's rate; one a second fails."""
     plan = plan or shop_plan()
     seconds = range(SECONDS)
@@ -90,7 +92,7 @@ def write_own_run(directory: Path, plan: Plan | None = None, *, plans: Mapping[s
             writer.append({"operations": operations, "steps": steps, "intervals": [_interval(plan, second)]})
             writer.append_server(_server(plan, second))
         summary = _summary(plan)
-        problems = writer.seal(summary, _counters(summary), ended_by="completed")
+        problems = writer.seal(summary, _counters(summary), ended_by=ended_by)
         assert problems == []
     return read_record(directory)
 

@@ -91,6 +91,27 @@ def test_operations_that_are_used_up_before_the_time_is(tmp_path: Path) -> None:
     assert _agreed(record) == pytest.approx(10 / 0.5, rel=1e-5)
 
 
+@pytest.mark.parametrize("count", [1, 2, 40])
+@pytest.mark.parametrize("service_ns", [MS, 400 * MS])
+def test_operations_that_are_due_by_a_rate_take_the_time_in_which_they_are(
+    tmp_path: Path, count: int, service_ns: int
+) -> None:
+    """Of n at 20 a second the last is due after n - 1 gaps; a reply that comes later ends the window."""
+    load = {"kind": "constant", "rate": 20}
+    record = _run(
+        tmp_path / "run", load=load, operation_count=count, duration="30s", service_ns=service_ns, connections=40
+    )
+    assert _agreed(record) == pytest.approx(count / max(count / 20, (count - 1) / 20 + service_ns / S), rel=1e-4)
+    whole = until_last_reply(record)
+    assert until_last_reply(whole) is whole
+
+
+def test_random_arrivals_take_a_mean_gap_more(tmp_path: Path) -> None:
+    record = _run(tmp_path / "run", load={"kind": "poisson", "rate": 20}, operation_count=5, connections=5)
+    last_ns = next(row["end_ns"] for row in reversed(record.intervals) if row["phase"] == "measure")
+    assert _agreed(record) == pytest.approx(5 / (last_ns / S + 1 / 20), rel=1e-6)
+
+
 def test_a_run_by_time_counts_what_was_answered_in_it(tmp_path: Path) -> None:
     """In 1 s each of 4 connections has three replies; the fourth, at 1.2 s, counts in the latencies only."""
     record = _run(tmp_path / "run", connections=4, duration="1s", service_ns=300 * MS, interval="1s")

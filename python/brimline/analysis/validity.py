@@ -31,7 +31,7 @@ from brimline.record.layout import RUNNING
 from brimline.record.model import RunRecord, Summary
 from brimline.stats.quantile_interval import TAIL_COUNT_MIN
 from brimline.units import duration_text, format_count, format_percentage, format_rate
-from brimline.wording import joined, message
+from brimline.wording import Verbatim, joined, message
 
 GENERATOR_CPU_SHARE_MAX = 0.90
 """Share of wall time from which the busiest engine thread counts as full."""
@@ -104,13 +104,23 @@ def ended(record: RunRecord) -> Finding:
     if record.ended_by == RUNNING:
         return Finding("ended", Standing.FAIL, "the run is still under way")
     if record.ended_by == _RAN_DRY:
-        evidence = "the run ended early: the rows that operations take have come to their end, and at_end is error"
+        evidence = message(
+            "the run ended early: the rows of {values} have come to their end, and at_end is error; give more rows, or "
+            "at_end: again to take them once more, or stop to let the run end with them",
+            values=joined(", ", [Verbatim(f"${name}") for name in _tables_that_end(record.plan)]),
+        )
         return Finding("ended", Standing.FAIL, evidence)
     verdict = Standing.WARN if record.ended_by in ("stopped", "interrupt") else Standing.FAIL
     how = record.ended_by.replace("_", " ")
     if not record.message:
         return Finding("ended", verdict, message("the run ended early ({how})", how=how))
     return Finding("ended", verdict, message("the run ended early ({how}): {why}", how=how, why=record.message))
+
+
+def _tables_that_end(plan: Plan) -> list[str]:
+    """The values whose rows may not come to their end."""
+    tables = plan.work.tables if isinstance(plan.work, OperationsWork) else ()
+    return [table.name for table in tables if table.at_end == "error"]
 
 
 def unaltered(record: RunRecord) -> list[Finding]:

@@ -2,14 +2,18 @@
 
 A run that ends by its time stops offering there, and what is answered later was not done in it. A run that ends because
 its operations are all sent, by their count or in T-L-R, is over with the last reply: the engine's rows of "measure" end
-with the last sending, and without the time of the operations in flight then, the rest would look too fast.
+with the last sending, and without the time of the operations in flight then, the rest would look too fast. Where
+operations are due by a rate, each has the time until the next one would have been due: two that are due within 50 ms
+at 20 a second are 20 a second, not 40.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from brimline.plan.pacing import offered_line
 from brimline.record.model import Clock, IntervalHistogram, IntervalRow, OperationRow, RunRecord, StepRow
+from brimline.units import NS_PER_S
 
 
 def until_last_reply(record: RunRecord) -> RunRecord:
@@ -22,17 +26,21 @@ def until_last_reply(record: RunRecord) -> RunRecord:
     split = _split(record)
     if split is None:
         return record
-    last, drain = split
-    first_start, first_end = drain[0]["start_ns"], drain[0]["end_ns"]
-    whole = (last["start_ns"], max(last["end_ns"], first_end))
-    moved = {last["start_ns"]: whole, first_start: whole}
-    measured_starts = {row["start_ns"] for row in drain[1:]}
+    last, (rest, *further) = split
+    end_ns = max([_next_due_ns(record, last), *(row["end_ns"] for row in [last, rest, *further])])
+    # The last measured interval and what was cut off it, then each of the drain that follows.
+    starts = [row["start_ns"] for row in [last, *further]]
+    ends = [*starts[1:], end_ns]
+    moved = {start: (start, end) for start, end in zip(starts, ends, strict=True)}
+    moved[rest["start_ns"]] = moved[last["start_ns"]]
     intervals: list[IntervalRow] = []
     for row in record.intervals:
         if row is last:
-            intervals.append(_joined(last, drain[0], end_ns=whole[1]))
-        elif row is not drain[0]:
-            intervals.append({**row, "phase": "measure"} if row["start_ns"] in measured_starts else row)
+            intervals.append(_joined(last, rest, end_ns=ends[0]))
+        elif row["start_ns"] in starts:
+            intervals.append({**row, "phase": "measure", "end_ns": moved[row["start_ns"]][1]})
+        elif row is not rest:
+            intervals.append(row)
     return replace(
         record,
         intervals=intervals,
@@ -53,6 +61,8 @@ def done_in_window(record: RunRecord) -> list[OperationRow]:
 
 def _split(record: RunRecord) -> tuple[IntervalRow, list[IntervalRow]] | None:
     """The last measured interval, and those of the drain up to the last reply; None where the window stays as it is."""
+    if getattr(record.load_interval_histograms, "func", None) is _moved_histograms:
+        return None
     measured = [row for row in record.intervals if row["phase"] == "measure"]
     if not record.complete or not measured:
         return None
@@ -64,6 +74,16 @@ def _split(record: RunRecord) -> tuple[IntervalRow, list[IntervalRow]] | None:
     while drain and drain[-1]["start_ns"] not in ended_in:
         drain.pop()
     return (last, drain) if drain else None
+
+
+def _next_due_ns(record: RunRecord, last: IntervalRow) -> int:
+    """When the operation after the last would have been due, which was sent at the end of `last`; 0 in closed loops."""
+    rates = [rate for _, rate in offered_line(record.plan.pacer, end_ns=last["end_ns"])]
+    if not rates or not rates[-1]:
+        return 0
+    due_ns = last["end_ns"] + round(NS_PER_S / rates[-1])
+    plan = record.plan
+    return due_ns if plan.duration_ns is None else min(due_ns, plan.warmup_ns + plan.duration_ns)
 
 
 def _joined(row: IntervalRow, rest: IntervalRow, *, end_ns: int) -> IntervalRow:

@@ -1,5 +1,6 @@
 """Loads side by side: what is offered and done is compared within each, and the run's figures are the workload's."""
 
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -9,7 +10,13 @@ from brimline.analysis.loads import all_loads, connection_count, judgeable, main
 from brimline.analysis.objective import LatencyObjective, Slo
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.verdict import Verdict, judge
+from brimline.api.run_result import run_result
+from brimline.errors import InvalidRun
+from brimline.plan.model import OperationsWork
+from brimline.plan.operations import TablePlan
 from brimline.record.model import RunRecord
+from brimline.report import said_in
+from tests.support.own_run import write_own_run
 from tests.support.own_work import SHOP, own_plan
 from tests.unit.analysis.records import MS, FixedHistogram, S, interval_row, operation_row, run_record, summary
 
@@ -155,7 +162,25 @@ def test_what_an_authors_operation_does_not_find_is_no_mistake() -> None:
     assert evidence == ("50 % of the operations found no document; a step that must find one says so with expect")
 
 
-def test_rows_that_came_to_their_end_are_why_a_run_did() -> None:
-    observation = observe(shop(ended_by="ran_dry", message="the rows that operations take have come to their end"))
-    standing, evidence = finding(observation, "ended")
-    assert standing is Standing.FAIL and evidence.endswith("have come to their end, and at_end is error")
+def test_rows_that_came_to_their_end_are_why_a_run_did(tmp_path: Path) -> None:
+    """It proves nothing, which the command line ends with 4, and names the values that have an end."""
+    plan = own_plan(SHOP)
+    assert isinstance(plan.work, OperationsWork)
+    tables = tuple(
+        TablePlan(
+            name=name, columns=("sku",), row_count=2, sha256="", order="in_turn", at_end=at_end, scope="shared"
+        )
+        for name, at_end in (("sku", "error"), ("price", "again"))
+    )  # fmt: skip
+    plan = plan.model_copy(update={"work": plan.work.model_copy(update={"tables": tables})})
+    record = run_record(plan=plan, ended_by="ran_dry", message="the rows that operations take have come to their end")
+    standing, evidence = finding(observe(record), "ended")
+    assert standing is Standing.FAIL
+    assert evidence == (
+        "the run ended early: the rows of $sku have come to their end, and at_end is error; give more rows, or "
+        "at_end: again to take them once more, or stop to let the run end with them"
+    )
+    result = run_result(write_own_run(tmp_path / "run", plan, plans={}, ended_by="ran_dry"), None)
+    assert isinstance(result.error, InvalidRun) and evidence in result.error.message
+    assert "ended early: ran dry" in [badge.text for badge in result.report.verdict.badges]
+    assert said_in("zh", "ran dry") == "数据行已用完"
