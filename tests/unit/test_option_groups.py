@@ -182,6 +182,7 @@ def test_every_verb_that_measures_has_the_options_that_have_a_meaning_for_it() -
     ("words", "hint"),
     [
         (("scan", "ycsb-c", "--rate", "5/s"), "--rate is an option of run, ab, interfere"),
+        (("report", "latest", "--details"), "brimline show prints every table of a record; see brimline report --help"),
         (("run", "ycsb-c", "--gate", "5%"), "--gate is an option of ab, compare, trend; see brimline run --help"),
         (("run", "ycsb-c", "--nowhere"), "hint: see brimline run --help"),
         (("run", "ycsb-c", "--rate"), "hint: see brimline --help"),

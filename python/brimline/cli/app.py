@@ -253,6 +253,9 @@ def _verbs_with(error: Exception) -> str:
     from brimline.cli.grouped import flags_of  # knows every option, as in `_without_secrets`
 
     option = str(getattr(error, "option_name", ""))
+    context = getattr(error, "ctx", None)
+    if option == "--details" and context is not None and context.command.name == "report":
+        return "brimline show prints every table of a record; "
     functions = [(name, each) for name, verb in _VERBS.items() for each in _functions_of(verb.imported())]
     verbs = list(dict.fromkeys(name for name, each in functions if option in flags_of(each)))
     return f"{option} is an option of {', '.join(verbs)}; " if verbs else ""
