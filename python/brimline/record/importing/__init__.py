@@ -68,12 +68,20 @@ def format_of(path: Path) -> str:
 
 def _jmeter(files: Sequence[Path], sources: Sequence[SourceFile]) -> ImportedRun:
     tally, errors = Tally(NS_PER_MS), ErrorTally()
-    knows_zone = True
+    knows_zone: dict[bool, Path] = {}
     for path, source in zip(files, sources, strict=True):
         if source.format == "jtl-csv":
-            knows_zone &= read_jtl_csv(path, tally, errors)
+            knows_zone[read_jtl_csv(path, tally, errors)] = path
         else:
             read_jtl_xml(path, tally, errors)
+            knows_zone[True] = path
+        if len(knows_zone) > 1:
+            raise bad_file(
+                knows_zone[False],
+                f"timeStamp is a date without a zone, and in {knows_zone[True].name} its zone is known: which of them "
+                "came first can't be told",
+                hint="write all of them in milliseconds since 1970, or import each file by itself",
+            )
         tally.next_source()
     first_ms, last_ms = tally.first_ms or 0, tally.last_ms or 0
     times = tally.times("service")
@@ -82,7 +90,7 @@ def _jmeter(files: Sequence[Path], sources: Sequence[SourceFile]) -> ImportedRun
         name=visible(files[0].stem),
         tool="JMeter",
         sources=sources,
-        started_unix_ns=first_ms * NS_PER_MS if knows_zone else None,
+        started_unix_ns=first_ms * NS_PER_MS if True in knows_zone else None,
         duration_ns=max(last_ms - first_ms, 1) * NS_PER_MS,
         value_unit_ns=NS_PER_MS,
         series=[_jmeter_series(operation, tally) for operation in tally.operations],

@@ -5,6 +5,7 @@ first line names the operation, values in µs; cassandra-stress's `StressMetrics
 tags name it, values in ns. A log doesn't say its unit: it follows from who wrote it.
 """
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -35,6 +36,7 @@ _CLOCKS: Mapping[str, Clock] = {
 }  # fmt: skip
 _NO_TIMES = re.compile(r".*(?:tries|size|rows|bytes|tokens|count)")
 _YEAR_S = 365 * 86_400
+_ONE_BY_ONE = "import the runs one by one: percentiles of several runs can't be merged"
 _CUT_SHORT = "if what wrote it was ended, delete the last line"
 
 
@@ -82,6 +84,7 @@ def read_hdr_log(path: Path) -> list[HdrLog]:
     tool, titled = _written_by(path, found)
     if not found.intervals:
         raise bad_file(path, "the log holds no interval")
+    _require_one_run(path, found)
     origin_s, started_unix_ns = _clock_zero(path, found)
     unit_ns = NS_PER_US if tool == YCSB else 1
     warnings = _warnings(tool, found)
@@ -133,6 +136,8 @@ def _read_line(path: Path, number: int, text: str, found: _Found) -> None:
             found.version = version["version"]
         elif match is None:
             found.titles.append(text.lstrip("#").strip())
+        elif found.intervals and _begins_another(match, found):
+            raise _another(path, number, match, found)
         elif match["name"] in ("StartTime", "BaseTime"):
             value = match["value"].replace(",", ".")
             time_s = decimal_number(value, most=EPOCH_MS_MAX / 1000)
@@ -153,6 +158,36 @@ def _read_line(path: Path, number: int, text: str, found: _Found) -> None:
         if start_s is None or length_s is None or length_s > SPAN_S_MAX or not is_interval:
             raise bad_file(path, f"{text[:60]!r} is no interval of a histogram log", line=number)
         found.intervals.append((number, text, tag.removeprefix("Tag="), start_s, length_s))
+
+
+def _begins_another(comment: re.Match[str], found: _Found) -> bool:
+    """Whether a comment behind intervals begins another log: a file has one clock, and YCSB's one operation."""
+    name, value = comment.group("name", "value")
+    known = found.comments.get(name)
+    return name in ("StartTime", "BaseTime", "Logging for") and known not in (
+        value.rstrip("]"),
+        value.replace(",", "."),
+    )
+
+
+def _another(path: Path, number: int, comment: re.Match[str], found: _Found) -> Exception:
+    if comment["name"] != "Logging for":
+        return bad_file(path, "a second run begins here", line=number, hint=_ONE_BY_ONE)
+    operation, first = comment["value"].rstrip("]"), found.comments.get("Logging for")
+    problem = f"a second log begins here, of {operation[:40]}" + (f"; the first is of {first[:40]}" if first else "")
+    return bad_file(path, problem, line=number, hint="give each log a file of its own, and import them together")
+
+
+def _require_one_run(path: Path, found: _Found) -> None:
+    """Raises UsageError where intervals of one log overlap: what they hold happened in one time and not in two."""
+    last: dict[str, tuple[float, float]] = {}
+    for number, _, tag, start_s, length_s in sorted(found.intervals, key=lambda each: (*each[3:], each[0])):
+        before_s, before_length_s = last.get(tag, (-math.inf, 0.0))
+        # Ends are rounded, and a recorder may cut an interval late.
+        if start_s + min(length_s, before_length_s) / 2 < before_s + before_length_s:
+            problem = "the interval overlaps another one: a second run begins here, or lines are there twice"
+            raise bad_file(path, problem, line=number, hint=_ONE_BY_ONE)
+        last[tag] = (start_s, length_s)
 
 
 def _written_by(path: Path, found: _Found) -> tuple[str, str]:

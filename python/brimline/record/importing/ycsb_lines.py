@@ -32,6 +32,8 @@ from brimline.record.importing.source import (
 
 _MEASURED = re.compile(r"\[(?P<metric>[^\]]+)\], ?(?P<rest>.*)")
 _DECIMAL_COMMA = re.compile(r"(?P<measurement>[^,]+), ?(?P<whole>-?[0-9]+),(?P<fraction>[0-9]+(?:[eE][+-]?[0-9]+)?)")
+_ENDS_WITH_FIGURE = re.compile(r"(?P<name>[^,]+), ?(?P<begun>-?[0-9][0-9.,]*)")
+"""Of the name of a measurement: its figure has separators of thousands, so that it was cut at one of them."""
 _THOUSANDS = 3
 """Digits behind a comma that may separate thousands as well."""
 _RAW = re.compile(r"(?P<operation>[A-Z][A-Za-z-]*),(?P<at_ms>[^,]*),(?P<time_us>[^,]*)")
@@ -169,6 +171,11 @@ class _Reader:
                 hint = "write it with a decimal point, as YCSB does, or without separators of thousands"
                 raise bad_file(self._path, problem, line=number, hint=hint)
             self._output.has_decimal_commas = True
+        elif (cut := _ENDS_WITH_FIGURE.fullmatch(measurement)) is not None:
+            figure = f"{cut['begun']},{value}"
+            problem = f"{cut['name'][:40]} can't be {figure[:40]!r}: its commas may mean two things"
+            hint = "write it with a decimal point, as YCSB does, and without separators of thousands"
+            raise bad_file(self._path, problem, line=number, hint=hint)
         if not separator:
             raise bad_file(self._path, f"the line is cut short: [{metric[:40]}], {rest[:40]}", line=number)
         try:

@@ -228,6 +228,32 @@ def test_damage_is_one_error(lines: list[str], words: str, tmp_path: Path) -> No
     assert words in raised.value.message
 
 
+def of_ycsb(operation: str, start_s: float) -> list[str]:
+    head = [f"#[Logging for: {operation}]", "#[Histogram log format version 1.3]", f"#[StartTime: {start_s} (s)]"]
+    return [*head, LEGEND, interval(start_s, 1, PAYLOAD), interval(start_s + 1, 1, PAYLOAD)]
+
+
+def test_a_second_log_in_one_file_is_told(tmp_path: Path) -> None:
+    for lines, line, words in (
+        ([*of_ycsb("READ", START_S), *of_ycsb("UPDATE", START_S)], 7, "a second log begins here, of UPDATE; the first"),
+        ([*of_ycsb("READ", START_S), *of_ycsb("READ", START_S + 60)], 9, "a second run begins here"),
+        ([*of_ycsb("READ", START_S), *of_ycsb("READ", START_S)], 11, "overlaps another one"),
+        ([*of_ycsb("READ", START_S), *of_ycsb("READ", START_S)[-2:]], 7, "overlaps another one"),
+        (["#[Logging for: READ]", interval(0, 2, PAYLOAD), interval(1, 0.9, PAYLOAD)], 3, "overlaps another one"),
+        ([interval(each, 1, PAYLOAD, tag="READ-st") for each in (0, 1, 0)], 3, "overlaps another one"),
+    ):  # fmt: skip
+        with pytest.raises(UsageError, match=rf"run\.hdr:{line}: .*{words}"):
+            imported(tmp_path, lines)
+
+
+def test_intervals_that_meet_roughly_or_in_any_order_are_one_run(tmp_path: Path) -> None:
+    head = of_ycsb("READ", START_S)[:4]
+    rows = [interval(*each, PAYLOAD) for each in ((0, 1.004), (1, 1.1), (2, 1), (9, 0), (9, 1))]
+    count = 5 * sum(COUNTS.values())
+    for lines in ([*head, *rows], [*head, *rows[::-1]], [*head, rows[0], *head, *rows[1:]]):
+        assert imported(tmp_path, lines).operation_count == count
+
+
 def test_a_cut_last_line_is_told(tmp_path: Path) -> None:
     for rows, is_last in (([interval(0, 1, PAYLOAD), interval(1, 1, PAYLOAD[:30])], True),
                           ([interval(0, 1, PAYLOAD[:30]), interval(1, 1, PAYLOAD)], False)):  # fmt: skip

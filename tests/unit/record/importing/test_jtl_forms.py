@@ -72,6 +72,23 @@ def test_dates_and_numbers_in_one_file_are_refused(tmp_path: Path) -> None:
             import_files([write_lines(tmp_path / f"{number}.jtl", [SHORT, *ordered])])
 
 
+def test_dates_without_a_zone_are_not_beside_known_moments(tmp_path: Path) -> None:
+    """Several files as well: which of them came first can't be told."""
+    date = write_lines(tmp_path / "date.jtl", [SHORT, "2024/03/05 10:00:00,1,A,200,true"])
+    later = write_lines(tmp_path / "later.jtl", [SHORT, "2024/03/05 10:00:09,1,A,200,true"])
+    known = write_lines(tmp_path / "known.jtl", [SHORT, f"{START_MS},1,A,200,true"])
+    zone = write_lines(tmp_path / "zone.jtl", [SHORT, "2023-11-14T22:13:20Z,2,A,200,true"])
+    (tmp_path / "x.xml").write_text(f'<testResults><sample t="1" ts="{START_MS}" lb="a" s="true"/></testResults>')
+    for other in (known, zone, tmp_path / "x.xml"):
+        for files in ([date, other], [other, date]):
+            with pytest.raises(
+                UsageError, match=rf"date\.jtl: timeStamp is a date without a zone, and in {other.name}"
+            ):
+                import_files(files)
+    assert import_files([date, later]).started_unix_ns is None
+    assert import_files([known, zone]).started_unix_ns == START_MS * 1_000_000
+
+
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_a_header_again_is_no_sample(mark: str, delimiter: str, tmp_path: Path) -> None:

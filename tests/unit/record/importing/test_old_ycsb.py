@@ -1,5 +1,6 @@
 """YCSB's summaries before 0.5.0, and go-ycsb's: numbers returned, milliseconds, and failures among the times."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -114,6 +115,14 @@ def test_a_comma_that_may_separate_thousands_is_refused(tmp_path: Path) -> None:
     for name in ("AverageLatency(us)", "95thPercentileLatency(us)", "Operations"):
         with pytest.raises(UsageError, match="1,523 may be a thousand times as much"):
             imported(tmp_path, summary(["[READ], Operations, 800", f"[READ], {name}, 1,523"]))
+
+
+@pytest.mark.parametrize("figure", ["1,500.25", "1,234,567", "1.500,25", "1,234,567.5", "12,34,567.5"])
+@pytest.mark.parametrize("blank", [" ", ""])
+def test_separators_of_thousands_are_refused(blank: str, figure: str, tmp_path: Path) -> None:
+    for name in ("AverageLatency(us)", "95thPercentileLatency(us)", "Operations"):
+        with pytest.raises(UsageError, match=re.escape(f"{name} can't be '{figure}'")):
+            imported(tmp_path, summary(["[READ], Operations, 800", f"[READ],{blank}{name},{blank}{figure}"]))
 
 
 def test_words_returned_are_counted_beside_the_operations(tmp_path: Path) -> None:
