@@ -43,6 +43,19 @@ def test_the_variable_of_a_password_is_the_one_that_is_read(flag: str, capsys: p
     assert code == 2 and f" {PASSWORD_VARIABLE} " in text, text
 
 
+@pytest.mark.parametrize("scheme", ["mongodb", "mongodb+srv", "MONGODB"])
+@pytest.mark.parametrize(
+    "more", [[], ["rows.json"], ["--uri", "mongodb://h"], ["--throw-away"], ["--resume", "latest"]]
+)
+def test_an_address_among_files_is_named_as_one(
+    more: list[str], scheme: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As mongoimport's synopsis has it."""
+    for place in ([f"{scheme}://u:{SECRET}@h/db"], ["--file", f"{scheme}://u:{SECRET}@h/db"]):
+        code, text = said(["import", *place, "-c", "c", *more], capsys)
+        assert code == 2 and "address" in text and "--uri mongodb://" in text and SECRET not in text, text
+
+
 @pytest.mark.parametrize("verb", ["import", "stat"])
 def test_the_help_is_still_there(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     for words in ([verb, "-h"], [verb, "--help"], [verb, "-h", "--uri", "mongodb://h"], ["-h"]):

@@ -14,6 +14,7 @@ from brimline.api.reopen import find_record
 from brimline.cli import options as opt
 from brimline.cli.grouped import grouped, without
 from brimline.cli.import_progress import ImportTerminalProgress
+from brimline.cli.mongo_flags import refuse_address
 from brimline.cli.output import finish
 from brimline.errors import UsageError
 from brimline.execution.import_progress import ImportSilence
@@ -106,6 +107,7 @@ def import_data(
 ) -> int:
     """Import CSV, TSV, JSON or BSON into a collection, and have the server count it."""
     named = [*(said.files or ()), *([said.file] if said.file is not None else ())]
+    refuse_address(named)
     options = opt.surroundings(server, replace(output, quiet=True), DataOptions(drop=said.drop))
     progress = ImportSilence() if output.quiet else ImportTerminalProgress()
     wait_s = 0.0 if said.wait_for_server is None else _seconds(said.wait_for_server)

@@ -43,6 +43,7 @@ _OPTION_OF_ADDRESS: Final[Mapping[str, str]] = {
 }
 _LIKE_MONGO_TOOLS: Final = ("import", "stat")
 """Verbs that stand for a tool of MongoDB's, where `-h` takes a host."""
+_SCHEMES: Final = ("mongodb://", "mongodb+srv://")
 FLAGS: Final = (*_HINTS, *_OPTION_OF_ADDRESS)
 
 
@@ -60,3 +61,12 @@ def refuse_host(verb: str | None, words: Sequence[str]) -> None:
     for word, after in zip(words, [*words[1:], "-"], strict=True):
         if (word == "-h" and not after.startswith("-")) or (word.startswith("-h") and word != "-h"):
             raise UsageError(f"-h takes no host in brimline {verb}", hint=_HINTS["-h"])
+
+
+def refuse_address(files: Sequence[str]) -> None:
+    """Raises UsageError for the address of a server among `files`, where mongoimport takes it; a password is in some."""
+    if any(each.lower().startswith(_SCHEMES) for each in files):
+        raise UsageError(
+            "the address of a server stands where files do",
+            hint="put --uri before it: brimline import --uri mongodb://HOST:PORT/DATABASE -c COLLECTION FILE",
+        )
