@@ -128,7 +128,7 @@ def require_only_ours(database: DataDatabase, manifest: Manifest) -> None:
     if count:
         raise UsageError(
             f"{database.name}.{manifest.collection} holds {count} documents that may be somebody else's: their ids are "
-            "neither those of loaded records nor of runs, and documents came or went since the last run ended",
+            "neither those of records nor known to be of runs",
             hint="name another collection in the workload, or give --data load and --drop to have them deleted",
         )
 
