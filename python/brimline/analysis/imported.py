@@ -125,8 +125,9 @@ def _misses(run: ImportedRun) -> Iterator[Finding]:
 
 
 def throughput_per_s(run: ImportedRun) -> float | None:
-    """Operations per second that did not fail; None where the run has no length."""
-    return (run.operation_count - run.failed_count) * 1e9 / run.duration_ns if run.duration_ns else None
+    """Operations per second that did not fail; None where the run has no length, or an unknown one."""
+    is_known = run.duration_ns and run.knows_length
+    return (run.operation_count - run.failed_count) * 1e9 / run.duration_ns if is_known else None
 
 
 def error_share(run: ImportedRun) -> float:

@@ -64,7 +64,7 @@ def refuse_host(verb: str | None, words: Sequence[str]) -> None:
 
 
 def refuse_address(files: Sequence[str]) -> None:
-    """Raises UsageError for the address of a server among `files`, where mongoimport takes it; a password is in some."""
+    """Raises UsageError for a server's address among `files`, where mongoimport takes it; some hold a password."""
     if any(each.lower().startswith(_SCHEMES) for each in files):
         raise UsageError(
             "the address of a server stands where files do",

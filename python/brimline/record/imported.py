@@ -151,6 +151,11 @@ class ImportedRun:
         return merged
 
     @property
+    def knows_length(self) -> bool:
+        """Whether it is known when the run ended: not where a row stands for several samples and has one time."""
+        return not any(each.times_from == "groups" for each in self.series)
+
+    @property
     def closed_loop(self) -> bool:
         """Whether only service time is known."""
         return not any(each.clock == "response" and each.counted for each in self.series)

@@ -61,6 +61,22 @@ def test_the_table_has_exact_figures(tmp_path: Path) -> None:
     render_html(report)
 
 
+def test_rows_of_several_samples_have_counts_and_no_rate(tmp_path: Path) -> None:
+    """8 000 samples that began within a second are no 8 000 a second: they may have taken an hour."""
+    (tmp_path / "r.jtl").write_text(
+        "timeStamp,elapsed,label,success,SampleCount,bytes\n"
+        + "".join(f"{1_700_000_000_000 + 500 * each},900000,a,true,4000,70\n" for each in range(3))
+    )
+    report = imported_report(import_files([tmp_path / "r.jtl"]))
+    total = cells(report, 0)
+    assert (total["Samples"], total["Average"]) == ("12 000", "225.00")
+    assert [total[each] for each in ("Median", "99th", "Throughput", "Received")] == ["—"] * 4
+    assert (report.data["measured_s"], report.data["throughput_ops_per_s"]) == (None, None)
+    assert charts(report) == [] and any("rate of the run" in note for note in report.data["notes"])
+    assert "fail" not in {each["result"] for each in report.data["lint"]}
+    render_html(report)
+
+
 def test_what_is_not_known_is_absent() -> None:
     report = imported_report(import_files([GOLDEN / "a-run.default.stdout"]))
     assert report.data["opcounters"] is None and report.data["lag"] is None and report.data["threads"] is None

@@ -126,7 +126,10 @@ def _jmeter_series(operation: str, tally: Tally) -> Series:
 def _jmeter_notes(tally: Tally) -> list[str]:
     notes = ["JMeter writes times in whole milliseconds"]
     if any(sums.grouped for sums in tally.totals.values()):
-        notes.append("some rows stand for several samples (SampleCount): of these only the mean is known")
+        notes.append(
+            "some rows stand for several samples (SampleCount): of these only the mean is known, "
+            "and the rate of the run is not"
+        )
     if OTHER_OPERATIONS in tally.operations:
         notes.append("there are more labels than can be told apart; the rest is one line")
     return notes

@@ -36,7 +36,7 @@ class _Bucket:
 
 def over_time(run: ImportedRun) -> Chart | None:
     """Throughput above times on one axis; None where nothing is known over time."""
-    buckets = _buckets(run)
+    buckets = _buckets(run) if run.knows_length else []
     if len(buckets) < 2:
         return None
     clock = "service" if run.closed_loop else "response"

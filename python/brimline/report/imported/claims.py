@@ -56,7 +56,7 @@ def _row(run: ImportedRun, row: ImportedStatistics) -> Result:
         samples=Figure(row.samples),
         error_count=Figure(row.failed),
         error_share=Figure(row.error_share),
-        throughput_per_s=Figure(row.throughput_per_s),
+        throughput_per_s=_known(row.throughput_per_s),
         threads=Figure(threads) if is_total and threads is not None and not paced and run.closed_loop else None,
         mean_ns=None if row.mean_ns is None else _figure(row.mean_ns),
         min_ns=None if row.min_ns is None else _figure(row.min_ns),
@@ -70,9 +70,13 @@ def _answered(run: ImportedRun, row: ImportedStatistics) -> Result:
     return Result(
         name=f"{row.label}, answered",
         samples=Figure(row.samples - row.failed),
-        duration_s=Figure(run.duration_ns / 1e9),
-        throughput_per_s=Figure(row.throughput_per_s),
+        duration_s=Figure(run.duration_ns / 1e9) if run.knows_length else None,
+        throughput_per_s=_known(row.throughput_per_s),
     )
+
+
+def _known(value: float | None) -> Figure | None:
+    return None if value is None else Figure(value)
 
 
 def _figure(time_ns: float) -> Figure:

@@ -27,7 +27,7 @@ class ImportedStatistics:
     min_ns: int | None
     max_ns: int | None
     percentiles: Mapping[float, QuantileInterval | int]
-    throughput_per_s: float
+    throughput_per_s: float | None
     received_bytes_per_s: float | None
     sent_bytes_per_s: float | None
 
@@ -91,7 +91,9 @@ def _total(run: ImportedRun, histograms: Mapping[tuple[str, str], Histogram]) ->
     )
 
 
-def _per_s(run: ImportedRun, count: int) -> float:
+def _per_s(run: ImportedRun, count: int) -> float | None:
+    if not run.knows_length:
+        return None
     return count * 1e9 / run.duration_ns if run.duration_ns else 0.0
 
 

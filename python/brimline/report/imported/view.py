@@ -54,7 +54,7 @@ def imported_report(run: ImportedRun) -> Report:
 
 
 def _subtitle(run: ImportedRun) -> str:
-    parts: list[str] = [format_duration(run.duration_ns)]
+    parts: list[str] = [format_duration(run.duration_ns)] if run.knows_length else []
     if run.started_unix_ns is not None:
         parts.insert(0, blocks.instant_text(run.started_unix_ns))
     if run.printed.threads is not None:
@@ -78,7 +78,7 @@ def _verdict(run: ImportedRun, total: ImportedStatistics) -> Verdict:
     return Verdict(
         tone="",
         caption="Throughput",
-        figure=format_number(rate, digits=4) if rate is not None else "",
+        figure=format_number(rate, digits=4) if rate is not None else UNKNOWN_TEXT,
         unit="ops/s",
         interval="",
         sentence=message(
@@ -159,7 +159,7 @@ def imported_document(
         ],
         "verdict": {"value": None, "reasons": []},
         "started_unix_ns": run.started_unix_ns,
-        "measured_s": run.duration_ns / 1e9,
+        "measured_s": run.duration_ns / 1e9 if run.knows_length else None,
         "closed_loop": run.closed_loop,
         "clock": clock,
         "threads": run.printed.threads,
