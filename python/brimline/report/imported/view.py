@@ -16,6 +16,7 @@ from brimline.report.lint_section import findings_document, linted
 from brimline.report.view import Badge, Cell, Column, Fact, Facts, Report, Section, Table, Text, Verdict
 from brimline.stats.quantile_interval import QuantileInterval
 from brimline.units import (
+    UNKNOWN_TEXT,
     format_bytes,
     format_count,
     format_duration,
