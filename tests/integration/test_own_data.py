@@ -78,7 +78,9 @@ def test_a_run_loads_what_is_missing_samples_and_leaves_the_data_as_they_were(
 ) -> None:
     _write(READ, INSERT, LEGACY)
     refused = _run(here, uri)
-    refused.check_error(2, "operations.note: the step insert legacy writes to own_data.legacy", "--allow-writes")
+    refused.check_error(
+        2, "own.yaml:", ": operations.note: the step insert legacy writes to own_data.legacy", "--allow-writes"
+    )
     assert database.list_collection_names() == ["legacy"]
     refused = _run(here, uri, "--allow-writes")
     refused.check_error(2, "own_data.customers is empty", "--data load")
@@ -116,12 +118,16 @@ def test_what_an_experiment_changes_is_put_back_before_each_of_its_runs(
     assert _state(database) == before
 
 
+NO_HINT = "one: {share: 1, find: {collection: orders, filter: {total: 1}, hint: nowhere}}"
+
+
 def test_a_step_that_the_server_refuses_ends_it_before_anything_is_sent(
     here: CommandLine, uri: str, database: Data
 ) -> None:
-    _write("one: {share: 1, find: {collection: orders, filter: {total: 1}, hint: nowhere}}")
+    _write(NO_HINT)
+    line = 1 + Path("own.yaml").read_text().splitlines().index(f"  {NO_HINT}")
     outcome = _run(here, uri, "--data", "load")
-    outcome.check_error(2, "operations.one: the step find orders: the server refuses it", "hint")
+    outcome.check_error(2, f"own.yaml:{line}: operations.one: the step find orders: the server refuses it", "hint")
     assert here.record_directories(kind="own") == here.record_directories(kind="load-own")
 
 
@@ -164,7 +170,7 @@ def test_a_step_that_needs_an_index_waits_for_the_load_that_makes_it(
     database.drop_collection("places")
     Path("own.yaml").write_text(text.replace(indexed, "n: 1"))
     refused = _run(here, uri, "--data", "load", "--drop")
-    refused.check_error(2, "operations.one: the step", "nothing was sent")
+    refused.check_error(2, ": operations.one: the step", "correct it; no operation was sent")
 
 
 def test_documents_of_others_that_are_taken_as_they_are_need_a_word_to_be_written_to(
@@ -173,7 +179,9 @@ def test_documents_of_others_that_are_taken_as_they_are_need_a_word_to_be_writte
     _write("change: {share: 1, update: {collection: orders, filter: {}, update: {$inc: {total: 1}}}}")
     database["orders"].insert_one({"_id": 1, "customer": "c", "total": 1})
     refused = _run(here, uri, "--data", "as-is")
-    refused.check_error(2, "operations.change: the step update orders writes to own_data.orders", "--allow-writes")
+    refused.check_error(
+        2, "own.yaml:", ": operations.change: the step update orders writes to own_data.orders", "--allow-writes"
+    )
     assert database["orders"].find_one() == {"_id": 1, "customer": "c", "total": 1}
     outcome = _run(here, uri, "--data", "as-is", "--allow-writes")
     assert outcome.exit_code in (0, 4), outcome.stderr
@@ -184,15 +192,36 @@ def test_documents_of_others_that_are_taken_as_they_are_need_a_word_to_be_writte
 def test_a_slip_is_found_before_anything_is_loaded(here: CommandLine, uri: str, database: Data) -> None:
     _write("one: {share: 1, aggregate: {collection: orders, pipeline: [{$project: {x: {$nothing: 1}}}]}}")
     outcome = _run(here, uri, "--data", "load")
-    outcome.check_error(2, "operations.one: the step aggregate orders: the server refuses it", "$nothing")
+    outcome.check_error(
+        2, "own.yaml:", ": operations.one: the step aggregate orders: the server refuses it", "$nothing"
+    )
     assert database.list_collection_names() == ["legacy"]
+
+
+def test_a_sample_of_an_empty_collection_has_its_line(here: CommandLine, uri: str, database: Data) -> None:
+    Path("own.yaml").write_text(
+        SPEC.replace("sample: orders, fields: [customer, total]", "sample: legacy").replace("OPERATIONS", INSERT)
+    )
+    database["legacy"].delete_many({})
+    line = 1 + next(n for n, text in enumerate(Path("own.yaml").read_text().splitlines()) if "known:" in text)
+    _run(here, uri, "--data", "load").check_error(2, f"own.yaml:{line}: values.known")
+
+
+def test_what_the_engine_refuses_has_the_operations_line(here: CommandLine, uri: str, database: Data) -> None:
+    long = "{$value: {concat: [{$value: {kind: string, length: 9000000}}, x]}}"
+    _write(f"one: {{share: 1, insert: {{collection: orders, document: {{a: {long}, b: {long}}}}}}}")
+    outcome = _run(here, uri, "--data", "load")
+    assert outcome.exit_code == 2
+    assert "error: own.yaml:16: operations.one.steps.0.body" in outcome.stderr
 
 
 def test_a_live_collection_has_to_be_there(here: CommandLine, uri: str, database: Data) -> None:
     _write("one: {share: 1, find: {collection: legacy}}")
     database.drop_collection("legacy")
     outcome = _run(here, uri, "--data", "load")
-    outcome.check_error(2, "operations.one: the step find legacy needs own_data.legacy, which isn't there")
+    outcome.check_error(
+        2, "own.yaml:", ": operations.one: the step find legacy needs own_data.legacy, which isn't there"
+    )
     assert database.list_collection_names() == []
 
 

@@ -1,6 +1,7 @@
 """Each step is tried once before a run: what the server refuses is found with its place, and nothing of it stays."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pymongo
@@ -9,6 +10,7 @@ import pytest
 from brimline.errors import UsageError
 from brimline.execution import RunContext, StopToken
 from brimline.execution.progress import Silence
+from brimline.execution.step_commands import step_commands
 from brimline.execution.step_plans import look_at_plans
 from brimline.execution.step_trials import try_steps
 from brimline.plan import Plan, resolve, wire_target
@@ -164,8 +166,27 @@ def test_what_the_server_refuses_is_found_with_its_place(
     with pytest.raises(UsageError, match=r"^operations\.one: ") as refused:
         try_steps(_plan(server, GOOD["find"], step), context)
     assert refused.match(words)
-    assert "nothing was sent" in str(refused.value.hint)
+    assert refused.value.hint == "correct it; no operation was sent"
     assert _state(database) == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        {"insert": "a", "documents": [{"n": 1}, {"n": "x" * 9_000_000, "m": "y" * 9_000_000}]},
+        {"update": "a", "updates": [{"q": {"n": 1}, "u": {"$set": {"m": "x" * 18_000_000}}}]},
+        {"find": "a", "filter": {"n": "x" * 18_000_000}},
+    ],
+)
+def test_a_document_over_16_mib_is_found_without_being_sent(
+    command: dict[str, Any], server: Deployment, database: Data, context: RunContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As rows of a file can make it, whose lengths no spec says."""
+    (found,) = step_commands(_plan(server, GOOD["find"]))
+    too_large = replace(found, command=command)
+    monkeypatch.setattr("brimline.execution.step_trials.step_commands", lambda plan: [too_large])
+    with pytest.raises(UsageError, match=r"^operations\.one: .*a document of 18.* MB is over 16 MiB"):
+        try_steps(_plan(server, GOOD["find"]), context)
 
 
 def test_a_replica_set_also_shows_what_an_update_of_one_document_comes_to(

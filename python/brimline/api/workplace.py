@@ -33,6 +33,7 @@ from brimline.execution.live import foreign_collections, require_live_collection
 from brimline.execution.samples import read_samples
 from brimline.execution.step_trials import explain_before_load, try_steps
 from brimline.plan import NullTarget, Plan, TargetPlan, driver_target, resolve, wire_target
+from brimline.plan.operations import OperationsWork
 from brimline.record import RunRecord, capture_environment, create_run_directory
 from brimline.record.layout import SPEC_FILE, require_room_for_records
 from brimline.servers import (
@@ -48,6 +49,7 @@ from brimline.servers.deployment import WITH_SESSIONS
 from brimline.servers.selection import Mode
 from brimline.spec import LoadedSpec, Spec
 from brimline.spec.data import DataSpec
+from brimline.spec.document import dotted
 from brimline.spec.readers import check_database
 from brimline.spec.target import TargetSpec, database_of_uri
 
@@ -65,6 +67,7 @@ class Workplace:
     options: Options
     policy: DataPolicy
     uri: str | None = field(default=None, repr=False)
+    loaded: LoadedSpec | None = field(default=None, repr=False)
 
     @property
     def stop(self) -> StopToken:
@@ -82,7 +85,7 @@ class Workplace:
         spec = loaded.spec if self.uri is None else _with_uri(loaded.spec, self.uri)
         deployment = self.context.deployment
         target = self.target if deployment is None else target_on(spec, deployment)
-        there = replace(self, target=target, context=replace(self.context, spec_text=loaded.text))
+        there = replace(self, target=target, loaded=loaded, context=replace(self.context, spec_text=loaded.text))
         return there.with_spec(spec).naming({SPEC_FILE: spec})
 
     def naming(self, specs: Mapping[str, Spec]) -> "Workplace":
@@ -130,6 +133,19 @@ class Workplace:
         goes, unless beside those of other verbs. Raises BrimlineError.
         """
         plan = resolve(self.spec, target=self.target)
+        try:
+            self._prepare(plan, make_directory)
+        except UsageError as error:
+            if self.loaded is None or not isinstance(plan.work, OperationsWork):
+                raise
+            named = [("operations", each.name) for each in plan.work.operations]
+            named += [("values", each.name) for each in plan.work.tables]
+            by_engine = {
+                f"work.operations.{place}": path for place, path in enumerate(named[: len(plan.work.operations)])
+            }
+            raise self.loaded.placed(error, {dotted(path): path for path in named} | by_engine) from error
+
+    def _prepare(self, plan: Plan, make_directory: MakeDirectory | None) -> None:
         own = plan.work.kind == "operations"
         if own:
             self._require_writes_allowed(plan)
@@ -216,6 +232,7 @@ def workplace(
                 ),
                 options=options,
                 uri=uri,
+                loaded=loaded,
                 policy=policy,
             )
         finally:

@@ -5,7 +5,7 @@ it is about one document; else it is explained, and the documents of an insert g
 beside. Nothing of it stays.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from typing import Any, Final
 
@@ -24,8 +24,11 @@ from brimline.plan import Plan, with_tables
 from brimline.plan.operations import OperationsWork
 from brimline.servers.answers import refusal_words
 from brimline.servers.deployment import WITH_SESSIONS
+from brimline.units import format_bytes
 
 _LIMIT_MS: Final = 5_000
+_DOCUMENT_BYTES_MAX: Final = 16 << 20
+_LISTS: Final = ("documents", "updates", "deletes")
 _IN_TRANSACTIONS: Final = frozenset({"insert", "update", "delete", "findAndModify", "findandmodify"})
 _NOT_IN_TRANSACTIONS: Final = frozenset({20, 48, 246, 263, 5020301, 6493602})
 """Codes of what is refused in a transaction and may be taken outside of one."""
@@ -113,7 +116,7 @@ def _raise_if_refused(asked: StepCommand, refusal: str | None) -> None:
     if refusal:
         raise UsageError(
             f"{asked.path}: the server refuses it: {refusal}",
-            hint=_NOT_ALLOWED_HINT if _NOT_ALLOWED in refusal else "correct it; nothing was sent",
+            hint=_NOT_ALLOWED_HINT if _NOT_ALLOWED in refusal else "correct it; no operation was sent",
         )
 
 
@@ -121,6 +124,9 @@ def _refusal(
     database: DataDatabase, asked: StepCommand, context: RunContext, *, only_explained: bool = False
 ) -> str | None:
     """Why the server refuses the step; None: it takes it; "": nothing is known."""
+    size = _size_bytes(asked)
+    if size > _DOCUMENT_BYTES_MAX:
+        return f"a document of {format_bytes(size)} is over 16 MiB"
     try:
         with target_errors(f"trying the step {asked.step.name} of {asked.operation}"):
             try:
@@ -141,6 +147,14 @@ def _refusal(
     except _NotTried as words:
         return str(words)
     return None
+
+
+def _size_bytes(asked: StepCommand) -> int:
+    """Of the largest document that it stores or takes, which isn't sent to find that out."""
+    command = asked.command
+    listed = next((command[name] for name in _LISTS if isinstance(command.get(name), Sequence)), [command])
+    parts = [part for each in listed if isinstance(each, Mapping) for part in (each.get("u", each), each.get("q"))]
+    return max((len(bson.encode(part)) for part in parts if isinstance(part, Mapping)), default=0)
 
 
 def _comes_with_the_load(error: OperationFailure) -> bool:

@@ -3,7 +3,7 @@
 import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +37,26 @@ class LoadedSpec:
 
     `text` is the user's YAML byte for byte (it encodes back to the same UTF-8), or, where properties or
     overrides had a say, the effective spec. It never holds a password: one in an address is replaced by
-    `***`.
+    `***`. `place_of`: where a path stands, as far as that is known.
     """
 
     spec: Spec
     text: str
     source: str
+    place_of: Callable[[KeyPath], Place] = field(default=lambda path: Place("", None, path), compare=False, repr=False)
+
+    def placed(self, error: UsageError, paths: Mapping[str, KeyPath]) -> UsageError:
+        """`error` with the file and the line of what its message begins with, which is one of `paths` by their names.
+
+        Where that isn't so, or it stands in no file, `error` itself.
+        """
+        ours = [name for name in paths if re.match(rf"{re.escape(name)}[:. ]", error.message)]
+        if not ours or isinstance(error, SpecError):
+            return error
+        name = max(ours, key=len)
+        place = self.place_of(paths[name])
+        where = f"{place.source}:{place.line}: " if place.line is not None else ""
+        return UsageError(f"{where}{dotted(paths[name])}{error.message[len(name) :]}", hint=error.hint)
 
 
 def load_spec(
@@ -109,7 +123,7 @@ def _from_yaml(data: bytes, source: str, overrides: Mapping[str, object], rows_i
 
     spec = _check(values, overrides, place_of, rows_in=rows_in)
     stored = dump_document(spec.to_document()) if overrides else redact_text(text)
-    return LoadedSpec(spec, stored, source)
+    return LoadedSpec(spec, stored, source, place_of)
 
 
 def _from_properties(
