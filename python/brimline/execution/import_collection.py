@@ -5,9 +5,9 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from pymongo.errors import CollectionInvalid
+from pymongo.errors import CollectionInvalid, OperationFailure
 
-from brimline.dataset.access import WORK_WITHIN_S, target_errors
+from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, target_errors
 from brimline.dataset.rights import require_rights
 from brimline.dataset.shape import Shape, make, read_shape
 from brimline.dataset.sharding import is_behind_router, shard, shard_key_wanted
@@ -17,6 +17,8 @@ from brimline.execution.stop import StopToken
 from brimline.servers import Deployment, control_client
 from brimline.servers.deployment import Client
 from brimline.spec.import_settings import ImportSettings
+
+_NAMESPACE_EXISTS = 48
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +107,17 @@ def prepare_collection(
                 context.progress.note(f"kept {shape.text} of {namespace.text}")
         if settings.mode != "delete":
             # Servers serialise the implicit creation by concurrent first inserts.
-            with suppress(CollectionInvalid):
-                database.create_collection(name)
+            _create(database, name)
+
+
+def _create(database: DataDatabase, name: str) -> None:
+    """Makes a collection that may be there, or be made by another client between a look and the creation."""
+    try:
+        with suppress(CollectionInvalid):
+            database.create_collection(name)
+    except OperationFailure as error:
+        if error.code != _NAMESPACE_EXISTS:
+            raise
 
 
 def _way_in(settings: ImportSettings) -> WayIn:
