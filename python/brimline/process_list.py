@@ -13,6 +13,8 @@ from pathlib import Path
 from brimline.errors import redact_uri, redact_word
 
 MASK = "***"
+PASSWORD_VARIABLE = "BRIMLINE_PASSWORD"  # noqa: S105 (the name of a variable)
+"""Where a password may come from, besides a file and a prompt."""
 SECRET_FLAG = re.compile(r"-+[\w.-]*(?:pass|passwd|password|passphrase|pwd|secret|token|key)", re.IGNORECASE)
 """A flag whose value is a secret."""
 _ARG_START, _ARG_END = 45, 46

@@ -7,8 +7,8 @@ from urllib.parse import quote_plus
 
 import pytest
 
+from brimline.process_list import PASSWORD_VARIABLE
 from brimline.servers.access import Access
-from brimline.servers.password import PASSWORD_VARIABLE
 from tests.support.command_line import CommandLine
 from tests.support.secured_mongod import ADMIN_PASSWORD, SecuredServer, secured_mongod
 from tests.support.server import required_mongod

@@ -4,7 +4,7 @@ import pytest
 
 from brimline.cli.app import main
 from brimline.cli.mongo_flags import FLAGS
-from brimline.servers.password import PASSWORD_VARIABLE
+from brimline.process_list import PASSWORD_VARIABLE
 from tests.support.ycsb_golden import GOLDEN
 
 pytestmark = pytest.mark.usefixtures("impatient")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from brimline.errors import UsageError
-from brimline.servers.password import PASSWORD_VARIABLE
+from brimline.process_list import PASSWORD_VARIABLE
 
 _ADDRESS: Final = "--uri mongodb://HOST:PORT"
 _USER: Final = "the user is in the address: --uri mongodb://USER@HOST:PORT"

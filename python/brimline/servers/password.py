@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from brimline.errors import UsageError
+from brimline.process_list import PASSWORD_VARIABLE
 
-PASSWORD_VARIABLE = "BRIMLINE_PASSWORD"  # noqa: S105 (the name of a variable)
 _SECRET_VARIABLES = (PASSWORD_VARIABLE, "BRIMLINE_URI")
 _FILE_BYTES_MAX = 64 * 1024
 

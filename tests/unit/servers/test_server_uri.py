@@ -9,8 +9,9 @@ from urllib.parse import quote_plus
 import pytest
 
 from brimline.errors import TargetError, UsageError
+from brimline.process_list import PASSWORD_VARIABLE
 from brimline.servers.access import OPEN, Access, Compression, Login, Tls
-from brimline.servers.password import PASSWORD_VARIABLE, PasswordSource
+from brimline.servers.password import PasswordSource
 from brimline.servers.selection import ReadPreference
 from brimline.servers.uri import parse_server_uri
 
