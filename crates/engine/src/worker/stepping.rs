@@ -18,8 +18,11 @@ use crate::own::steps::{Part, StepRef};
 use crate::pacer::Closed;
 use crate::recorder::{Ending, Finished};
 use crate::target::{ConnectionIndex, ReplyFacts, Target};
+use crate::workers::Next;
 
 const NANOS_PER_MS: u64 = 1_000_000;
+/// Rest of a connection whose operation ended before anything of it was sent.
+const MISFIT_REST_NS: Nanos = NANOS_PER_MS;
 
 impl<T: Target, S: Sink> Worker<'_, T, S> {
     /// Begins an operation of the user's own.
@@ -126,7 +129,18 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         let message = format!("a value can't be made: {misfit}");
         let failure = Failure::new(FailureClass::Unexpected, message);
         self.own_states[connection].step = StepSoFar { sent: now, ..StepSoFar::default() };
-        self.step_failed(connection, flight, step, failure.into(), now, false);
+        if self.end_failed(connection, flight, step, failure.into(), now) {
+            self.rest_a_moment(connection, flight.operation.index, now);
+        }
+    }
+
+    /// Lets a connection rest whose operation ended without a word to the target. At once, a closed loop of such operations would
+    /// never look at the time.
+    fn rest_a_moment(&mut self, connection: ConnectionIndex, index: u64, now: Nanos) {
+        if self.pace.finished(connection, index, now) == Next::Send {
+            self.pauses.add(now + MISFIT_REST_NS, connection);
+        }
+        self.slots.release_to_rest(connection, now);
     }
 
     /// The same of an operation that was not begun.
@@ -239,11 +253,13 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
                 self.slots.in_flight(connection).filter(|flight| flight.command_sent == Nanos::MAX)
             {
                 self.go_on(connection, flight, flight.command);
+            } else if self.slots.is_resting(connection) {
+                self.slots.wake(connection, now);
             }
         }
     }
 
-    /// The operation ends with a failure of `step`, and with it a transaction that was open.
+    /// The operation ends with a failure of `step`, and its connection takes the next one.
     fn step_failed(
         &mut self,
         connection: ConnectionIndex,
@@ -253,15 +269,31 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         done: Nanos,
         offering: bool,
     ) {
+        if self.end_failed(connection, flight, step, failure, done) {
+            self.free(connection, flight, done, offering);
+        }
+    }
+
+    /// The operation ends with a failure of `step`. Whether its connection is free: it isn't while a transaction that was open is
+    /// being ended.
+    fn end_failed(
+        &mut self,
+        connection: ConnectionIndex,
+        flight: &InFlight,
+        step: StepRef,
+        failure: CommandFailure,
+        done: Nanos,
+    ) -> bool {
         self.record_step(connection, flight, step, done, Ending::Failed);
         self.finish_apart(flight, done, Ending::Failed);
         let is_open = step.transaction.is_some() && failure.leaves_transaction_open();
         self.summary.failed(flight.operation.kind, flight.command, failure);
-        if is_open && !self.mission.control.aborted() {
-            let over = InFlight { is_retry: false, ..*flight };
-            return self.go_on(connection, over, Command::Step(step, Part::Abort));
+        if !is_open || self.mission.control.aborted() {
+            return true;
         }
-        self.free(connection, flight, done, offering);
+        let over = InFlight { is_retry: false, ..*flight };
+        self.go_on(connection, over, Command::Step(step, Part::Abort));
+        false
     }
 
     /// `finish`, out of line: the path of the operations that every plan knows stays as short as it was.

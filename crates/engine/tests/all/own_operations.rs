@@ -131,3 +131,19 @@ fn what_does_not_fit_together_is_refused() {
         assert!(found.contains(words), "{found}");
     }
 }
+
+/// Nothing of such an operation is sent, so that no reply lets the worker look at the time.
+#[test]
+fn operations_whose_values_can_t_be_made_fail_and_the_run_ends() {
+    let zero = json!({"kind": "generator", "spec": {"kind": "int", "min": 0, "max": 0}});
+    let modulo = json!({"kind": "calculate", "operator": "modulo", "of": [{"kind": "bson", "hex": "1005000000"}, zero]});
+    let mut work = work();
+    work["operations"] = json!([{"name": "look", "weight": 1.0, "steps": [step("find orders", "find", "read", "query", json!([
+        field("find", text("orders")), field("filter", document(json!([field("n", modulo)])))]))]}]);
+    work["loads"] = json!([]);
+    for pacer in [plan().pacer, crate::common::constant(500.0)] {
+        let outcome = execute(&Plan { pacer, duration_ns: Some(S / 5), ..own(work.clone()) });
+        let [failure] = outcome.summary.failures.as_slice() else { panic!("{:?}", outcome.summary.failures) };
+        assert!(failure.count >= 90 && failure.first.message.contains("modulo"), "{failure:?}");
+    }
+}
