@@ -13,7 +13,7 @@ from brimline.execution import step_trials
     ("refusal", "hint"),
     [
         ("not authorized on shop to execute the command explain", "the user lacks a role for it"),
-        ("Document failed validation", "correct it; nothing was sent"),
+        ("Document failed validation", "correct it; no operation was sent"),
     ],
 )
 def test_the_hint_is_about_what_is_missing(refusal: str, hint: str) -> None:
