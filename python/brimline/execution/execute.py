@@ -174,7 +174,12 @@ def _drive(
                 unwritable = error
             ticks.show(progress)
             if progress["stage"] == "finished":
-                summary = join_engine(run)
+                try:
+                    summary = join_engine(run)
+                except TargetError:
+                    # One that was stopped before it had its connections has not failed.
+                    context.stop.raise_if_requested()
+                    raise
                 if unwritable is not None:
                     raise unwritable
                 return summary
