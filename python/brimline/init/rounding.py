@@ -38,12 +38,6 @@ def rounded_size(size: int) -> int:
     return max(1, (size + step // 2) // step * step)
 
 
-def rounded_count(count: int) -> int:
-    """A count of three digits."""
-    step = int(10 ** max(0, len(str(count)) - 3))
-    return (count + step // 2) // step * step
-
-
 def length_value(sizes: Mapping[int, int]) -> Any:
     """A length as a spec has it: one number, a range, or the middles of fifths where lengths are uneven."""
     low, high = min(sizes), max(sizes)

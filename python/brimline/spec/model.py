@@ -26,7 +26,7 @@ from brimline.spec.operations import NoDataSpec, Operations
 from brimline.spec.own import CollectionSpec, OwnOperations, OwnWorkload, Rows, read_workload
 from brimline.spec.own.belonging import OF_KINDS, check_own, unknown_in_slo
 from brimline.spec.own.collections import DATABASE_DEFAULT, EXISTING, Collections
-from brimline.spec.own.problems import Problem
+from brimline.spec.own.problems import Problem, checked, told_to_pydantic
 from brimline.spec.scans import ScansSpec
 from brimline.spec.slo import SloSpec
 from brimline.spec.target import TargetSpec
@@ -190,7 +190,7 @@ class Spec(Part):
         assert isinstance(operations, OwnOperations)  # noqa: S101 - of every spec with collections
         database = self.database or DATABASE_DEFAULT
         databases = {name: shapes[name].database if name in shapes else database for name in self.collections or {}}
-        try:
+        with told_to_pydantic():
             return read_workload(
                 shapes=dict(shapes),
                 databases=databases,
@@ -199,20 +199,12 @@ class Spec(Part):
                 directory=self._directory or FilePath(),
                 files=self._files,
             )
-        except Problem as problem:
-            raise problem.as_validation_error() from None
 
     @model_validator(mode="before")
     @classmethod
     def _check_what_belongs_together(cls, value: Any) -> Any:
         """Collections have operations of one's own, and neither has what is about kinds."""
-        if not isinstance(value, dict):
-            return value
-        try:
-            check_own(value)
-        except Problem as problem:
-            raise problem.as_validation_error() from None
-        return value
+        return checked(value, check_own)
 
     @model_validator(mode="after")
     def _data_of_the_first(self) -> Self:

@@ -20,7 +20,7 @@ from brimline.spec.document import Path
 from brimline.spec.expected_plan import key_pattern_text
 from brimline.spec.own.expressions import Scope, read_expression
 from brimline.spec.own.nodes import Node, constant_value
-from brimline.spec.own.problems import Problem, nearest
+from brimline.spec.own.problems import Problem, nearest, told_to_pydantic
 from brimline.spec.readers import shown
 
 EXISTING: Final = "existing"
@@ -44,10 +44,8 @@ _CREATE_OPTIONS: Final = (
 def _extended(value: object, path: Path) -> Any:
     """Extended JSON as BSON values; `$name` has no meaning where a collection is created."""
     scope = Scope((), lambda _name, _path: None, _refuse_value)
-    try:
+    with told_to_pydantic():
         node = read_expression(value, path, scope)
-    except Problem as problem:
-        raise problem.as_validation_error() from None
     if not node.is_constant:
         raise _no_value(path).as_validation_error()
     return constant_value(node)

@@ -11,7 +11,7 @@ from brimline.spec.base import Part
 from brimline.spec.load_models import ClosedLoad, Load, UnlimitedLoad, rate_stages
 from brimline.spec.own.keys import check_keys
 from brimline.spec.own.kinds import all_kinds, unknown_kind
-from brimline.spec.own.problems import Problem
+from brimline.spec.own.problems import Problem, checked
 from brimline.spec.own.schema import operation_properties
 from brimline.spec.own.steps import BESIDE_COMMAND, BESIDE_KIND
 from brimline.spec.readers import shown
@@ -69,13 +69,7 @@ class OwnOperation(Part):
     @model_validator(mode="before")
     @classmethod
     def _check_keys(cls, value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        try:
-            _check_definition(value)
-        except Problem as problem:
-            raise problem.as_validation_error() from None
-        return value
+        return checked(value, _check_definition)
 
     @model_validator(mode="after")
     def _check_load(self) -> Self:
@@ -139,13 +133,7 @@ class OwnOperations(Part):
     @model_validator(mode="before")
     @classmethod
     def _check_names(cls, value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        try:
-            _check_names(value)
-        except Problem as problem:
-            raise problem.as_validation_error() from None
-        return value
+        return checked(value, _check_names)
 
     @model_validator(mode="after")
     def _check_shares(self) -> Self:

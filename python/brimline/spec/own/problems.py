@@ -1,7 +1,9 @@
 """Owns what is wrong with a person's own collections, values or operations: where, what, and what to do."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
@@ -25,6 +27,23 @@ class Problem(Exception):
         place = tuple(_storable(part) if isinstance(part, str) else part for part in self.path)
         error = PydanticCustomError("own", "{message}", said)
         return ValidationError.from_exception_data("own", [InitErrorDetails(type=error, loc=place, input=None)])
+
+
+@contextmanager
+def told_to_pydantic() -> Iterator[None]:
+    """Raises a Problem of the block as pydantic's error."""
+    try:
+        yield
+    except Problem as problem:
+        raise problem.as_validation_error() from None
+
+
+def checked(value: Any, check: Callable[[dict[str, Any]], None]) -> Any:
+    """`value`, looked at by `check` where it is a mapping; what else it may be, pydantic says."""
+    if isinstance(value, dict):
+        with told_to_pydantic():
+            check(value)
+    return value
 
 
 def _storable(text: str) -> str:

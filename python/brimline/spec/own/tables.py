@@ -19,7 +19,6 @@ from brimline.spec.scalars import read_date
 
 TABLE_BYTES_MAX: Final = 256 * 2**20
 """Most bytes of a table in memory."""
-_SAMPLE_COLUMNS_MAX: Final = 100
 _WHERE: Final = "a path is relative to the workload's file, in a record to where that file was"
 
 
