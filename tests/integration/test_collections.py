@@ -4,42 +4,26 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import pymongo
 import pytest
 
 from brimline import _native
 from brimline.dataset import Definition, read_manifest
 from brimline.errors import BrimlineError, UsageError
 from brimline.execution import DataPolicy, LoadReport, RunContext, StopToken, WantedData, ensure_data, load_data
-from brimline.execution.progress import Silence
 from brimline.plan import load_plan, wire_target
 from brimline.servers import Deployment
 from brimline.spec import Spec
+from tests.support.kept_database import Data, Told, database_for_a_test
 
 pytestmark = pytest.mark.mongod
 
-Data = pymongo.database.Database[dict[str, Any]]
 DATABASE = "several"
 
 
 @pytest.fixture
 def database(mongod: Deployment) -> Iterator[Data]:
-    with pymongo.MongoClient[dict[str, Any]](f"mongodb://{mongod.address}", directConnection=True) as client:
-        client.drop_database(DATABASE)
-        yield client[DATABASE]
-        client.drop_database(DATABASE)
-
-
-class Told(Silence):
-    """Keeps what is said."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def step(self, text: str) -> None:
-        self.texts.append(text)
-
-    note = warning = step
+    with database_for_a_test(mongod, DATABASE) as database:
+        yield database
 
 
 @pytest.fixture

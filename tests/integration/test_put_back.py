@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pymongo
 import pytest
 from bson import ObjectId
 
@@ -17,14 +16,13 @@ from brimline.dataset import Manifest, pristine, read_manifest
 from brimline.dataset.ownership import all_our_own
 from brimline.errors import UsageError
 from brimline.execution import DataPolicy, RunContext, StopToken, ensure_data, load_data, putting_back
-from brimline.execution.progress import Silence
 from brimline.plan import NullTarget, Plan, resolve, wire_target
 from brimline.servers import Deployment
 from brimline.spec import Spec
+from tests.support.kept_database import Data, Told, database_for_a_test
 
 pytestmark = pytest.mark.mongod
 
-Data = pymongo.database.Database[dict[str, Any]]
 DATABASE = "kept"
 COPY = "brimline_pristine_a"
 INSERT_IDS = {"insert": {"collection": "a", "document": {"x": 1}}}
@@ -35,22 +33,8 @@ READ = {"find": {"collection": "a"}}
 
 @pytest.fixture
 def database(mongod: Deployment) -> Iterator[Data]:
-    with pymongo.MongoClient[dict[str, Any]](f"mongodb://{mongod.address}", directConnection=True) as client:
-        client.drop_database(DATABASE)
-        yield client[DATABASE]
-        client.drop_database(DATABASE)
-
-
-class Told(Silence):
-    """Keeps what is said."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def step(self, text: str) -> None:
-        self.texts.append(text)
-
-    note = warning = step
+    with database_for_a_test(mongod, DATABASE) as database:
+        yield database
 
 
 class Workload:
