@@ -5,6 +5,8 @@ use rustix::time::{ClockId, clock_gettime};
 /// Nanoseconds: an instant counted from the start of the run, or a length of time.
 pub type Nanos = u64;
 
+/// Nanoseconds in a millisecond.
+pub const NANOS_PER_MS: Nanos = 1_000_000;
 /// Nanoseconds in a second.
 pub const NANOS_PER_S: Nanos = 1_000_000_000;
 
@@ -40,6 +42,11 @@ impl Clock {
 /// Wall-clock time in nanoseconds since 1970, for labels only; never subtracted.
 pub fn unix_now_ns() -> u64 {
     read(ClockId::Realtime)
+}
+
+/// The same in milliseconds, as dates have it.
+pub fn unix_now_ms() -> i64 {
+    (unix_now_ns() / NANOS_PER_MS) as i64
 }
 
 /// Time in which the host was suspended, since it began: no other clock here counts it.

@@ -377,12 +377,12 @@ fn summarise(
 ) -> Summary {
     let Begun { started_unix_ns, virtual_clock, thread_count } = begun;
     let control = &shared.control;
-    let ended_by = match control.loss() {
-        Some(reason) => EndedBy::TargetLost(reason),
-        None if control.dry().is_some() => EndedBy::RanDry(control.dry().unwrap_or_default()),
-        None if control.aborted() => EndedBy::Aborted,
-        None if control.stopped() => EndedBy::Stopped,
-        None => EndedBy::Completed,
+    let ended_by = match (control.loss(), control.dry()) {
+        (Some(reason), _) => EndedBy::TargetLost(reason),
+        (None, Some(reason)) => EndedBy::RanDry(reason),
+        (None, None) if control.aborted() => EndedBy::Aborted,
+        (None, None) if control.stopped() => EndedBy::Stopped,
+        (None, None) => EndedBy::Completed,
     };
     Summary {
         ended_by,

@@ -369,6 +369,7 @@ fn require_rate(rate: f64, path: &str, is_positive_enough: bool) -> Result<(), P
     })
 }
 
-fn require(holds: bool, path: &str, message: impl FnOnce() -> String) -> Result<(), PlanError> {
+/// An error at `path` unless it `holds`.
+pub(crate) fn require(holds: bool, path: &str, message: impl FnOnce() -> String) -> Result<(), PlanError> {
     if holds { Ok(()) } else { Err(PlanError::new(path, message())) }
 }

@@ -21,7 +21,9 @@ pub use calculate::Operator;
 pub use draw::{Draw, RunIdentity, SavedValues};
 pub use node::Expression;
 pub use object_ids::{LOAD_SHIFT, ObjectIdSpace};
-pub use spec::{EXPRESSION_DEPTH_MAX, ExpressionField, ExpressionSpec, REPEATED_MAX, VALUES_MAX};
+pub use spec::{
+    EXPRESSION_DEPTH_MAX, ExpressionField, ExpressionSpec, REPEATED_MAX, VALUES_MAX, constant_of_hex,
+};
 pub use table::TableSpec;
 pub use uses::Uses;
 pub use world::{CollectionData, World, WorldSpec};

@@ -224,15 +224,28 @@ impl std::fmt::Display for Hex<'_> {
     }
 }
 
+/// The type's byte and the bytes of a BSON element that are written in hex.
+///
+/// # Errors
+/// When it is no hex, or not of one element.
+pub fn constant_of_hex(text: &str) -> Result<Vec<u8>, SpecError> {
+    let element = bytes_of_hex(text).ok_or_else(|| SpecError::new("hex", NO_HEX))?;
+    check_constant(&element).map(|()| element)
+}
+
+const NO_HEX: &str = "must be hex digits, two a byte";
+
 fn read_hex<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
     let text = String::deserialize(deserializer)?;
+    bytes_of_hex(&text).ok_or_else(|| serde::de::Error::custom(NO_HEX))
+}
+
+fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
     let byte = |&[high, low]: &[u8; 2]| {
         let digit = |digit: u8| char::from(digit).to_digit(16);
         Some((digit(high)? << 4 | digit(low)?) as u8)
     };
     let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();
-    bytes
-        .filter(|_| rest.is_empty())
-        .ok_or_else(|| serde::de::Error::custom("must be hex digits, two a byte"))
+    bytes.filter(|_| rest.is_empty())
 }

@@ -85,7 +85,7 @@ impl Command {
     pub fn is_read(self) -> bool {
         match self {
             Self::Find | Self::Scan | Self::GetMore(_) => true,
-            Self::Step(step, _) => step.is_read,
+            Self::Step(step, _) => step.is_read(),
             _ => false,
         }
     }

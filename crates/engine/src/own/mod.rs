@@ -20,11 +20,10 @@ use brimline_wire::session::Session;
 
 use self::plan::{AtEnd, OwnWork, RowOrder, RowScope, TablePlan};
 use self::steps::{Part, Step};
-use crate::clock::{NANOS_PER_S, unix_now_ns};
+use crate::clock::{NANOS_PER_S, unix_now_ms, unix_now_ns};
 use crate::operation::OperationKind;
 use crate::plan::{Plan, PlanError};
 
-const NANOS_PER_MS: u64 = 1_000_000;
 /// What a run is told from others by: when it began, in seconds since 1970, and random bytes. Its object ids begin with six of these.
 pub type Identity = [u8; SECONDS_BYTES + RUN_BYTES];
 
@@ -208,11 +207,6 @@ impl Own {
             || self.steps.iter().any(Step::has_cursor)
     }
 
-    /// Whether a reply has to be kept for a look at its fields.
-    pub fn looks_into_replies(&self) -> bool {
-        self.steps.iter().any(Step::looks_into_replies)
-    }
-
     /// Whether some table ends.
     pub fn has_ends(&self) -> bool {
         self.tables.iter().any(|table| table.at_end != AtEnd::Again)
@@ -312,7 +306,7 @@ pub fn examples(plan: &Plan, tables: &Tables) -> Result<Vec<Vec<Vec<u8>>>, PlanE
             state.begin(&own, place, &counters, 0);
             state.save_nulls();
         }
-        let mut draw = state.draw(&own, draw_index(0, 0), 0, (unix_now_ns() / NANOS_PER_MS) as i64);
+        let mut draw = state.draw(&own, draw_index(0, 0), 0, unix_now_ms());
         let mut message = Vec::new();
         step.render((Part::Main, 0), &own.world, &mut draw, 1, &mut message).map_err(|misfit| {
             PlanError::new(&format!("work.operations.{place}"), format!("{}: {misfit}", step.name()))

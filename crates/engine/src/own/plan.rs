@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::operation::OWN_OPERATIONS_MAX;
 use crate::plan::{PacerPlan, Plan, PlanError, TargetPlan, ThinkTime};
+use crate::validate::require;
 
 /// Most steps of all operations together.
 const STEPS_MAX: usize = 4_096;
@@ -377,8 +378,4 @@ impl OwnWork {
             "a load of its own goes on as long as the run; threads, loops and ramp-up don't".to_owned()
         })
     }
-}
-
-fn require(holds: bool, path: &str, message: impl FnOnce() -> String) -> Result<(), PlanError> {
-    if holds { Ok(()) } else { Err(PlanError::new(path, message())) }
 }

@@ -1,7 +1,7 @@
 //! What the reply to a step must say, and what of it later steps use.
 
-use brimline_bson::{ElementType, RawElement, Reader};
-use brimline_datagen::expression::SavedValues;
+use brimline_bson::{ElementType, RawElement, Reader, Writer};
+use brimline_datagen::expression::{SavedValues, constant_of_hex};
 use brimline_wire::{op_msg, reply};
 
 use super::plan::{Expectation, Expected, OwnStep, Save, SavedFrom};
@@ -18,11 +18,12 @@ pub struct Checks {
     save: Vec<(Save, Option<Constant>)>,
 }
 
-/// A BSON value: its type, and its bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A BSON value: its type, its bytes, and the number that it may be.
+#[derive(Clone, Debug, PartialEq)]
 struct Constant {
     type_byte: u8,
     bytes: Vec<u8>,
+    number: Option<f64>,
 }
 
 /// What a finished step brought.
@@ -146,10 +147,6 @@ fn judge(
     Err(unexpected(&format!("{name} {bound}"), &found))
 }
 
-fn number_of(element: RawElement<'_>) -> Option<f64> {
-    element.number()
-}
-
 fn unexpected(expected: &str, found: &str) -> Failure {
     let message = format!("expected that {expected}, but {found}");
     Failure { label: expected.to_owned(), ..Failure::new(FailureClass::Unexpected, message) }
@@ -180,37 +177,27 @@ fn find<'a, S: AsRef<str>>(document: &'a [u8], path: &[S]) -> Option<RawElement<
 
 fn constant(hex: Option<&str>, path: &str) -> Result<Option<Constant>, PlanError> {
     let Some(hex) = hex else { return Ok(None) };
-    let refused = || PlanError::new(path, format!("`{hex}` is no BSON value in hex"));
-    let bytes = (0..hex.len())
-        .step_by(2)
-        .map(|at| hex.get(at..at + 2).and_then(|digits| u8::from_str_radix(digits, 16).ok()))
-        .collect::<Option<Vec<u8>>>()
-        .ok_or_else(refused)?;
-    let (&type_byte, value) = bytes.split_first().ok_or_else(refused)?;
-    let constant = Constant { type_byte, bytes: value.to_vec() };
-    constant.as_element(|_| ()).ok_or_else(refused)?;
-    Ok(Some(constant))
+    let element = constant_of_hex(hex).map_err(|error| PlanError::inside(path, &error))?;
+    Ok(Some(Constant::new(&element)))
 }
 
 impl Constant {
-    /// Looks at it as an element of a document; `None` where it is none.
-    fn as_element<R>(&self, look: impl FnOnce(RawElement<'_>) -> R) -> Option<R> {
-        let mut document = vec![0; 4];
-        document.push(self.type_byte);
-        document.push(0);
-        document.extend_from_slice(&self.bytes);
-        document.push(0);
-        let length = document.len() as u32;
-        document[..4].copy_from_slice(&length.to_le_bytes());
-        let mut reader = Reader::new(&document).ok()?;
-        let element = reader.next_raw().ok()??;
-        Some(look(element))
+    /// Of the type's byte and the bytes of a whole element.
+    fn new(element: &[u8]) -> Self {
+        let mut document = Vec::new();
+        let mut writer = Writer::new(&mut document);
+        let open = writer.begin_document();
+        writer.buffer().extend_from_slice(&[element[0], 0]);
+        writer.buffer().extend_from_slice(&element[1..]);
+        writer.end_document(open);
+        let number = find(&document, &[""]).and_then(RawElement::number);
+        Self { type_byte: element[0], bytes: element[1..].to_vec(), number }
     }
 
     /// Whether an element is equal to it: numbers whatever their type, all else byte by byte.
     fn equals(&self, element: RawElement<'_>) -> bool {
         let is_same = element.type_byte() == self.type_byte && element.bytes() == self.bytes;
-        let numbers = element.number().zip(self.as_element(number_of).flatten());
+        let numbers = element.number().zip(self.number);
         is_same || numbers.is_some_and(|(found, wanted)| found.total_cmp(&wanted).is_eq())
     }
 }

@@ -29,8 +29,6 @@ pub struct StepRef {
     pub number: u16,
     /// What it does to data.
     pub access: StepAccess,
-    /// Whether it goes where reads go.
-    pub is_read: bool,
     /// Whether it may be sent once more after an error that allows it.
     pub may_repeat: bool,
     /// The server's counter that it moves.
@@ -42,6 +40,12 @@ pub struct StepRef {
 }
 
 impl StepRef {
+    /// Whether it goes where reads go.
+    #[inline]
+    pub fn is_read(self) -> bool {
+        self.access == StepAccess::Read && self.transaction.is_none()
+    }
+
     /// Whether it is part of a transaction that has begun.
     pub fn continues(self) -> bool {
         matches!(self.transaction, Some(TransactionPlace::Inside | TransactionPlace::Commit))
@@ -114,7 +118,6 @@ impl Step {
             reference: StepRef {
                 number: number as u16,
                 access: step.access,
-                is_read: step.access == StepAccess::Read && step.transaction.is_none(),
                 may_repeat: repeats && step.transaction.is_none(),
                 opcounter: if is_commit { Opcounter::Commit } else { opcounter(step.counter) },
                 transaction: step.transaction,

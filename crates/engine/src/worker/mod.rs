@@ -214,7 +214,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     }
 
     fn offers_at(&self, now: Nanos) -> bool {
-        let goes_on = if self.mission.load == 0 { true } else { !self.mission.control.main_is_over() };
+        let goes_on = self.mission.load == 0 || !self.mission.control.main_is_over();
         goes_on && !self.mission.control.stopped() && self.mission.intervals.end().is_none_or(|end| now < end)
     }
 

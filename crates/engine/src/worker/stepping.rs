@@ -4,7 +4,7 @@
 use brimline_datagen::expression::Misfit;
 
 use super::Worker;
-use crate::clock::{Nanos, unix_now_ns};
+use crate::clock::{NANOS_PER_MS, Nanos, unix_now_ms};
 use crate::commands::{Command, Opcounter};
 use crate::failure::{CommandFailure, Failure, FailureClass};
 use crate::flight::InFlight;
@@ -20,7 +20,6 @@ use crate::recorder::{Ending, Finished};
 use crate::target::{ConnectionIndex, ReplyFacts, Target};
 use crate::workers::Next;
 
-const NANOS_PER_MS: u64 = 1_000_000;
 /// Rest of a connection whose operation ended before anything of it was sent.
 const MISFIT_REST_NS: Nanos = NANOS_PER_MS;
 
@@ -104,12 +103,11 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         let own = self.mission.commands.own();
         let index = draw_index(self.mission.load, operation.index);
         let worker = (self.first_connection + connection) as u32;
-        let now_unix_ms = (unix_now_ns() / NANOS_PER_MS) as i64;
         let prepared = own.step(step.number);
         self.target.keep_reply(connection, prepared.looks_into_replies());
-        self.target.route(connection, step.is_read, 0);
+        self.target.route(connection, step.is_read(), 0);
         let cursor = self.own_states[connection].cursor;
-        let mut draw = self.own_states[connection].draw(own, index, worker, now_unix_ms);
+        let mut draw = self.own_states[connection].draw(own, index, worker, unix_now_ms());
         let request = self.target.request(connection);
         prepared.render((part, cursor), own.world(), &mut draw, request_id, request)?;
         self.mission.stamp(Command::Step(step, part), self.sessions.get_mut(connection), advances, request);
