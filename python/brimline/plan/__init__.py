@@ -1,15 +1,26 @@
 """Owns the plan: everything a run does, with every default filled in, made from a spec by `resolve`."""
 
 from brimline.plan.explain import explain
-from brimline.plan.model import DriverTarget, NullTarget, Plan, SimulatedTarget, TargetPlan, WireTarget
+from brimline.plan.model import (
+    DriverTarget,
+    HttpTarget,
+    NullTarget,
+    Plan,
+    SimulatedTarget,
+    SqlTarget,
+    TargetPlan,
+    WireTarget,
+)
 from brimline.plan.own import collection_plan, with_tables
 from brimline.plan.resolve import driver_target, load_plan, load_plans, resolve, rest_of_load, wire_target
 
 __all__ = [
     "DriverTarget",
+    "HttpTarget",
     "NullTarget",
     "Plan",
     "SimulatedTarget",
+    "SqlTarget",
     "TargetPlan",
     "WireTarget",
     "collection_plan",

@@ -53,6 +53,20 @@ def _target(target: model.TargetPlan) -> str:
                 servers = f"{1 + len(target.shards)} client-routed shards ({servers})"
             sessions = "; every command in a session" if target.sessions else ""
             return f"{servers}, {_write_concern(target.write_concern)}{_reads(target)}{_failover(target)}{sessions}"
+        case model.HttpTarget():
+            return f"{'https' if target.tls else 'http'}://{target.authority}, {', '.join(_http(target))}"
+        case model.SqlTarget():
+            name = {"mysql": "MariaDB or MySQL", "postgres": "PostgreSQL"}[target.kind]
+            secured = ", secured by TLS" if target.tls else ""
+            return f"{name} at {target.address}, database {target.database}{secured}"
+
+
+def _http(target: model.HttpTarget) -> list[str]:
+    kept = "connections are kept" if target.keep_alive else "each request has a connection of its own"
+    words = [kept if target.connect == "before" else f"{kept}, and made when a request needs one"]
+    if target.follow_redirects:
+        words.append(f"up to {plural(target.follow_redirects, 'redirect')} followed")
+    return [*words, "cookies kept by each worker" if target.cookies else "no cookies kept"]
 
 
 def _driver(target: model.DriverTarget) -> str:

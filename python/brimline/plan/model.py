@@ -38,9 +38,27 @@ from brimline.plan.pacers import (
     ThinkTime,
     TlrPacer,
 )
+from brimline.plan.requests import HttpRequest, Piece, Request, StatementRequest
+from brimline.plan.targets import (
+    Bulk,
+    BulkColumn,
+    DriverTarget,
+    HttpTarget,
+    NullTarget,
+    PlannedStandstill,
+    Reads,
+    ReplicaSet,
+    SimulatedTarget,
+    SqlTarget,
+    TargetPlan,
+    WireTarget,
+    WriteConcern,
+)
 
 __all__ = [
     "PLAN_VERSION",
+    "Bulk",
+    "BulkColumn",
     "ClosedPacer",
     "ConstantLength",
     "ConstantPacer",
@@ -49,6 +67,8 @@ __all__ = [
     "ExponentialKeys",
     "HistogramLength",
     "HotspotKeys",
+    "HttpRequest",
+    "HttpTarget",
     "InsertRetries",
     "KeysPlan",
     "LatestKeys",
@@ -59,6 +79,7 @@ __all__ = [
     "NullTarget",
     "OperationsWork",
     "PacerPlan",
+    "Piece",
     "Plan",
     "PlannedStandstill",
     "PoissonPacer",
@@ -66,10 +87,13 @@ __all__ = [
     "Reads",
     "RecordRange",
     "ReplicaSet",
+    "Request",
     "SequentialKeys",
     "SimulatedTarget",
+    "SqlTarget",
     "Stage",
     "StagesPacer",
+    "StatementRequest",
     "TargetPlan",
     "ThinkTime",
     "TlrPacer",
@@ -86,143 +110,6 @@ __all__ = [
 
 PLAN_VERSION: Literal[1] = 1
 _HASH_DIGITS = 8
-
-
-class WriteConcern(Part):
-    """Write concern of every write; `w` is a number of members, "majority" or a tag."""
-
-    w: int | str
-    journal: bool | None
-    timeout_ms: Number | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without(dump(self), "timeout_ms")
-
-
-class Reads(Part):
-    """Where reads go and what they say about it: the mode, tags and staleness of a read preference.
-
-    `addresses` are the servers that take them, connections spread evenly; none: those that take writes.
-    """
-
-    addresses: Annotated[tuple[str, ...], Field(strict=False)]
-    mode: str
-    tag_sets: Annotated[tuple[dict[str, str], ...], Field(strict=False)]
-    max_staleness_s: Number | None
-
-
-class ReplicaSet(Part):
-    """A set whose primary is followed: its name, the members known beforehand, `host:port` each.
-
-    `selection_timeout_ns`: how long an operation waits for a server that takes it.
-    """
-
-    name: str
-    members: Annotated[tuple[str, ...], Field(strict=False)]
-    selection_timeout_ns: Count
-
-
-_LEFT_OUT_OF_WIRE = (
-    "routers",
-    "shards",
-    "reads",
-    "read_concern",
-    "replica_set",
-    "retry_reads",
-    "retry_writes",
-    "sessions",
-)
-
-
-class WireTarget(Part):
-    """A server that speaks MongoDB's protocol at `host:port`.
-
-    `routers` are further routers of the same cluster; connections are spread over all of them. `shards` are further
-    servers among which the generator itself shares out the records: record i is at server i modulo their number,
-    `address` being the first. `replica_set` is the set whose primary takes the writes, whoever that is. `retry_reads`,
-    `retry_writes`: whether a command is sent once more after an error that allows it. `sessions`: whether every command
-    carries the session of its connection, as those of official drivers do where the server has sessions. What is left
-    at its default is left out, so that plans from before keep their hash.
-
-    `cpu_count`: how many processors each server has, where it is known. `beside_server`: whether it is on this machine,
-    and no line between. A plan is made with both in mind and says itself what follows: they are no part of what is
-    written.
-    """
-
-    kind: Literal["wire"] = "wire"
-    address: str
-    routers: Annotated[tuple[str, ...], Field(strict=False)] = ()
-    shards: Annotated[tuple[str, ...], Field(strict=False)] = ()
-    reads: Reads | None = None
-    read_concern: str | None = None
-    write_concern: WriteConcern | None
-    replica_set: ReplicaSet | None = None
-    retry_reads: bool = False
-    retry_writes: bool = False
-    sessions: bool = False
-    cpu_count: int | None = Field(default=None, gt=0, exclude=True, repr=False)
-    beside_server: bool = Field(default=False, exclude=True, repr=False)
-
-    @model_serializer(mode="wrap")
-    def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without(dump(self), *_LEFT_OUT_OF_WIRE)
-
-    @property
-    def sockets_per_connection(self) -> int:
-        """To how many servers each connection leads."""
-        return 2 if self.reads is not None and self.reads.addresses else self.server_count
-
-    @property
-    def server_count(self) -> int:
-        """Among how many servers the records are shared out."""
-        return 1 + len(self.shards)
-
-
-class DriverTarget(Part):
-    """The same by the official driver: one server, directly."""
-
-    kind: Literal["driver"] = "driver"
-    address: str
-    read_concern: str | None = None
-    write_concern: WriteConcern | None
-
-    @model_serializer(mode="wrap")
-    def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without(dump(self), "read_concern")
-
-
-class NullTarget(Part):
-    """Answers at once: the generator's own ceiling.
-
-    `beside_server`: waits end as those of a generator do that shares its machine with the server.
-    """
-
-    kind: Literal["null"] = "null"
-    beside_server: bool = False
-
-    @model_serializer(mode="wrap")
-    def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without(dump(self), "beside_server")
-
-
-class PlannedStandstill(Part):
-    """A time in which a simulated generator does not run."""
-
-    at_ns: Count
-    length_ns: Count
-
-
-class SimulatedTarget(Part):
-    """The scripted server on a virtual clock. `script` is the test server's own JSON and is checked by it."""
-
-    kind: Literal["simulated"] = "simulated"
-    script: dict[str, Any]
-    generator_ns: Count
-    standstills: tuple[PlannedStandstill, ...] = ()
-
-
-TargetPlan = Annotated[WireTarget | DriverTarget | NullTarget | SimulatedTarget, Field(discriminator="kind")]
 
 
 class Namespace(Part):
@@ -377,7 +264,7 @@ class Plan(Part):
         if shards := target.get("shards"):
             target["shards"] = len(shards)
         for part in (target, target.get("reads", {}), target.get("replica_set", {})):
-            for name in ("address", "routers", "addresses", "members"):
+            for name in ("address", "authority", "routers", "addresses", "members"):
                 part.pop(name, None)
         return hashlib.sha256(_canonical(values).encode()).hexdigest()[:_HASH_DIGITS]
 

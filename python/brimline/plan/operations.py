@@ -10,6 +10,7 @@ from brimline.plan.base import Count, Number, Part, without
 from brimline.plan.documents import DocumentPlan
 from brimline.plan.expressions import Expression, Hex, Names
 from brimline.plan.pacers import PacerPlan, ThinkTime
+from brimline.plan.requests import Request
 
 OPERATIONS_MAX = 64
 """Most operations of a workload, which is as many as a recorder has rows for."""
@@ -76,7 +77,8 @@ class Expectation(Part):
     """What a reply must say: a count of documents, `n` or modified within bounds, or a field that equals a value.
 
     `n` is what was matched, inserted or deleted. `path` leads from the top of the reply; numbers are places in arrays.
-    `equals` is a BSON element's type and value in hex.
+    `equals` is a BSON element's type and value in hex. `matches` is a regular expression that is found in a text,
+    `contains` a text that stands in it.
     """
 
     what: Literal["documents", "n", "modified", "field"]
@@ -84,10 +86,15 @@ class Expectation(Part):
     min: int | float | None = None
     max: int | float | None = None
     equals: Hex | None = None
+    matches: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    contains: str | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class SavedValue(Part):
-    """What is kept of a reply: what stands at `path` in its first document, or in the reply itself."""
+    """What is kept of a reply: what stands at `path` in its first document, or in the reply itself.
+
+    With a `pattern` it is the first group of this regular expression in the text that stands there.
+    """
 
     model_config = ConfigDict(serialize_by_alias=True)
 
@@ -95,6 +102,7 @@ class SavedValue(Part):
     path: Names
     source: Literal["document", "reply"] = Field(alias="from")
     default: Hex | None = None
+    pattern: str | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class Step(Part):
@@ -103,6 +111,8 @@ class Step(Part):
     `statements` are documents of an insert, statements of an update or delete. `counter` is the server's opcounter.
     `retryable`: it inserts, or changes one document, so that the server knows it again where it is sent once more.
     A transaction is its steps, the first "begin", and a `commitTransaction` at the end. Times are nanoseconds.
+
+    With a `request` it is one of another protocol: `command` is what the server counts, `body` the list of its slots.
     """
 
     name: str
@@ -120,6 +130,7 @@ class Step(Part):
     think_time: ThinkTime | None = None
     expect: Annotated[tuple[Expectation, ...], Field(strict=False)] = ()
     save: Annotated[tuple[SavedValue, ...], Field(strict=False)] = ()
+    request: Request | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class OperationPlan(Part):
