@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod bson_dump;
+pub mod calendar;
 mod compression;
 mod delimited;
 mod documents;
@@ -22,6 +23,7 @@ mod open;
 mod options;
 mod splitting;
 mod stretch;
+pub mod value;
 mod values;
 pub mod write;
 

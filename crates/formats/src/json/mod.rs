@@ -11,3 +11,4 @@ mod strings;
 
 pub use boundaries::{ArrayBoundaries, DocumentBoundaries};
 pub use convert::Json;
+pub use parser::Parser;

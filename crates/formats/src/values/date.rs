@@ -2,6 +2,7 @@
 
 use super::date_layout::Part;
 use super::number::integer;
+use crate::calendar::{days_in_month, days_since_1970};
 
 const MONTHS: [&str; 12] = [
     "January",
@@ -213,27 +214,4 @@ fn trim_spaces(text: &[u8]) -> &[u8] {
 fn skip_zone_name(text: &[u8]) -> Option<&[u8]> {
     let length = text.iter().take(6).take_while(|byte| byte.is_ascii_uppercase()).count();
     (3..=5).contains(&length).then(|| &text[length..])
-}
-
-fn is_leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-fn days_in_month(year: i64, month: i64) -> i64 {
-    match month {
-        2 if is_leap(year) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// Days from 1970-01-01 to a date of the proleptic Gregorian calendar; years begin in March, so that the leap day is the last.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
 }

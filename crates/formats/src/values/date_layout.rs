@@ -200,6 +200,16 @@ pub fn legacy_json(text: &[u8]) -> Option<i64> {
     extended_json(text).or_else(|| LAYOUTS.iter().find_map(|layout| layout.parse(text)))
 }
 
+/// Milliseconds since 1970 of a date as SQL has it: a day alone, with a time, or with a time and an offset; UTC without one.
+pub fn sql(text: &[u8]) -> Option<i64> {
+    static LAYOUTS: Layouts = LazyLock::new(|| {
+        let layouts =
+            ["2006-01-02", "2006-01-02 15:04:05", "2006-01-02 15:04:05-07:00", "2006-01-02 15:04:05-07"];
+        layouts.map(DateLayout::from_go).into()
+    });
+    LAYOUTS.iter().find_map(|layout| layout.parse(text))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,4 @@
-//! Owns decimal numbers of 128 bits: from text to the binary form of BSON.
+//! Owns decimal numbers of 128 bits: from text to the binary form of BSON, and back.
 //!
 //! Source: IEEE 754-2008 decimal128 in binary integer significand encoding, as the BSON specification names it.
 
@@ -77,8 +77,59 @@ fn finite(text: &[u8]) -> Option<u128> {
     Some(((exponent - EXPONENT_MIN) as u128) << 113 | coefficient)
 }
 
+/// Appends the text of the decimal that the little-endian bytes hold, as the BSON specification of decimal128 writes it.
+pub fn append_decimal(bytes: [u8; 16], out: &mut Vec<u8>) {
+    let bits = u128::from_le_bytes(bytes);
+    if bits & NAN == NAN {
+        return out.extend_from_slice(b"NaN");
+    }
+    if bits & NEGATIVE != 0 {
+        out.push(b'-');
+    }
+    if bits & NAN == INFINITY {
+        return out.extend_from_slice(b"Infinity");
+    }
+    // The form whose coefficient begins with binary 100 is above the largest one, which makes it a zero.
+    let is_large = bits >> 125 & 3 == 3;
+    let exponent = (bits >> if is_large { 111 } else { 113 } & 0x3fff) as i64 + EXPONENT_MIN;
+    let coefficient = if is_large { 0 } else { bits & ((1 << 113) - 1) };
+    let coefficient = if coefficient > COEFFICIENT_MAX { 0 } else { coefficient };
+    let mut text = [b'0'; 39];
+    let mut first = text.len();
+    let mut left = coefficient;
+    while left > 0 || first == text.len() {
+        first -= 1;
+        text[first] = b'0' + (left % 10) as u8;
+        left /= 10;
+    }
+    let digits = &text[first..];
+    let scientific = exponent + digits.len() as i64 - 1;
+    if exponent > 0 || scientific < -6 {
+        out.push(digits[0]);
+        if digits.len() > 1 {
+            out.push(b'.');
+            out.extend_from_slice(&digits[1..]);
+        }
+        out.extend_from_slice(if scientific < 0 { b"E-" } else { b"E+" });
+        return crate::write::append_integer(scientific.abs(), out);
+    }
+    let whole = digits.len() as i64 + exponent;
+    if whole > 0 {
+        out.extend_from_slice(&digits[..whole as usize]);
+    } else {
+        out.push(b'0');
+    }
+    if exponent < 0 {
+        out.push(b'.');
+        out.resize(out.len() + (-whole).max(0) as usize, b'0');
+        out.extend_from_slice(&digits[whole.max(0) as usize..]);
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn official(text: &str) -> Option<[u8; 16]> {
@@ -129,5 +180,20 @@ mod tests {
         let shifted = decimal(b"12345678901234567890123456789012340");
         assert_eq!(shifted, official("1.234567890123456789012345678901234E+34"));
         assert_eq!(decimal(b"1E+6144"), official("1.000000000000000000000000000000000E+6144"));
+    }
+
+    proptest! {
+        #[test]
+        fn decimals_are_written_as_the_official_library_does(bits in prop_oneof![
+            any::<u128>(),
+            (any::<bool>(), 0..=COEFFICIENT_MAX, 0..60_u128)
+                .prop_map(|(sign, coefficient, exponent)| u128::from(sign) << 127 | (6140 + exponent) << 113 | coefficient),
+            (0..1_000_u128, 0..60_u128).prop_map(|(coefficient, exponent)| (6140 + exponent) << 113 | coefficient),
+        ]) {
+            let bytes = bits.to_le_bytes();
+            let mut text = Vec::new();
+            append_decimal(bytes, &mut text);
+            prop_assert_eq!(String::from_utf8(text).unwrap(), bson::Decimal128::from_bytes(bytes).to_string());
+        }
     }
 }

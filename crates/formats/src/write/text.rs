@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use crate::calendar::civil;
+
 const MS_PER_DAY: i64 = 86_400_000;
 /// Doubles between these are written in full, others with an exponent, as mongoexport does.
 const PLAIN_MIN: f64 = 1e-6;
@@ -100,21 +102,6 @@ pub fn append_date(unix_ms: i64, always_ms: bool, out: &mut Vec<u8>) {
 
 fn two_digits(number: u32) -> [u8; 2] {
     [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8]
-}
-
-/// Year, month and day of a day since 1970-01-01 in the proleptic Gregorian calendar (Hinnant, "chrono-Compatible Low-Level
-/// Date Algorithms", 2014), for years from 0.
-fn civil(day: i64) -> (u32, u32, u32) {
-    let shifted = day + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day_of_month = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year as u32, month as u32, day_of_month as u32)
 }
 
 #[cfg(test)]
