@@ -18,7 +18,6 @@ pub fn append_json(value: &Value<'_>, out: &mut Vec<u8>) {
 /// Appends `value` as bare text: a string as it is, null as nothing, documents and arrays as JSON.
 pub fn append_text(value: &Value<'_>, out: &mut Vec<u8>) {
     match *value {
-        Value::Null => {}
         Value::String(text) => out.extend_from_slice(text),
         Value::Boolean(value) => out.extend_from_slice(if value { b"true" } else { b"false" }),
         Value::Int32(value) => append_integer(i64::from(value), out),
@@ -35,7 +34,7 @@ pub fn append_text(value: &Value<'_>, out: &mut Vec<u8>) {
         Value::Other(ElementType::Symbol | ElementType::Code, bytes) => {
             out.extend_from_slice(bytes.get(4..bytes.len().saturating_sub(1)).unwrap_or_default());
         }
-        Value::Other(..) => {}
+        Value::Null | Value::Other(..) => {}
     }
 }
 
