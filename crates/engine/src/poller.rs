@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use brimline_wire::wait::{sleep, wait};
+use brimline_net::wait::{sleep, wait};
 use rustix::event::epoll;
 
 use crate::aim::Aim;

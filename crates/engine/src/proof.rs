@@ -3,9 +3,9 @@
 
 use std::io;
 
+use brimline_net::wait::{is_ready, sleep};
 use brimline_wire::endpoint::Endpoint;
 use brimline_wire::handshake::{HandshakeError, Step};
-use brimline_wire::wait::{is_ready, sleep};
 use rustix::event::PollFlags;
 
 use crate::clock::{Clock, NANOS_PER_S, Nanos};

@@ -5,10 +5,10 @@
 
 use std::fmt::Display;
 
+use brimline_net::wait::is_ready;
 use brimline_wire::connection::{Connection, SendState};
 use brimline_wire::endpoint::Endpoint;
 use brimline_wire::handshake::{Handshake, Step};
-use brimline_wire::wait::is_ready;
 use brimline_wire::{op_msg, reply};
 use rustix::event::PollFlags;
 use thiserror::Error;

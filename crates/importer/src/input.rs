@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use brimline_engine::clock::Nanos;
 use brimline_formats::{InputError, Position};
-use brimline_wire::wait::is_ready;
+use brimline_net::wait::is_ready;
 use rustix::event::PollFlags;
 use rustix::fs::OFlags;
 
@@ -105,7 +105,7 @@ mod tests {
     use std::io::Write;
     use std::thread;
 
-    use brimline_wire::wait::sleep;
+    use brimline_net::wait::sleep;
 
     use super::*;
 

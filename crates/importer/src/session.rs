@@ -4,11 +4,11 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use brimline_engine::clock::{Clock, Nanos};
+use brimline_net::wait::is_ready;
 use brimline_wire::connection::{Connection, ConnectionError, SendState};
 use brimline_wire::endpoint::Endpoint;
 use brimline_wire::handshake::{HandshakeError, Step};
 use brimline_wire::hello::Hello;
-use brimline_wire::wait::is_ready;
 use rustix::event::PollFlags;
 use thiserror::Error;
 
@@ -137,7 +137,7 @@ mod tests {
     use std::net::TcpListener;
     use std::thread;
 
-    use brimline_wire::wait::sleep;
+    use brimline_net::wait::sleep;
 
     use super::*;
 

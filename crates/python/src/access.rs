@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use brimline_net::tls::{Tls, TlsSettings};
 use brimline_wire::access::{Access as WireAccess, Login};
 use brimline_wire::compression::{Compressor, Offer};
 use brimline_wire::endpoint::Endpoint;
 use brimline_wire::scram::Mechanism;
-use brimline_wire::tls::{Tls, TlsSettings};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zeroize::Zeroizing;

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::compression::Offer;
 use crate::scram::{Challenge, Conversation, Keys, Mechanism, ScramError};
-use crate::tls::Tls;
+use brimline_net::tls::Tls;
 
 /// Bytes of randomness in a nonce.
 const NONCE_BYTES: usize = 24;

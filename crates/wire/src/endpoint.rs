@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use crate::access::{Access, Standing};
-use crate::address::resolve;
 use crate::connection::Connection;
 use crate::handshake::Handshake;
+use brimline_net::address::resolve;
 
 /// A server's address, and what opens it.
 #[derive(Clone, Debug)]

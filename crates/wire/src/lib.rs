@@ -1,7 +1,7 @@
 //! The wire protocol of `mongod` and `mongos`, as far as a load generator needs it: requests that are mostly pre-encoded ([`template`]),
-//! replies that are scanned once without allocating ([`reply`]), one non-blocking socket per connection ([`connection`]), plain
-//! or over TLS ([`tls`]), compressed or not ([`compression`]), what comes before its first command ([`endpoint`], [`handshake`], [`hello`], [`scram`]), the numbers
-//! under which a write may be sent again ([`session`]), and waiting for many of them ([`wait`]). It knows sockets and bytes, no workloads and no time.
+//! replies that are scanned once without allocating ([`reply`]), one connection of whole messages ([`connection`]), compressed or
+//! not ([`compression`]), what comes before its first command ([`endpoint`], [`handshake`], [`hello`], [`scram`]), and the numbers
+//! under which a write may be sent again ([`session`]). It knows sockets and bytes, no workloads and no time.
 //!
 //! Source: `OP_MSG` specification, <https://github.com/mongodb/specifications/blob/master/source/message/OP_MSG.md>.
 //!
@@ -11,19 +11,14 @@
 #![forbid(unsafe_code)]
 
 pub mod access;
-pub mod address;
-mod arrival;
 pub mod compression;
 pub mod connection;
 pub mod endpoint;
 pub mod frame;
 pub mod handshake;
 pub mod hello;
-mod incoming;
 pub mod op_msg;
 pub mod reply;
 pub mod scram;
 pub mod session;
 pub mod template;
-pub mod tls;
-pub mod wait;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use brimline_net::wait::{is_ready, sleep};
 use brimline_wire::access::Access;
 use brimline_wire::connection::Connection;
 use brimline_wire::endpoint::Endpoint;
 use brimline_wire::handshake::{Handshake, Step};
 use brimline_wire::hello::Hello;
-use brimline_wire::wait::{is_ready, sleep};
 use rustix::event::PollFlags;
 
 use super::selection::{Answer, Latest, readers};

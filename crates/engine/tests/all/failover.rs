@@ -184,7 +184,7 @@ fn session(message: &[u8]) -> Option<(Vec<u8>, i64)> {
 }
 
 fn pause_ms(length_ms: u64) {
-    brimline_wire::wait::sleep(length_ms * MS).unwrap();
+    brimline_net::wait::sleep(length_ms * MS).unwrap();
 }
 
 const UPDATES: Proportions = Proportions { read: 0.0, update: 1.0, ..crate::common::READS };

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use brimline_wire::wait::wait;
+use brimline_net::wait::wait;
 use rustix::event::{EventfdFlags, epoll, eventfd};
 
 /// Events taken per wait. Few, so that a reply that falls due is not kept waiting behind a long row of requests.

@@ -5,6 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 
 use crate::common::{message, wait_readable, wait_writable};
+use brimline_net::stream::StreamError;
 use brimline_wire::connection::{Connection, ConnectionError, SendState};
 use brimline_wire::frame::{FrameError, MESSAGE_BYTES_MAX};
 use brimline_wire::op_msg;
@@ -106,11 +107,14 @@ fn replies_of_any_size_arrive_one_after_another() {
 
 #[test]
 fn a_closed_connection_is_told_from_a_cut_message() {
-    assert!(matches!(receive_from_closing_peer(b""), Err(ConnectionError::Closed)));
+    assert!(matches!(receive_from_closing_peer(b""), Err(ConnectionError::Stream(StreamError::Closed))));
     let reply = message(1, 1, 0, &doc! { "ok": 1 });
     for cut in [1, 15, 16, 17, reply.len() - 1] {
         let error = receive_from_closing_peer(&reply[..cut]).unwrap_err();
-        assert!(matches!(error, ConnectionError::Truncated { arrived } if arrived == cut), "{cut}: {error}");
+        assert!(
+            matches!(error, ConnectionError::Stream(StreamError::Truncated { arrived }) if arrived == cut),
+            "{cut}: {error}"
+        );
     }
 }
 

@@ -82,7 +82,7 @@ fn credential(login: &Login) -> Credential {
 }
 
 fn tls(endpoint: &Endpoint) -> Result<Option<Tls>, String> {
-    let Some(settings) = endpoint.access().tls().map(brimline_wire::tls::Tls::settings) else {
+    let Some(settings) = endpoint.access().tls().map(brimline_net::tls::Tls::settings) else {
         return Ok(None);
     };
     if settings.allow_invalid_hostnames && !settings.allow_invalid_certificates {

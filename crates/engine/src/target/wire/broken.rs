@@ -2,6 +2,7 @@
 
 use std::io;
 
+use brimline_net::stream::StreamError;
 use brimline_wire::connection::ConnectionError;
 use brimline_wire::handshake::HandshakeError;
 
@@ -31,7 +32,7 @@ impl Broken {
 impl From<ConnectionError> for Broken {
     fn from(error: ConnectionError) -> Self {
         let class = match error {
-            ConnectionError::Io(_) | ConnectionError::Closed => FailureClass::ConnectionLost,
+            ConnectionError::Stream(StreamError::Io(_) | StreamError::Closed) => FailureClass::ConnectionLost,
             _ => FailureClass::BadReply,
         };
         Self { class, message: error.to_string() }

@@ -20,7 +20,7 @@ use rustls::{
 };
 use thiserror::Error;
 
-use crate::connection::{ConnectionError, SendState};
+use crate::stream::{SendState, StreamError};
 
 /// What is asked of TLS.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,7 +92,10 @@ impl Tls {
     }
 
     /// TLS for one connection to `host`.
-    pub(crate) fn session(&self, host: &str) -> Result<Session, TlsError> {
+    ///
+    /// # Errors
+    /// When `host` can't stand in a certificate.
+    pub fn session(&self, host: &str) -> Result<Session, TlsError> {
         let name = ServerName::try_from(host.to_owned())
             .map_err(|_| TlsError::Unusable(format!("{host} can't be the name in a certificate")))?;
         let tls = ClientConnection::new(Arc::clone(&self.config), name)
@@ -215,7 +218,7 @@ impl ServerCertVerifier for Judge {
 
 /// TLS of one connection.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub struct Session {
     tls: ClientConnection,
 }
 
@@ -226,7 +229,7 @@ impl Session {
         stream: &TcpStream,
         outgoing: &[u8],
         sent: &mut usize,
-    ) -> Result<SendState, ConnectionError> {
+    ) -> Result<SendState, StreamError> {
         loop {
             if self.flush(stream)? == SendState::Blocked {
                 return Ok(SendState::Blocked);
