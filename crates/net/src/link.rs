@@ -12,10 +12,7 @@ use std::os::fd::BorrowedFd;
 use crate::stream::{SendState, StreamError};
 
 /// Where connections of a protocol are made to, and with what.
-pub trait Connector {
-    /// Its connections.
-    type Link: Link;
-
+pub trait Connector: Send + Sync {
     /// `host:port` as it was given.
     fn name(&self) -> &str;
 
@@ -26,7 +23,7 @@ pub trait Connector {
     ///
     /// # Errors
     /// When the system has no socket or no route, or when a login was refused before: it is not sent again.
-    fn connect(&self) -> io::Result<Self::Link>;
+    fn connect(&self) -> io::Result<Box<dyn Link>>;
 }
 
 /// One connection that speaks a protocol.
