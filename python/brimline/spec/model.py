@@ -25,7 +25,7 @@ from brimline.spec.load_models import ClosedLoad, Load, TlrLoad, operations_offe
 from brimline.spec.operations import NoDataSpec, Operations
 from brimline.spec.own import CollectionSpec, OwnOperations, OwnWorkload, Rows, read_workload
 from brimline.spec.own.belonging import OF_KINDS, check_own, unknown_in_slo
-from brimline.spec.own.collections import DATABASE_DEFAULT, EXISTING, Collections
+from brimline.spec.own.collections import DATABASE_DEFAULT, EXISTING, Collections, Tables, check_tables
 from brimline.spec.own.problems import Problem, checked, told_to_pydantic
 from brimline.spec.scans import ScansSpec
 from brimline.spec.slo import SloSpec
@@ -60,6 +60,8 @@ class Spec(Part):
     """The database of all `collections`, brimline without it."""
     collections: Collections | None = None
     """Collections by name, in place of `data`, for operations of your own."""
+    tables: Tables | None = None
+    """How collections become tables of an SQL database, by the collection's name."""
     values: dict[str, Any] | None = None
     """Values by name, which steps of operations of your own take as `$name`."""
     keys: Keys = ZipfianKeys()
@@ -332,6 +334,8 @@ class Spec(Part):
             if self.target.kind == "driver":
                 message = "the official driver is measured with reads, updates and inserts by key"
                 raise Problem(("target", "kind"), message, "leave target.kind out").as_validation_error()
+            with told_to_pydantic():
+                check_tables(self.tables or {}, self.shapes, self.collections or {})
             if self._directory is not None:
                 self.own_workload()
         return self

@@ -3,7 +3,7 @@
 `OwnOperations` and `Collections` are what a spec has; `read_workload` puts them together for the plan.
 """
 
-from brimline.spec.own.collections import EXISTING, CollectionSpec, OwnIndex
+from brimline.spec.own.collections import EXISTING, CollectionSpec, OwnIndex, TableSpec
 from brimline.spec.own.forms import KeyOf, Table
 from brimline.spec.own.operations import OwnOperation, OwnOperations
 from brimline.spec.own.tables import Rows, Sample
@@ -20,5 +20,6 @@ __all__ = [
     "Rows",
     "Sample",
     "Table",
+    "TableSpec",
     "read_workload",
 ]

@@ -27,7 +27,7 @@ def check_own(value: dict[str, Any]) -> None:
     operations = value.get("operations")
     is_own = isinstance(operations, dict) and any(isinstance(each, dict) for each in operations.values())
     if value.get("collections") is None:
-        for name in ("database", "values"):
+        for name in ("database", "values", "tables"):
             if value.get(name) is not None:
                 hint = "write data.database" if name == "database" else "add collections, and operations with steps"
                 raise Problem((name,), "belongs to a workload with collections", hint)

@@ -1,5 +1,6 @@
 """Owns the collections of a person's own workload: their shape, their indexes, and how they are created."""
 
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import (
@@ -202,6 +203,40 @@ class CollectionSpec(DataSpec):
     def placed(self, database: str, collection: str) -> "CollectionSpec":
         """The collection at its place."""
         return self.model_copy(update={"database": database, "collection": collection})
+
+
+class TableSpec(Part):
+    """How a collection becomes a table of an SQL database: a column for each field, JSON where a field is nested."""
+
+    child: Annotated[
+        tuple[str, ...],
+        Field(strict=False),
+        WithJsonSchema({"type": "array", "items": {"type": "string"}, "description": "names of fields"}),
+    ] = ()
+    """Arrays that are tables of their own, with a row for each element, in place of a column of JSON."""
+
+
+def check_tables(tables: dict[str, TableSpec], shapes: Mapping[str, DataSpec], names: Iterable[str]) -> None:
+    """Refuses tables of no collection, and child tables of no array. Raises Problem."""
+    for name, table in tables.items():
+        path: Path = ("tables", name)
+        if name not in shapes:
+            is_there = name in names
+            message = "is existing, so that no table of it is made" if is_there else "is none of the collections"
+            raise Problem(path, message, "leave it out" if is_there else nearest(name, shapes))
+        template = shapes[name].template or {}
+        arrays = [field for field, value in template.items() if value.kind == "array"]
+        for number, field in enumerate(table.child):
+            at = (*path, "child", number)
+            if field not in template:
+                raise Problem(at, f"{name} has no field {shown(field)}", nearest(field, arrays or template))
+            if field not in arrays:
+                raise Problem(at, f"{field} is no array, and a child table has a row for each element", "leave it out")
+            if field in table.child[:number]:
+                raise Problem(at, f"{field} is there twice", "leave one of them out")
+
+
+Tables = dict[str, TableSpec]
 
 
 def _tag(value: object) -> str:
