@@ -1,8 +1,8 @@
 """Owns the execution of one plan: start the engine, watch, write down what comes, seal."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -10,21 +10,20 @@ from typing import Any
 
 from brimline import _native
 from brimline.errors import BrimlineError, RecordError, TargetError, UsageError, on_one_line
+from brimline.execution.around import Around, around
 from brimline.execution.carried import Carried
 from brimline.execution.descriptors import allow_descriptors
 from brimline.execution.log_room import check_room_for_log
-from brimline.execution.open_transactions import end_transactions
 from brimline.execution.progress import ProgressSink, Tick
-from brimline.execution.step_plans import look_at_plans
 from brimline.execution.stop import StopToken
 from brimline.execution.wanted import WantedData
-from brimline.monitor import ServerSampler, around, command_names, namespace_document, read_counters
+from brimline.monitor import ServerSampler
 from brimline.plan import Plan
 from brimline.plan.operations import OperationsWork
 from brimline.record import RecordWriter, RunRecord, read_record
 from brimline.record.model import ErrorRow, Samples, Summary
 from brimline.record.operation_log import log_path
-from brimline.servers import OPEN, Access, Deployment, control_client, primary_now
+from brimline.servers import OPEN, Access, Deployment
 
 _POLL_S = 0.1
 _TICK_S = 0.25
@@ -82,23 +81,22 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext, cha
         facts: dict[str, Any] = {}
         for event in context.carried.take_events():
             writer.event(**event)
-        asked = None if plan.target.kind == "null" else context.deployment
-        plans = {"start": look_at_plans(plan, asked)}
+        target = around(plan, context.deployment)
+        plans = {"start": target.plans()}
         if plans["start"]:
             writer.plans(plans)
-        _note_sizes(facts, "before", plan, writer, context.deployment)
-        commands = command_names(plan)
-        before = read_counters(context.deployment, commands)
+        _note_sizes(facts, "before", target, writer)
+        before = target.counters()
 
         def begin(change: Change) -> None:
             nonlocal before
             change()
             # The load's figures begin behind the change.
-            _note_sizes(facts, "before", plan, writer, context.deployment)
-            before = read_counters(context.deployment, commands)
+            _note_sizes(facts, "before", target, writer)
+            before = target.counters()
 
         try:
-            with _sampler(context.deployment, plan) as sampler:
+            with target.sampler() as sampler:
                 summary = _drive(
                     plan, writer, sampler, title, context, begin=None if change is None else partial(begin, change)
                 )
@@ -113,13 +111,12 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext, cha
         counters = None
         # A server that went away has nothing to tell any more, and asking it takes its time.
         if summary["ended_by"] != "target_lost":
-            if context.deployment is not None:
-                end_transactions(context.deployment, sessions)
+            target.settle(sessions)
             try:
-                counters = around(before, read_counters(context.deployment, commands))
-                _note_sizes(facts, "after", plan, writer, context.deployment)
+                counters = target.counted(before, target.counters())
+                _note_sizes(facts, "after", target, writer)
                 if plans["start"] and not context.stop.urgent:
-                    writer.plans({**plans, "end": look_at_plans(plan, asked)})
+                    writer.plans({**plans, "end": target.plans()})
             except TargetError as error:
                 # It died, or fell silent, so late in the run that the engine was still waiting for it.
                 summary = {**summary, "ended_by": "target_lost", "message": error.message}
@@ -250,28 +247,12 @@ def _ended_by(summary: Summary, stop: StopToken) -> str:
     return "interrupt" if stop.requested and summary["ended_by"] in ("stopped", "aborted") else summary["ended_by"]
 
 
-@contextmanager
-def _sampler(deployment: Deployment | None, plan: Plan) -> Iterator[ServerSampler | None]:
-    """The monitor, as often as the run takes samples; one of several shards would not speak for the others."""
-    if deployment is None or deployment.shards:
-        yield None
-        return
-    with ServerSampler(deployment, interval_s=plan.interval_ns / 1e9) as sampler:
-        yield sampler
-
-
-def _note_sizes(
-    facts: dict[str, Any], instant: str, plan: Plan, writer: RecordWriter, deployment: Deployment | None
-) -> None:
+def _note_sizes(facts: dict[str, Any], instant: str, target: Around, writer: RecordWriter) -> None:
     """How large the data is, `before` or `after` the run."""
-    if deployment is None or deployment.shards:
-        return
-    deployment = primary_now(deployment)
-    with control_client(deployment.address, access=deployment.access) as client:
-        facts[instant] = namespace_document(
-            client, database=plan.namespace.database, collection=plan.namespace.collection
-        )
-    writer.server_facts(facts)
+    sizes = target.sizes()
+    if sizes is not None:
+        facts[instant] = sizes
+        writer.server_facts(facts)
 
 
 def _monitor(sampler: ServerSampler, summary: Summary) -> dict[str, Any]:

@@ -1,15 +1,19 @@
-"""Owns CPU time from /proc (proc(5)): of one process, of one connection's thread in it, of the machine; ns, growing.
+"""Owns CPU time from /proc (proc(5)): of a process, those it started, a connection's thread, the machine; ns, growing.
 
 The grain is 10 ms, but for the thread: that is counted by the scheduler in ns (sched-stats.rst).
 """
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 _NS_PER_TICK = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 _USER_TIME_FIELD = 14
 _FIRST_FIELD_AFTER_NAME = 3
+_OWN_TIMES = slice(_USER_TIME_FIELD - _FIRST_FIELD_AFTER_NAME, _USER_TIME_FIELD - _FIRST_FIELD_AFTER_NAME + 2)
+_TIMES = slice(_OWN_TIMES.start, _OWN_TIMES.start + 4)
+"""User and system time of the process; the same, and of its children that have ended."""
 _IDLE_FIELDS = frozenset({"idle", "iowait"})
 _CPU_FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 """`guest` and `guest_nice` follow and are contained in `user` and `nice`."""
@@ -35,15 +39,43 @@ def process_cpu_ns(pid: int, *, proc: Path = Path("/proc")) -> int | None:
 
 def named_process_cpu(pid: int, *, proc: Path = Path("/proc")) -> tuple[str, int] | None:
     """What the kernel calls a process, and its `process_cpu_ns`; None when it is gone."""
+    fields = _stat_fields(pid, proc)
+    if fields is None:
+        return None
+    return fields[0], sum(map(int, fields[1][_OWN_TIMES])) * _NS_PER_TICK
+
+
+def family(pid: int, *, proc: Path = Path("/proc")) -> list[int]:
+    """The process and all that it started and those started, as far as they live."""
+    found = [pid]
+    for each in found:
+        with suppress(OSError):
+            for thread in (proc / str(each) / "task").iterdir():
+                with suppress(OSError):
+                    found += map(int, (thread / "children").read_text().split())
+    return found
+
+
+def family_cpu_ns(pid: int, *, proc: Path = Path("/proc")) -> int | None:
+    """User and system time of a process and of all that it started, those that ended included; None when it is gone.
+
+    One that ended is counted by its parent once that has taken notice.
+    """
+    seen = [_stat_fields(each, proc) for each in family(pid, proc=proc)]
+    if seen[0] is None:
+        return None
+    return sum(sum(map(int, fields[1][_TIMES])) for fields in seen if fields is not None) * _NS_PER_TICK
+
+
+def _stat_fields(pid: int, proc: Path) -> tuple[str, list[str]] | None:
+    """What the kernel calls a process, and the fields of its `stat` behind the name; None when it is gone."""
     try:
         text = (proc / str(pid) / "stat").read_text(errors="replace")
     except OSError:
         return None
     # The name stands in parentheses and may hold anything.
     head, _, rest = text.rpartition(")")
-    fields = rest.split()
-    first = _USER_TIME_FIELD - _FIRST_FIELD_AFTER_NAME
-    return head.partition("(")[2], (int(fields[first]) + int(fields[first + 1])) * _NS_PER_TICK
+    return head.partition("(")[2], rest.split()
 
 
 def host_cpu(*, proc: Path = Path("/proc")) -> HostCpu | None:

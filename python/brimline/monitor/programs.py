@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from brimline.monitor.cpu_time import named_process_cpu
+from brimline.monitor.cpu_time import family, named_process_cpu
 from brimline.record.named_times import named_times_text
 from brimline.servers.members import MemberProcess
 
@@ -93,17 +93,23 @@ class OtherPrograms:
 
 
 class Programs:
-    """The columns of a look that say whose the host's CPU time is. `server_pid`: the server that is watched."""
+    """The columns of a look that say whose the host's CPU time is. `server_pid`: the server that is watched.
 
-    def __init__(self, search: Search, *, server_pid: int, proc: Path = Path("/proc")) -> None:
-        self._ours = frozenset({server_pid, os.getpid()})
+    `has_family`: what that process started is the server as well.
+    """
+
+    def __init__(
+        self, search: Search, *, server_pid: int, has_family: bool = False, proc: Path = Path("/proc")
+    ) -> None:
+        self._server_pid, self._has_family, self._proc = server_pid, has_family, proc
         self._members = Members(search, proc=proc)
         self._others = OtherPrograms(proc=proc)
 
     def columns(self) -> dict[str, int | str | None]:
         """`members_cpu_ns`, the sum, and both by name; an empty cell where they weren't read."""
         of_members = self._members.times_ns()
-        of_others = self._others.times_ns(self._ours | self._members.pids)
+        servers = family(self._server_pid, proc=self._proc) if self._has_family else [self._server_pid]
+        of_others = self._others.times_ns(frozenset({os.getpid(), *servers}) | self._members.pids)
         return {
             "members_cpu_ns": sum(of_members.values()),
             "members_cpu_ns_by_name": named_times_text(of_members),

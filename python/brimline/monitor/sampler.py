@@ -8,13 +8,16 @@ that is followed, the rows are those of the primary of the time; see `watched_se
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
 from brimline.monitor.absence import Absence
 from brimline.monitor.row import ServerRow
 from brimline.monitor.server_host import ServerHost
+from brimline.monitor.watched import Watched
 from brimline.monitor.watched_server import WatchedServer
 from brimline.servers.deployment import Deployment
 from brimline.threads import Worker
@@ -45,20 +48,25 @@ class ServerSampler:
 
     `origin_ns` is the zero of the run's clock as a `time.monotonic_ns()` value; rows before it have a
     negative `at_ns`. Give it with `set_origin` when it is known only after the start: rows are put on the
-    clock when they are taken.
+    clock when they are taken. `watch` makes what looks at a server that isn't MongoDB; it is called in the thread.
     """
 
     def __init__(
-        self, deployment: Deployment, *, interval_s: float = INTERVAL_S_DEFAULT, origin_ns: int | None = None
+        self,
+        deployment: Deployment,
+        *,
+        interval_s: float = INTERVAL_S_DEFAULT,
+        origin_ns: int | None = None,
+        watch: Callable[[], Watched] | None = None,
     ) -> None:
-        self._deployment = deployment
+        self._watch_it = watch or partial(WatchedServer, deployment)
         self._interval_ns = max(1, round(interval_s * 1e9))
         self._origin_ns = time.monotonic_ns() if origin_ns is None else origin_ns
         self._rows: deque[dict[str, Any]] = deque(maxlen=ROW_COUNT_MAX)
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._thread: Worker | None = None
-        self._watched: WatchedServer | None = None
+        self._watched: Watched | None = None
         self._round_trip_ns = 0
         self._cost = SamplerCost(cpu_ns=0, server_cpu_ns=None, command_count=0, round_trip_ns=0)
 
@@ -112,7 +120,7 @@ class ServerSampler:
         return None if watched is None else watched.host
 
     def _watch(self) -> None:
-        with WatchedServer(self._deployment) as watched:
+        with self._watch_it() as watched:
             started_ns = time.monotonic_ns()
             tick = 0
             while not self._stopped.is_set():
@@ -123,7 +131,7 @@ class ServerSampler:
                 self._stopped.wait(max(0, wait_ns) / 1e9)
             self._take(watched)
 
-    def _take(self, watched: WatchedServer) -> None:
+    def _take(self, watched: Watched) -> None:
         # Once the run is over, nobody waits for a set to elect somebody.
         columns = watched.take(may_search=not self._stopped.is_set())
         with self._lock:

@@ -21,12 +21,16 @@ _DATA_PATH_DEFAULT = "/data/db"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerHost:
-    """The host of a server that runs here as process `pid`. `disk` is the one that holds its data, where known."""
+    """The host of a server that runs here as process `pid`. `disk` is the one that holds its data, where known.
+
+    `has_family`: the server is that process and all that it started, such as the workers of a service.
+    """
 
     pid: int
     disk: str | None
     interfaces: tuple[str, ...]
     programs: Programs | None = None
+    has_family: bool = False
     root: Path = Path("/")
 
     @classmethod
@@ -41,11 +45,23 @@ class ServerHost:
             programs=Programs(partial(member_processes, deployment, client), server_pid=deployment.pid),
         )
 
+    @classmethod
+    def of_process(cls, pid: int, *, data_directory: Path | None = None) -> Self:
+        """The host of a server that is process `pid` and those that it started. Raises nothing."""
+        return cls(
+            pid=pid,
+            disk=None if data_directory is None else host.disk_device(data_directory),
+            interfaces=host.network_interfaces(),
+            programs=Programs(lambda: (), server_pid=pid, has_family=True),
+            has_family=True,
+        )
+
     def columns(self) -> dict[str, int | str | None]:
         """What the host's counters say now."""
+        cpu_time_of = cpu_time.family_cpu_ns if self.has_family else cpu_time.process_cpu_ns
         columns: dict[str, int | str | None] = {
             **({} if self.programs is None else self.programs.columns()),
-            "server_cpu_ns": cpu_time.process_cpu_ns(self.pid, proc=self.root / "proc"),
+            "server_cpu_ns": cpu_time_of(self.pid, proc=self.root / "proc"),
             **host.memory_columns(root=self.root),
             **host.network_columns(self.interfaces, root=self.root),
         }

@@ -111,7 +111,7 @@ def _answer_to_hello(host: str, port: int, tls: Tls | None, timeout_s: float, an
         connection.settimeout(min(timeout_s, answer_s))
         try:
             if tls is not None:
-                connection = stack.enter_context(_context(tls).wrap_socket(connection, server_hostname=host))
+                connection = stack.enter_context(tls_context(tls).wrap_socket(connection, server_hostname=host))
             connection.sendall(_hello())
             answer = connection.recv(_READ_BYTES)
         except TimeoutError:
@@ -198,8 +198,8 @@ def _client_hello() -> bytes:
     return outgoing.read()
 
 
-def _context(tls: Tls) -> ssl.SSLContext:
-    """As PyMongo makes it."""
+def tls_context(tls: Tls) -> ssl.SSLContext:
+    """How a connection is secured, as PyMongo makes it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = not (tls.allow_invalid_hostnames or tls.allow_invalid_certificates)
     if tls.allow_invalid_certificates:

@@ -24,12 +24,13 @@ from brimline.servers.lab.state import LabServer
 from brimline.servers.listening import listens
 from brimline.servers.owner import is_whole
 from brimline.servers.refusal import AUTHENTICATION_FAILED, NOT_ALLOWED_CODES, USER_NOT_FOUND
+from brimline.servers.target_uri import ProtocolName, TargetUri
 
 Client = pymongo.MongoClient[dict[str, Any]]
-Kind = Literal["standalone", "replica-set member", "mongos", "client-routed shards", "unknown"]
+Kind = Literal["standalone", "replica-set member", "mongos", "client-routed shards", "service", "unknown"]
 WITH_SESSIONS: tuple[Kind, ...] = ("replica-set member", "mongos")
 """Servers whose writes can be sent again under their number, and that have transactions."""
-Engine = Literal["MongoDB", "FerretDB", "brimline-testserver", "unknown"]
+Engine = Literal["MongoDB", "FerretDB", "brimline-testserver", "HTTP", "MariaDB", "MySQL", "PostgreSQL", "unknown"]
 
 CONNECT_TIMEOUT_S = 5.0
 COMMAND_TIMEOUT_S = 30.0
@@ -67,7 +68,9 @@ class Deployment:
     `address`, `read_concern` what they may see. `found` is what was found behind the connection string. `shards` are
     further servers among which the client itself shares out the records. `compressor` is what the server agreed to.
     `lab` says of which lab on this machine it is a part; see `lab_facts`. `sessions`: whether it has those that
-    official drivers put every command into.
+    official drivers put every command into. `protocol` is what it speaks; of what isn't MongoDB `of_uri` is the
+    address as it was read, `facts` what the server said of itself, for the record, and `data_directory` where it keeps
+    its data, where that is here and known.
     """
 
     address: str
@@ -93,6 +96,10 @@ class Deployment:
     retry_reads: bool = False
     retry_writes: bool = False
     sessions: bool = False
+    protocol: ProtocolName = "mongodb"
+    of_uri: TargetUri | None = field(default=None, repr=False, compare=False)
+    facts: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    data_directory: Path | None = field(default=None, repr=False, compare=False)
 
     @property
     def addresses(self) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from brimline.servers.deployment import (
 from brimline.servers.discovery import Member, Role, Topology, discover
 from brimline.servers.password import PasswordSource
 from brimline.servers.selection import Mode, ReadPreference, reads_of
+from brimline.servers.tls_trouble import tls_trouble
 from brimline.servers.uri import ServerUri, parse_server_uri
 from brimline.units import NS_PER_MS
 
@@ -249,12 +250,8 @@ def _unreachable(error: PyMongoError, server: ServerUri) -> TargetError:
         return TargetError(
             f"the server at {server.redacted} answers as {error.answers_as}, not as MongoDB", hint=error.hint
         )
-    text = str(error).lower()
-    for pattern, words, hint in _TLS_REASONS:
-        if server.access.tls is not None and pattern in text:
-            if words is _CLOSED and server.access.tls.certificate_key_file is not None:
-                words, hint = _CLOSED_ON_CERTIFICATE
-            return TargetError(f"no TLS connection to {server.redacted}: {words}", hint=hint)
+    if (trouble := tls_trouble(str(error), server.redacted, server.access.tls)) is not None:
+        return trouble
     reason = _reason(error)
     if isinstance(error, NoContact) and error.hint:
         return unreachable(server.redacted, reason=reason, hint=error.hint)
@@ -263,85 +260,6 @@ def _unreachable(error: PyMongoError, server: ServerUri) -> TargetError:
             server.redacted, reason=reason, hint="add tls=true if it wants TLS; else check host and port"
         )
     return unreachable(server.redacted, reason=reason)
-
-
-_CLOSED = "the server closed the connection during the TLS handshake: it may have no TLS"
-_CLOSED_ON_CERTIFICATE = (
-    "the server closed the connection during the TLS handshake: it may not trust the client's certificate, or "
-    "have no TLS",
-    "check tlsCertificateKeyFile=FILE: the server trusts what its own authority has signed; its log says why",
-)
-"""A mongod ends the connection without a word when the certificate is of an authority that it doesn't know."""
-
-_TLS_REASONS = (
-    (
-        "certificate has expired",
-        "the server's certificate has expired",
-        "have it renewed; tlsInsecure=true connects all the same",
-    ),
-    (
-        "certificate is not yet valid",
-        "the server's certificate is not valid yet",
-        "check the clocks of both machines",
-    ),
-    (
-        "hostname mismatch",
-        "the server's certificate is for another host name",
-        "use the name in the certificate; tlsAllowInvalidHostnames=true connects all the same",
-    ),
-    (
-        "ip address mismatch",
-        "the server's certificate is for another host name",
-        "use the name in the certificate; tlsAllowInvalidHostnames=true connects all the same",
-    ),
-    (
-        "certificate verify failed",
-        "the server's certificate is not signed by an authority that is trusted here",
-        "name the authority's certificate by tlsCAFile=FILE; tlsInsecure=true connects all the same",
-    ),
-    (
-        "certificate required",
-        "the server wants a certificate of the client",
-        "add tlsCertificateKeyFile=FILE",
-    ),
-    (
-        "handshake failure",
-        "the server refuses the client's certificate, or wants one",
-        "check tlsCertificateKeyFile=FILE",
-    ),
-    ("unknown ca", "the server does not trust the client's certificate", "check tlsCertificateKeyFile=FILE"),
-    (
-        "protocol version",
-        "the server speaks TLS 1.0 or 1.1 only, which are not secure any more",
-        "let the server speak TLS 1.2 or newer",
-    ),
-    (
-        "unsupported protocol",
-        "the server speaks TLS 1.0 or 1.1 only, which are not secure any more",
-        "let the server speak TLS 1.2 or newer",
-    ),
-    (
-        "wrong version number",
-        "what listens there does not speak TLS",
-        "leave tls=true out, or start the server with TLS",
-    ),
-    (
-        "connection closed",
-        _CLOSED,
-        "leave tls=true out, or look into the server's log",
-    ),
-    (
-        "eof occurred",
-        _CLOSED,
-        "leave tls=true out, or look into the server's log",
-    ),
-    (
-        "connection reset",
-        _CLOSED,
-        "leave tls=true out, or look into the server's log",
-    ),
-)
-"""What is found in the texts of PyMongo and OpenSSL, what it means, and what to do about it; the first counts."""
 
 
 _HUNG_UP = "what listens there is not a MongoDB server, or it wants TLS"

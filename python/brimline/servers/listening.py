@@ -6,6 +6,7 @@ from pathlib import Path
 _PROC = Path("/proc")
 _LISTEN = "0A"
 _SERVER_NAMES = frozenset({"mongod", "mongos"})
+_PASSING_ON = frozenset({"docker-proxy", "rootlessport", "ssh", "kubectl", "socat"})
 
 
 def listens(pid: int, port: int) -> bool:
@@ -32,6 +33,29 @@ def server_on_port(port: int) -> int | None:
     pids = (int(each.name) for each in _PROC.iterdir() if each.name.isdigit())
     servers = (pid for pid in pids if process_name(pid) in _SERVER_NAMES)
     return next((pid for pid in servers if _holds(pid, port)), None)
+
+
+def listening_process(port: int) -> int | None:
+    """The pid of the process that listens on `port`, whatever it is; None where none can be told.
+
+    Of several with the same socket, as the workers of a service have it, it is the one that started the others. One
+    that only passes on what is sent to another place tells nothing of the server.
+    """
+    if not _listening_inodes(port):
+        return None
+    pids = [int(each.name) for each in _PROC.iterdir() if each.name.isdigit()]
+    holders = {pid for pid in pids if _holds(pid, port)}
+    oldest = sorted(pid for pid in holders if parent_of(pid) not in holders)
+    return oldest[0] if oldest and process_name(oldest[0]) not in _PASSING_ON else None
+
+
+def parent_of(pid: int) -> int | None:
+    """The pid of a process' parent; None when it is gone."""
+    try:
+        stat = (_PROC / str(pid) / "stat").read_text(errors="replace")
+    except OSError:
+        return None
+    return int(stat.rpartition(")")[2].split()[1])
 
 
 def _holds(pid: int, port: int) -> bool:

@@ -1,0 +1,46 @@
+"""Owns the form of what is asked of a target around a run. By itself it asks nothing and knows nothing."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from brimline.monitor import ServerSampler
+from brimline.plan import Plan
+from brimline.record.model import Opcounters
+from brimline.servers import Deployment
+
+
+class Around:
+    """A target that tells nothing: the null target, and what a protocol has no question for.
+
+    Everything raises TargetError where the server doesn't answer any more, unless it says otherwise.
+    """
+
+    def __init__(self, plan: Plan, deployment: Deployment | None) -> None:
+        self.plan = plan
+        self.deployment = deployment
+
+    def plans(self) -> list[dict[str, Any]]:
+        """How the server executes each step: a `record.plans.StepPlan` each. Raises nothing."""
+        return []
+
+    def sizes(self) -> dict[str, Any] | None:
+        """How large the data is, under the server's own names; None where nothing is asked."""
+        return None
+
+    def counters(self) -> Any:
+        """The server's counts of now, in a form of its own; see `counted`."""
+        return None
+
+    def counted(self, before: Any, after: Any) -> Opcounters | None:
+        """What the server counted between two readings, as the record has it; None where it counts nothing."""
+        assert before is after is None  # noqa: S101 - there are no readings
+        return None
+
+    @contextmanager
+    def sampler(self) -> Iterator[ServerSampler | None]:
+        """What watches the server while the block lasts; None where nothing can be seen of it."""
+        yield None
+
+    def settle(self, sessions: Sequence[bytes]) -> None:
+        """Ends what the run left open at the server. Raises nothing."""

@@ -1,0 +1,59 @@
+"""Owns what is asked of a MongoDB server around a run."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from brimline import monitor
+from brimline.execution.around.base import Around
+from brimline.execution.open_transactions import end_transactions
+from brimline.execution.step_plans import look_at_plans
+from brimline.monitor import ServerSampler, command_names, namespace_document, read_counters
+from brimline.monitor.server_counters import Reading
+from brimline.plan import Plan
+from brimline.record.model import Opcounters
+from brimline.servers import Deployment, control_client, primary_now
+
+
+class AroundMongodb(Around):
+    """Opcounters, `serverStatus`, `dbStats` and `collStats`, `explain`."""
+
+    deployment: Deployment
+
+    def __init__(self, plan: Plan, deployment: Deployment | None) -> None:
+        super().__init__(plan, deployment)
+        self._commands = command_names(plan)
+
+    def plans(self) -> list[dict[str, Any]]:
+        """By `explain`."""
+        return [] if self.plan.target.kind == "null" else look_at_plans(self.plan, self.deployment)
+
+    def sizes(self) -> dict[str, Any] | None:
+        """Of the primary; several shards would each tell of a part."""
+        if self.deployment.shards:
+            return None
+        deployment = primary_now(self.deployment)
+        with control_client(deployment.address, access=deployment.access) as client:
+            where = self.plan.namespace
+            return namespace_document(client, database=where.database, collection=where.collection)
+
+    def counters(self) -> dict[str, Reading]:
+        """By address."""
+        return read_counters(self.deployment, self._commands)
+
+    def counted(self, before: dict[str, Reading], after: dict[str, Reading]) -> Opcounters | None:
+        """What all servers counted together."""
+        return monitor.around(before, after)
+
+    @contextmanager
+    def sampler(self) -> Iterator[ServerSampler | None]:
+        """As often as the run takes samples; one of several shards would not speak for the others."""
+        if self.deployment.shards:
+            yield None
+            return
+        with ServerSampler(self.deployment, interval_s=self.plan.interval_ns / 1e9) as sampler:
+            yield sampler
+
+    def settle(self, sessions: Sequence[bytes]) -> None:
+        """Ends the sessions, and the transactions that they left open."""
+        end_transactions(self.deployment, sessions)

@@ -1,0 +1,44 @@
+"""Owns the first connection to a server that isn't MongoDB: where nothing listens, that is told at once."""
+
+import socket
+import time
+
+from brimline.errors import TargetError
+from brimline.servers.contact import PATIENCE_S
+from brimline.servers.deployment import CONNECT_TIMEOUT_S, unreachable
+from brimline.servers.target_uri import TargetUri
+from brimline.servers.tls_trouble import tls_trouble
+
+_REST_S = 0.1
+
+
+def connect(target: TargetUri, *, timeout_s: float = CONNECT_TIMEOUT_S) -> socket.socket:
+    """A TCP connection to `target`, which is tried again for a moment where it is refused: the server may be starting.
+
+    Raises TargetError.
+    """
+    until_s = time.monotonic() + min(PATIENCE_S, timeout_s)
+    while True:
+        try:
+            return socket.create_connection((target.host, target.port), timeout=timeout_s)
+        except ConnectionError as error:
+            if time.monotonic() >= until_s:
+                raise connection_error(error, target) from error
+            time.sleep(_REST_S)
+        except OSError as error:
+            raise connection_error(error, target) from error
+
+
+def connection_error(error: OSError, target: TargetUri) -> TargetError:
+    """The error of a connection that was not made, or broke, in few words."""
+    if (trouble := tls_trouble(str(error), target.redacted, target.tls)) is not None:
+        return trouble
+    if isinstance(error, socket.gaierror):
+        words = {
+            socket.EAI_NONAME: "the host name is unknown",
+            socket.EAI_AGAIN: "the host name can't be resolved",
+        }.get(error.errno or 0, "the host name has no address")
+        return unreachable(target.redacted, reason=words, hint="check how the host name is written")
+    if isinstance(error, TimeoutError):
+        return unreachable(target.redacted, reason="no answer in time")
+    return unreachable(target.redacted, reason=str(error.strerror or error).lower())
