@@ -37,10 +37,14 @@ impl Arrivals {
     pub fn instant(&mut self, arrived_unix_ns: Option<u64>, now: impl FnOnce() -> Nanos) -> Nanos {
         self.last_was_unstamped = arrived_unix_ns.is_none();
         self.unstamped += u64::from(self.last_was_unstamped);
-        match arrived_unix_ns.map(|arrived| arrived.saturating_sub(self.wall_ahead_ns)) {
-            Some(arrived) if self.trusted && arrived <= self.compared_at => arrived,
-            _ => now(),
-        }
+        self.placed(arrived_unix_ns).unwrap_or_else(now)
+    }
+
+    /// A stamp on the run's clock; `None` of one that is not to be trusted.
+    #[inline]
+    pub fn placed(&self, arrived_unix_ns: Option<u64>) -> Option<Nanos> {
+        let arrived = arrived_unix_ns?.saturating_sub(self.wall_ahead_ns);
+        (self.trusted && arrived <= self.compared_at).then_some(arrived)
     }
 
     /// Whether replies may be left lying: without stamps they would seem slower. The kernel begins to stamp a moment after the

@@ -30,7 +30,7 @@ use crate::spares::Spares;
 use crate::standstill;
 #[cfg(feature = "driver")]
 use crate::target::DriverTarget;
-use crate::target::{Followed, NullTarget, Routes, SimulatedTarget, Target, WireTarget};
+use crate::target::{Destination, Followed, NullTarget, Routes, SimulatedTarget, SocketTarget, Target};
 use crate::totals::{StepTotals, WorkerSummary};
 use crate::worker::Worker;
 
@@ -75,7 +75,7 @@ pub fn direct(
             let followed = replica_set.as_ref().map(|set| (set, reads.as_ref()));
             reach(plan, access, shared).map_err(RunError::Target).and_then(|routes| {
                 following(routes, followed, access, |routes| {
-                    let target = |first, connections| WireTarget::new(routes, first, connections);
+                    let target = |first, connections| SocketTarget::new(routes, first, connections);
                     supervise(plan, loads, commands, shared, target)
                 })
             })
@@ -110,13 +110,14 @@ fn reach(plan: &Plan, access: &Arc<Access>, shared: &Shared) -> Result<Routes, S
     let TargetPlan::Wire { address, routers, shards, reads, .. } = &plan.target else {
         return Err("only a server has an address".to_owned());
     };
-    let at = |address: &String| Endpoint::resolve(address, access);
-    let writes: Vec<Endpoint> = std::iter::once(address).chain(routers).map(at).collect::<Result<_, _>>()?;
-    let reads: Vec<Endpoint> =
+    let at = |address: &String| Endpoint::resolve(address, access).map(Destination::Mongo);
+    let writes: Vec<Destination> =
+        std::iter::once(address).chain(routers).map(at).collect::<Result<_, _>>()?;
+    let reads: Vec<Destination> =
         reads.iter().flat_map(|reads| &reads.addresses).map(at).collect::<Result<_, _>>()?;
     prove(&writes[0], plan.connect_timeout_ns, || !shared.control.stopped())?;
     if !shards.is_empty() {
-        let further: Vec<Endpoint> = shards.iter().map(at).collect::<Result<_, _>>()?;
+        let further: Vec<Destination> = shards.iter().map(at).collect::<Result<_, _>>()?;
         return Ok(Routes::by_record(writes.into_iter().chain(further)));
     }
     Ok(if reads.is_empty() { Routes::to(writes) } else { Routes::by_kind(writes, reads) })
@@ -126,7 +127,7 @@ fn reach(plan: &Plan, access: &Arc<Access>, shared: &Shared) -> Result<Routes, S
 #[cfg(feature = "driver")]
 fn reach_one(address: &str, plan: &Plan, access: &Arc<Access>, shared: &Shared) -> Result<Endpoint, String> {
     let endpoint = Endpoint::resolve(address, access)?;
-    prove(&endpoint, plan.connect_timeout_ns, || !shared.control.stopped())?;
+    prove(&Destination::Mongo(endpoint.clone()), plan.connect_timeout_ns, || !shared.control.stopped())?;
     Ok(endpoint)
 }
 

@@ -26,6 +26,12 @@ pub enum FailureClass {
     BadReply,
     /// A reply that is no error, and not what the plan expects.
     Unexpected,
+    /// A status of 400 to 499.
+    ClientStatus,
+    /// A status of 500 to 599.
+    ServerStatus,
+    /// Another status that is not what was wanted.
+    OtherStatus,
     /// No server took operations for as long as one may wait for it; it was never sent.
     ServerSelection,
 }
@@ -41,6 +47,9 @@ impl FailureClass {
             Self::ConnectionLost => "connection_lost",
             Self::BadReply => "bad_reply",
             Self::Unexpected => "unexpected",
+            Self::ClientStatus => "http_4xx",
+            Self::ServerStatus => "http_5xx",
+            Self::OtherStatus => "http_status",
             Self::ServerSelection => "server_selection",
         }
     }

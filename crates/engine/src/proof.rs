@@ -1,33 +1,36 @@
 //! Owns the one connection that is made alone, before all others: a login that the server refuses is sent once, however many
-//! connections are wanted. Servers lock accounts after a few wrong passwords.
+//! connections are wanted, and so is what it can't prepare. Servers lock accounts after a few wrong passwords.
 
 use std::io;
 
 use brimline_net::wait::{is_ready, sleep};
-use brimline_wire::endpoint::Endpoint;
-use brimline_wire::handshake::{HandshakeError, Step};
 use rustix::event::PollFlags;
 
 use crate::clock::{Clock, NANOS_PER_S, Nanos};
+use crate::target::{Broken, Destination, Greeted};
 
 /// How often a wait looks whether it is still wanted, and how long a try that failed rests before the next.
 const LOOK_UP_NS: Nanos = NANOS_PER_S / 20;
 
-/// Makes one connection to `endpoint` and drops it, unless its login was tried before or there is none. Tries again until
+/// Makes one connection to `destination` and drops it, unless a login was tried before or a server of MongoDB's has none. Tries again until
 /// `timeout_ns` have passed while the server can't be reached.
 ///
 /// # Errors
 /// Why the server lets nobody in.
-pub fn prove(endpoint: &Endpoint, timeout_ns: Nanos, is_wanted: impl Fn() -> bool) -> Result<(), String> {
-    if !endpoint.access().needs_proof() {
+pub fn prove(
+    destination: &Destination,
+    timeout_ns: Nanos,
+    is_wanted: impl Fn() -> bool,
+) -> Result<(), String> {
+    if matches!(destination, Destination::Mongo(endpoint) if !endpoint.access().needs_proof()) {
         return Ok(());
     }
     let clock = Clock::start();
     loop {
-        let reason = match shake_hands(endpoint, || is_wanted() && clock.now() < timeout_ns) {
+        let reason = match shake_hands(destination, || is_wanted() && clock.now() < timeout_ns) {
             Ok(()) => return Ok(()),
-            Err(error) if error.is_final() => return Err(error.to_string()),
-            Err(error) => error.to_string(),
+            Err(broken) if broken.is_final => return Err(broken.message),
+            Err(broken) => broken.message,
         };
         if !is_wanted() || clock.now() >= timeout_ns {
             return Err(reason);
@@ -36,23 +39,27 @@ pub fn prove(endpoint: &Endpoint, timeout_ns: Nanos, is_wanted: impl Fn() -> boo
     }
 }
 
-fn shake_hands(endpoint: &Endpoint, is_wanted: impl Fn() -> bool) -> Result<(), HandshakeError> {
-    let (mut connection, mut handshake) = endpoint.connect()?;
+fn shake_hands(destination: &Destination, is_wanted: impl Fn() -> bool) -> Result<(), Broken> {
+    let no_answer = || io::Error::new(io::ErrorKind::TimedOut, "no answer to the handshake");
+    let mut channel = destination.connect()?;
+    if channel.socket().is_none() {
+        channel.open()?;
+    }
     let mut awaited = PollFlags::OUT;
     loop {
-        while !is_ready(&connection, awaited, LOOK_UP_NS)? {
+        while !is_ready(&channel.socket().ok_or_else(Broken::no_socket)?, awaited, LOOK_UP_NS)? {
             if !is_wanted() {
-                return Err(io::Error::new(io::ErrorKind::TimedOut, "no answer to the handshake").into());
+                return Err(no_answer().into());
             }
         }
-        awaited = match handshake.advance(&mut connection)? {
-            Step::AwaitsRoom => PollFlags::OUT,
-            Step::AwaitsReply => PollFlags::IN,
-            Step::Done(_) => return Ok(()),
+        awaited = match channel.greet()? {
+            Greeted::AwaitsRoom => PollFlags::OUT,
+            Greeted::AwaitsReply => PollFlags::IN,
+            Greeted::Ready(_) => return Ok(()),
         };
         // Also of a server whose bytes trickle, so that the socket is ready again and again.
         if !is_wanted() {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "no answer to the handshake").into());
+            return Err(no_answer().into());
         }
     }
 }

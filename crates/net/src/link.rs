@@ -58,12 +58,18 @@ pub trait Link {
     /// When the connection is lost; it must then be dropped.
     fn send(&mut self) -> Result<SendState, Lost>;
 
-    /// Takes what has arrived; a whole reply, judged, or `None`: more must come.
+    /// Takes what has arrived; a whole reply, judged, or `None`: more must come. A link whose peer ends the socket in good order
+    /// closes it as well, and has none from then on: with a request under way that asks for [`Self::open`] and to send it again.
     ///
     /// # Errors
     /// When the connection is lost or out of step; it must then be dropped. Without a request under way [`LostKind::Closed`] is the
     /// peer's good right.
     fn receive(&mut self) -> Result<Option<Answer>, Lost>;
+
+    /// Whether, after [`Self::receive`] gave nothing, there is something to send first: the request that follows a redirection.
+    fn has_more_to_send(&self) -> bool {
+        false
+    }
 
     /// Appends the last reply, as far as [`Self::render`] was told that it is looked at, as a BSON document.
     fn view(&mut self, out: &mut Vec<u8>);
@@ -139,8 +145,6 @@ pub struct Refusal {
     pub label: String,
     /// The server's words.
     pub message: String,
-    /// Whether the transaction it belonged to is void, and may be done anew as a whole.
-    pub voids_transaction: bool,
 }
 
 /// How a server says that it did not do what was asked for.

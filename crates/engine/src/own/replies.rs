@@ -2,12 +2,11 @@
 
 use brimline_bson::{ElementType, RawElement, Reader, Writer};
 use brimline_datagen::expression::{SavedValues, constant_of_hex};
-use brimline_wire::{op_msg, reply};
 
 use super::plan::{Expectation, Expected, OwnStep, Save, SavedFrom};
 use crate::failure::{Failure, FailureClass};
 use crate::plan::PlanError;
-use crate::target::ReplyFacts;
+use crate::target::{KeptReply, ReplyFacts};
 
 /// What is found where nothing is.
 const NOT_THERE: &str = "it is not there";
@@ -33,7 +32,7 @@ pub struct Brought<'m> {
     /// What its last reply says.
     pub facts: &'m ReplyFacts,
     /// Its reply, where that was kept; `None` from a target that has none.
-    pub message: Option<&'m [u8]>,
+    pub kept: Option<KeptReply<'m>>,
 }
 
 impl Checks {
@@ -72,14 +71,13 @@ impl Checks {
             }
             return Ok(());
         }
-        let body =
-            brought.message.and_then(|message| op_msg::parse(message).ok()).map(|message| message.body);
+        let body = brought.kept.map(|kept| kept.body);
         for (expectation, equals) in &self.expect {
             judge(expectation, equals.as_ref(), brought, body)?;
         }
         for (save, default) in &self.save {
             let document = match save.from {
-                SavedFrom::Document => brought.message.and_then(first_document),
+                SavedFrom::Document => brought.kept.and_then(|kept| kept.document),
                 SavedFrom::Reply => body,
             };
             let found = document.and_then(|document| find(document, &save.path));
@@ -152,16 +150,8 @@ fn unexpected(expected: &str, found: &str) -> Failure {
     Failure { label: expected.to_owned(), ..Failure::new(FailureClass::Unexpected, message) }
 }
 
-/// The first document that a reply brought: of its cursor, or the value of a findAndModify.
-fn first_document(message: &[u8]) -> Option<&[u8]> {
-    reply::first_document(message).or_else(|| {
-        let body = op_msg::parse(message).ok()?.body;
-        find(body, &["value"])?.document()
-    })
-}
-
 /// The element at `path`; numbers in it are places in arrays.
-fn find<'a, S: AsRef<str>>(document: &'a [u8], path: &[S]) -> Option<RawElement<'a>> {
+pub fn find<'a, S: AsRef<str>>(document: &'a [u8], path: &[S]) -> Option<RawElement<'a>> {
     let (name, rest) = path.split_first()?;
     let mut elements = Reader::new(document).ok()?;
     while let Some(element) = elements.next_raw().ok()? {

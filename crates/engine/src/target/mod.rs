@@ -6,20 +6,26 @@ mod driver;
 mod null;
 mod replies;
 mod simulated;
-mod wire;
+mod socket;
 
 #[cfg(feature = "driver")]
 pub use driver::DriverTarget;
 pub use null::NullTarget;
 pub use simulated::SimulatedTarget;
-pub use wire::{Followed, Routes, WireTarget};
+pub(crate) use socket::broken::Broken;
+pub(crate) use socket::channel::Greeted;
+pub use socket::{Destination, Followed, Routes, SocketTarget};
 
 use std::io;
+
+use brimline_net::link::{Looks as ReplyLooks, Request};
+use brimline_wire::{op_msg, reply};
 
 use crate::clock::{Clock, Nanos, suspended_ns};
 use crate::connects::ConnectTimes;
 use crate::failure::{CommandFailure, Failure, FailureClass};
 use crate::looks::Looks;
+use crate::own::replies::find;
 
 /// Index of a connection within its worker.
 pub type ConnectionIndex = usize;
@@ -60,6 +66,39 @@ impl ReplyFacts {
             bytes,
         }
     }
+}
+
+/// A reply that is looked into.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptReply<'m> {
+    /// All of it, as a BSON document.
+    pub body: &'m [u8],
+    /// The first document or row that it brought.
+    pub document: Option<&'m [u8]>,
+}
+
+impl<'m> KeptReply<'m> {
+    /// That of a server of MongoDB's: of its cursor, or the value of a findAndModify.
+    fn of_message(message: &'m [u8]) -> Option<Self> {
+        let body = op_msg::parse(message).ok()?.body;
+        let value = || find(body, &["value"])?.document();
+        Some(Self { body, document: reply::first_document(message).or_else(value) })
+    }
+
+    /// That of another protocol: its content as JSON, or its first row.
+    fn of_view(body: &'m [u8]) -> Self {
+        let under = |path: &[&str]| find(body, path)?.document();
+        Self { body, document: under(&["json"]).or_else(|| under(&["rows", "0"])) }
+    }
+}
+
+/// When parts of a reply were there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReplyTimes {
+    /// How long the socket took to make that its request waited for; `None`: it waited for none.
+    pub connect_ns: Option<Nanos>,
+    /// When its first bytes had arrived.
+    pub first_byte: Nanos,
 }
 
 /// What happened on a connection.
@@ -111,6 +150,26 @@ pub trait Target {
     /// The emptied buffer that the next request of `connection` is rendered into.
     fn request(&mut self, connection: ConnectionIndex) -> &mut Vec<u8>;
 
+    /// Renders a request of a protocol behind a link in place of [`Self::request`]; how many bytes it has. `values` is a BSON array of
+    /// what its slots hold. `looks`: what of the reply [`Self::kept_reply`] will be asked for.
+    ///
+    /// # Errors
+    /// When a value can't stand in its slot; nothing is to be sent then.
+    fn render(
+        &mut self,
+        _connection: ConnectionIndex,
+        _request: Request,
+        values: &[u8],
+        _looks: ReplyLooks,
+    ) -> Result<u64, String> {
+        Ok(values.len() as u64)
+    }
+
+    /// When parts of the last reply behind a link were there.
+    fn times(&self, _connection: ConnectionIndex) -> ReplyTimes {
+        ReplyTimes::default()
+    }
+
     /// Sends the rendered request. `documents` is how many documents a faithful reply is about.
     ///
     /// # Errors
@@ -155,7 +214,7 @@ pub trait Target {
     fn keep_reply(&mut self, _connection: ConnectionIndex, _is_kept: bool) {}
 
     /// The last reply on `connection` that was to be kept; none from a target that keeps none.
-    fn kept_reply(&self, _connection: ConnectionIndex) -> Option<&[u8]> {
+    fn kept_reply(&mut self, _connection: ConnectionIndex) -> Option<KeptReply<'_>> {
         None
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Sources: the drivers' retryable reads, retryable writes and server discovery specifications (their lists of codes).
 
+use brimline_net::link::{Answer, Refusal, RefusalKind};
 use brimline_wire::reply::{self, Labels, Reply, WriteError};
 
 use super::ReplyFacts;
@@ -28,6 +29,31 @@ pub(super) fn facts(reply: &Reply<'_>, bytes: usize) -> ReplyFacts {
         cursor: reply.cursor_id,
         bytes: bytes as u64,
     }
+}
+
+/// The same of a reply behind a link.
+pub(super) fn answered(answer: Answer) -> ReplyFacts {
+    ReplyFacts {
+        failure: answer.refusal.map(|refusal| Box::new(refused(*refusal))),
+        documents: answer.rows,
+        n: answer.affected,
+        modified: answer.affected,
+        upserted: 0,
+        cursor: 0,
+        bytes: answer.bytes,
+    }
+}
+
+#[cold]
+fn refused(refusal: Refusal) -> CommandFailure {
+    let Refusal { kind, code, label, message } = refusal;
+    let class = match kind {
+        RefusalKind::Error => FailureClass::ServerError,
+        RefusalKind::ClientStatus => FailureClass::ClientStatus,
+        RefusalKind::ServerStatus => FailureClass::ServerStatus,
+        RefusalKind::OtherStatus => FailureClass::OtherStatus,
+    };
+    Failure { class, code, label, message }.into()
 }
 
 #[cold]

@@ -211,8 +211,8 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
             return self.go_on(connection, flight, Command::Step(step, Part::More));
         }
         if let Some(checks) = prepared.checks() {
-            let message = self.target.kept_reply(connection);
-            let brought = Brought { documents: state.step.documents, facts: &reply, message };
+            let kept = self.target.kept_reply(connection);
+            let brought = Brought { documents: state.step.documents, facts: &reply, kept };
             if let Err(failure) = checks.judge(&brought, &mut state.saved) {
                 return self.step_failed(connection, &flight, step, failure.into(), done, offering);
             }

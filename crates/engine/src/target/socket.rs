@@ -1,30 +1,32 @@
-//! A server that speaks MongoDB's protocol: one socket per connection, all of a worker's sockets in one epoll instance, a
-//! handshake before the first request, a new connection for each that breaks. Where reads go to other servers than writes, or
+//! Servers behind sockets: one socket per connection, all of a worker's sockets in one epoll instance, what a protocol wants said
+//! before the first request, a new connection for each that breaks. Where reads go to other servers than writes, or
 //! the generator shares out the records among servers, a connection is as many sockets, of which a request takes one. Where
 //! the server is a replica set's primary, sockets follow it.
 
-mod broken;
+pub mod broken;
+pub mod channel;
 mod following;
 mod kept;
 mod routes;
 
 use std::collections::BTreeSet;
 use std::io;
-use std::os::fd::AsFd;
 
-use brimline_wire::connection::{Connection, Received, SendState};
-use brimline_wire::endpoint::Endpoint;
-use brimline_wire::handshake::{Handshake, Step};
+use brimline_net::link::{Looks as ReplyLooks, Request};
+use brimline_net::stream::{Received, SendState};
+use brimline_wire::connection::Connection;
 use brimline_wire::reply;
 
 use self::broken::Broken;
+pub use self::channel::Destination;
+use self::channel::{Channel, Greeted};
 pub use self::following::Followed;
 use self::following::Following;
 use self::kept::Kept;
 use self::routes::Choice;
 pub use self::routes::Routes;
-use super::replies::facts;
-use super::{ConnectionIndex, Event, Target};
+use super::replies::{answered, facts};
+use super::{ConnectionIndex, Event, KeptReply, ReplyTimes, Target};
 use crate::arrivals::Arrivals;
 use crate::clock::{Clock, NANOS_PER_S, Nanos, thread_cpu_ns};
 use crate::connects::ConnectTimes;
@@ -36,7 +38,7 @@ use crate::poller::{Ending, Interest, Poller};
 const RECONNECT_AFTER_NS: Nanos = NANOS_PER_S / 10;
 
 /// Servers behind their addresses.
-pub struct WireTarget {
+pub struct SocketTarget {
     clock: Clock,
     arrivals: Arrivals,
     looks: Looks,
@@ -59,9 +61,11 @@ pub struct WireTarget {
     /// Boxed: a target of one server stays as small as it was.
     following: Option<Box<Following>>,
     /// Servers that are alike, so that a lane may go to another of them; empty where each is there for something of its own.
-    routers: Vec<Endpoint>,
+    routers: Vec<Destination>,
     /// What reads brought; boxed, because most runs look at none of it.
     kept: Option<Box<Kept>>,
+    /// How the last reply of each connection behind a link came; empty without such.
+    times: Vec<ReplyTimes>,
 }
 
 /// Index of a lane within its worker.
@@ -69,14 +73,14 @@ type LaneIndex = usize;
 
 /// One socket through all its lives.
 struct Lane {
-    endpoint: Endpoint,
+    destination: Destination,
     state: LaneState,
     /// When the last try to connect began.
     opened: Nanos,
-    connection: Option<Connection>,
-    /// While the connection is being made.
-    handshake: Option<Box<Handshake>>,
+    channel: Option<Channel>,
     awaited: i32,
+    /// A request waits until the socket is made.
+    is_wanted: bool,
     /// Its server is no longer the one that operations go to.
     is_spent: bool,
 }
@@ -93,7 +97,7 @@ enum LaneState {
     Waiting,
 }
 
-impl WireTarget {
+impl SocketTarget {
     /// Starts connecting; each connection reports when it is up. `first` is the number of the first of them among those of
     /// all workers.
     ///
@@ -101,7 +105,7 @@ impl WireTarget {
     /// When the system gives no poller.
     pub fn new(routes: &Routes, first: usize, connections: usize) -> io::Result<Self> {
         let are_all_here =
-            routes.groups.iter().flatten().all(|endpoint| endpoint.address().ip().is_loopback());
+            routes.groups.iter().flatten().all(|destination| destination.address().ip().is_loopback());
         let mut target = Self {
             clock: Clock::start(),
             arrivals: Arrivals::default(),
@@ -120,16 +124,17 @@ impl WireTarget {
             following: routes.set.clone().map(|set| Box::new(Following::new(set, first))),
             routers: routes.routers().to_vec(),
             kept: None,
+            times: Vec::new(),
         };
-        for endpoints in &routes.groups {
-            let endpoints = endpoints.iter().cycle().skip(first % endpoints.len().max(1)).take(connections);
-            target.lanes.extend(endpoints.map(|endpoint| Lane {
-                endpoint: endpoint.clone(),
+        for alike in &routes.groups {
+            let alike = alike.iter().cycle().skip(first % alike.len().max(1)).take(connections);
+            target.lanes.extend(alike.map(|destination| Lane {
+                destination: destination.clone(),
                 state: LaneState::Down,
                 opened: 0,
-                connection: None,
-                handshake: None,
+                channel: None,
                 awaited: 0,
+                is_wanted: false,
                 is_spent: false,
             }));
         }
@@ -162,19 +167,23 @@ impl WireTarget {
             return;
         }
         self.lanes[index].opened = self.clock.now();
-        let opened = self.lanes[index].endpoint.connect().and_then(|(connection, handshake)| {
-            self.poller.add(connection.as_fd(), index as u32, Interest::Writable)?;
-            Ok((connection, handshake))
+        let opened = self.lanes[index].destination.connect().and_then(|channel| {
+            if let Some(socket) = channel.socket() {
+                self.poller.add(socket, index as u32, Interest::Writable)?;
+            }
+            Ok(channel)
         });
         match opened {
-            Ok((connection, handshake)) => {
-                let lane = &mut self.lanes[index];
-                lane.connection = Some(connection);
-                lane.handshake = Some(Box::new(handshake));
-                lane.state = LaneState::Opening;
+            Ok(channel) => {
+                let is_ready = channel.is_ready();
+                self.lanes[index].channel = Some(channel);
+                self.lanes[index].state = if is_ready { LaneState::Idle } else { LaneState::Opening };
+                if is_ready && let Some(up) = self.up(index) {
+                    self.events.push(up);
+                }
             }
             Err(error) => {
-                let broken = Broken { class: FailureClass::ConnectionLost, message: error.to_string() };
+                let broken = Broken::from(error);
                 let down = self.lost(index, &broken);
                 self.events.push(down);
             }
@@ -184,7 +193,7 @@ impl WireTarget {
     /// A socket broke, and with it its connection. An operation that is under way on another of its sockets is given up: a
     /// connection is up as a whole or not at all.
     #[cold]
-    fn lost(&mut self, index: LaneIndex, Broken { class, message }: &Broken) -> Event {
+    fn lost(&mut self, index: LaneIndex, Broken { class, message, .. }: &Broken) -> Event {
         let failure = self.close(index, *class, message);
         for mate in self.mates(index) {
             if self.is_in_use(mate) {
@@ -202,11 +211,11 @@ impl WireTarget {
     /// Drops the socket, which also ends its being watched, and schedules the next try, at the next router where there are several.
     fn close(&mut self, index: LaneIndex, class: FailureClass, message: &str) -> Failure {
         let lane = &mut self.lanes[index];
-        lane.connection = None;
-        lane.handshake = None;
+        lane.channel = None;
+        lane.is_wanted = false;
         lane.state = LaneState::Down;
-        if let Some(at) = self.routers.iter().position(|router| router.name() == lane.endpoint.name()) {
-            lane.endpoint = self.routers[(at + 1) % self.routers.len()].clone();
+        if let Some(at) = self.routers.iter().position(|router| router.name() == lane.destination.name()) {
+            lane.destination = self.routers[(at + 1) % self.routers.len()].clone();
         }
         self.resting.push((self.clock.now() + RECONNECT_AFTER_NS, index));
         if let Some(following) = &self.following {
@@ -229,9 +238,9 @@ impl WireTarget {
     /// Follows what a ready socket has to say.
     fn advance(&mut self, index: LaneIndex) -> Option<Event> {
         let outcome = match self.lanes[index].state {
-            LaneState::Down | LaneState::Idle if self.lanes[index].connection.is_none() => return None,
+            LaneState::Down | LaneState::Idle if self.lanes[index].channel.is_none() => return None,
             LaneState::Sending => self.transmit(index).map(|()| None),
-            LaneState::Opening | LaneState::Greeting => self.shake_hands(index),
+            LaneState::Opening | LaneState::Greeting => self.greet(index),
             LaneState::Down | LaneState::Idle | LaneState::Waiting => self.take_reply(index),
         };
         match outcome {
@@ -244,57 +253,82 @@ impl WireTarget {
     fn transmit(&mut self, index: LaneIndex) -> Result<(), Broken> {
         let lane = &mut self.lanes[index];
         let was_watched_for_room = lane.state == LaneState::Sending;
-        let connection = lane.connection.as_mut().ok_or_else(Broken::no_socket)?;
-        let needs_room = connection.send()? == SendState::Blocked;
+        let channel = lane.channel.as_mut().ok_or_else(Broken::no_socket)?;
+        let needs_room = channel.send()? == SendState::Blocked;
         if needs_room != was_watched_for_room {
             let interest = if needs_room { Interest::Writable } else { Interest::Readable };
-            self.poller.modify(connection.as_fd(), index as u32, interest)?;
+            self.poller.modify(channel.socket().ok_or_else(Broken::no_socket)?, index as u32, interest)?;
         }
         lane.state = if needs_room { LaneState::Sending } else { LaneState::Waiting };
         Ok(())
     }
 
-    /// Follows the handshake; once it is done, on all sockets of a connection, that is up.
-    #[inline(never)]
-    fn shake_hands(&mut self, index: LaneIndex) -> Result<Option<Event>, Broken> {
+    /// Makes the socket that a request waits for.
+    #[cold]
+    fn reopen(&mut self, index: LaneIndex) -> Result<(), Broken> {
         let lane = &mut self.lanes[index];
-        let (Some(connection), Some(handshake)) = (&mut lane.connection, &mut lane.handshake) else {
-            return Err(Broken::no_socket());
-        };
-        let (state, interest) = match handshake.advance(connection)? {
-            Step::AwaitsRoom => (LaneState::Opening, Interest::Writable),
-            Step::AwaitsReply => (LaneState::Greeting, Interest::Readable),
-            Step::Done(hello) => {
-                let following = self.following.as_ref();
-                if following.is_some_and(|following| !following.accepts(&hello, index < self.connections)) {
+        let channel = lane.channel.as_mut().ok_or_else(Broken::no_socket)?;
+        lane.opened = self.clock.now();
+        channel.open()?;
+        self.poller.add(channel.socket().ok_or_else(Broken::no_socket)?, index as u32, Interest::Writable)?;
+        lane.state = LaneState::Opening;
+        lane.is_wanted = true;
+        Ok(())
+    }
+
+    /// Follows what comes before the first request; once that is over, on all sockets of a connection, it is up.
+    #[inline(never)]
+    fn greet(&mut self, index: LaneIndex) -> Result<Option<Event>, Broken> {
+        let lane = &mut self.lanes[index];
+        let channel = lane.channel.as_mut().ok_or_else(Broken::no_socket)?;
+        let (state, interest) = match channel.greet()? {
+            Greeted::AwaitsRoom => (LaneState::Opening, Interest::Writable),
+            Greeted::AwaitsReply => (LaneState::Greeting, Interest::Readable),
+            Greeted::Ready(hello) => {
+                if let (Some(following), Some(hello)) = (self.following.as_ref(), hello)
+                    && !following.accepts(&hello, index < self.connections)
+                {
                     return Err(Broken::other_role());
                 }
                 (LaneState::Idle, Interest::Readable)
             }
         };
         if (state == LaneState::Opening) != (lane.state == LaneState::Opening) {
-            self.poller.modify(connection.as_fd(), index as u32, interest)?;
+            self.poller.modify(channel.socket().ok_or_else(Broken::no_socket)?, index as u32, interest)?;
         }
         lane.state = state;
         if state != LaneState::Idle {
             return Ok(None);
         }
-        lane.handshake = None;
         // Of one that was being made when the run's clock began, the time is not known, and stays out.
-        if let Some(connect_ns) = self.clock.now().checked_sub(lane.opened) {
+        let connect_ns = self.clock.now().checked_sub(lane.opened);
+        if let Some(connect_ns) = connect_ns {
             self.connects.add(connect_ns);
         }
-        let is_whole = self.mates(index).all(|mate| self.lanes[mate].state == LaneState::Idle);
-        Ok(is_whole.then(|| Event::Up(self.connection_of(index))))
+        if std::mem::take(&mut lane.is_wanted) {
+            self.note_connected(index, connect_ns);
+            return self.transmit(index).map(|()| None);
+        }
+        Ok(self.up(index))
     }
 
+    /// The event of a lane that is ready, once all of its connection are.
+    fn up(&self, index: LaneIndex) -> Option<Event> {
+        let is_whole = self.mates(index).all(|mate| self.lanes[mate].state == LaneState::Idle);
+        is_whole.then(|| Event::Up(self.connection_of(index)))
+    }
+
+    #[inline]
     fn take_reply(&mut self, index: LaneIndex) -> Result<Option<Event>, Broken> {
-        let clock = self.clock;
         let lane = &mut self.lanes[index];
         let (awaited, waiting) = (lane.awaited, lane.state == LaneState::Waiting);
-        let Some(Received { message, arrived_unix_ns }) = lane.connection()?.receive()? else {
+        let Some(Channel::Mongo { connection, .. }) = &mut lane.channel else {
+            return self.take_answer(index);
+        };
+        let Some(Received { message, arrived_unix_ns }) = connection.receive()? else {
             return Ok(None);
         };
+        let clock = self.clock;
         let done = self.arrivals.instant(arrived_unix_ns, || clock.now());
         if !waiting {
             return Err(Broken::bad(&"the server sent a message nobody asked for"));
@@ -316,15 +350,56 @@ impl WireTarget {
         self.lanes[index].state = LaneState::Idle;
         Ok(Some(Event::Reply { connection: self.connection_of(index), done, reply }))
     }
-}
 
-impl Lane {
-    fn connection(&mut self) -> Result<&mut Connection, Broken> {
-        self.connection.as_mut().ok_or_else(Broken::no_socket)
+    /// The reply of a protocol behind a link.
+    #[inline(never)]
+    fn take_answer(&mut self, index: LaneIndex) -> Result<Option<Event>, Broken> {
+        let lane = &mut self.lanes[index];
+        let waiting = lane.state == LaneState::Waiting;
+        let Some(Channel::Linked { link, .. }) = &mut lane.channel else { return Err(Broken::no_socket()) };
+        let Some(answer) = link.receive()? else {
+            let is_closed = link.socket().is_none();
+            // What the peer has closed in good order is made anew where a request needs it.
+            return match (waiting, is_closed, link.has_more_to_send()) {
+                (true, true, _) => self.reopen(index).map(|()| None),
+                (true, false, true) => self.transmit(index).map(|()| None),
+                _ => Ok(None),
+            };
+        };
+        if !waiting {
+            return Err(Broken::bad(&"the server sent a reply nobody asked for"));
+        }
+        lane.state = LaneState::Idle;
+        let clock = self.clock;
+        let done = self.arrivals.instant(answer.arrived_unix_ns, || clock.now());
+        let first = self.arrivals.placed(answer.first_arrived_unix_ns).unwrap_or(done);
+        let connection = self.connection_of(index);
+        if let Some(times) = self.times.get_mut(connection) {
+            times.first_byte = first.min(done);
+        }
+        Ok(Some(Event::Reply { connection, done, reply: answered(answer) }))
+    }
+
+    /// Notes how long the socket took to make that a request waited for.
+    fn note_connected(&mut self, index: LaneIndex, connect_ns: Option<Nanos>) {
+        let connection = self.connection_of(index);
+        if let Some(times) = self.times.get_mut(connection) {
+            times.connect_ns = connect_ns;
+        }
     }
 }
 
-impl Target for WireTarget {
+impl Lane {
+    /// The connection to a server of MongoDB's.
+    fn mongo(&mut self) -> Option<&mut Connection> {
+        match &mut self.channel {
+            Some(Channel::Mongo { connection, .. }) => Some(connection),
+            _ => None,
+        }
+    }
+}
+
+impl Target for SocketTarget {
     #[inline]
     fn now(&self) -> Nanos {
         self.clock.now()
@@ -397,8 +472,14 @@ impl Target for WireTarget {
         }
     }
 
-    fn kept_reply(&self, connection: ConnectionIndex) -> Option<&[u8]> {
-        self.kept.as_ref()?.whole(connection)
+    fn kept_reply(&mut self, connection: ConnectionIndex) -> Option<KeptReply<'_>> {
+        let lane = self.lane_of(connection);
+        if let Some(Channel::Linked { link, .. }) = &mut self.lanes[lane].channel {
+            self.spare.clear();
+            link.view(&mut self.spare);
+            return Some(KeptReply::of_view(&self.spare));
+        }
+        KeptReply::of_message(self.kept.as_ref()?.whole(connection)?)
     }
 
     #[inline]
@@ -416,18 +497,42 @@ impl Target for WireTarget {
     #[inline]
     fn request(&mut self, connection: ConnectionIndex) -> &mut Vec<u8> {
         let lane = self.lane_of(connection);
-        if let Some(connection) = &mut self.lanes[lane].connection {
+        if let Some(connection) = self.lanes[lane].mongo() {
             return connection.request();
         }
         self.spare.clear();
         &mut self.spare
     }
 
+    fn render(
+        &mut self,
+        connection: ConnectionIndex,
+        request: Request,
+        values: &[u8],
+        looks: ReplyLooks,
+    ) -> Result<u64, String> {
+        if self.times.is_empty() {
+            self.times = vec![ReplyTimes::default(); self.connections];
+        }
+        self.times[connection] = ReplyTimes::default();
+        let lane = self.lane_of(connection);
+        match &mut self.lanes[lane].channel {
+            Some(Channel::Linked { link, .. }) => link.render(request, values, looks),
+            _ => Ok(0),
+        }
+    }
+
+    fn times(&self, connection: ConnectionIndex) -> ReplyTimes {
+        self.times.get(connection).copied().unwrap_or_default()
+    }
+
     #[inline]
     fn send(&mut self, connection: ConnectionIndex, request_id: i32, _documents: u32) -> Result<(), Failure> {
         let lane = self.lane_of(connection);
         self.lanes[lane].awaited = request_id;
-        self.transmit(lane).map_err(|Broken { class, message }| self.close(lane, class, &message))
+        let is_closed = self.lanes[lane].channel.as_ref().is_some_and(|channel| channel.socket().is_none());
+        let sent = if is_closed { self.reopen(lane) } else { self.transmit(lane) };
+        sent.map_err(|Broken { class, message, .. }| self.close(lane, class, &message))
     }
 
     fn reset(&mut self, connection: ConnectionIndex) {
@@ -443,15 +548,16 @@ impl Target for WireTarget {
         let following = self.following.as_ref()?;
         let lane =
             answered.map(|connection| self.lane_of(connection)).filter(|&lane| lane < self.connections);
-        let primary = lane.map(|lane| &self.lanes[lane].endpoint).or_else(|| following.primary());
+        let primary =
+            lane.and_then(|lane| self.lanes[lane].destination.mongo()).or_else(|| following.primary());
         primary.map(|primary| primary.name().to_owned())
     }
 
     fn missing(&self) -> Option<String> {
-        let is_down = |lane: &&Lane| lane.handshake.is_some() || lane.connection.is_none();
-        let down = self.lanes.iter().filter(is_down).map(|lane| &lane.endpoint);
+        let is_down = |lane: &&Lane| !lane.channel.as_ref().is_some_and(Channel::is_ready);
+        let down = self.lanes.iter().filter(is_down).map(|lane| &lane.destination);
         // A lane that found no router has tried all of them.
-        let missing: BTreeSet<&str> = down.chain(&self.routers).map(Endpoint::name).collect();
+        let missing: BTreeSet<&str> = down.chain(&self.routers).map(Destination::name).collect();
         let is_told = self.following.is_none() && self.has_several && !missing.is_empty();
         is_told.then(|| missing.into_iter().collect::<Vec<_>>().join(", "))
     }
@@ -475,7 +581,7 @@ mod tests {
 
     #[test]
     fn sockets_are_left_alone_only_while_the_kernel_stamps_replies() {
-        let mut target = WireTarget::new(&Routes::to(Vec::new()), 0, 0).unwrap();
+        let mut target = SocketTarget::new(&Routes::to(Vec::new()), 0, 0).unwrap();
         target.rest(target.now() + NANOS_PER_S / 1_000).unwrap();
         let looks = target.looks();
         assert!(looks.rests == 1 && looks.rested_ns > 0 && looks.unstamped == 0, "{looks:?}");

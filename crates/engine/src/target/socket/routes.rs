@@ -2,13 +2,13 @@
 
 use brimline_wire::endpoint::Endpoint;
 
-use super::Followed;
+use super::{Destination, Followed};
 use crate::replica_set::Servers;
 
 /// Where requests go. Each connection has a socket to one server of each group: connection *i* to server *i* modulo their number.
 #[derive(Clone, Debug)]
 pub struct Routes {
-    pub(super) groups: Vec<Vec<Endpoint>>,
+    pub(super) groups: Vec<Vec<Destination>>,
     pub(super) choice: Choice,
     /// The replica set that they belong to, when it is followed.
     pub(super) set: Option<Followed>,
@@ -27,17 +27,17 @@ pub(super) enum Choice {
 
 impl Routes {
     /// All requests to these servers, at least one.
-    pub fn to(servers: Vec<Endpoint>) -> Self {
+    pub fn to(servers: Vec<Destination>) -> Self {
         Self { groups: vec![servers], choice: Choice::None, set: None }
     }
 
     /// Writes to some servers and reads to others, at least one each.
-    pub fn by_kind(writes: Vec<Endpoint>, reads: Vec<Endpoint>) -> Self {
+    pub fn by_kind(writes: Vec<Destination>, reads: Vec<Destination>) -> Self {
         Self { groups: vec![writes, reads], choice: Choice::Kind, set: None }
     }
 
     /// Record *i* to server *i* modulo their number, at least one.
-    pub fn by_record(servers: impl Iterator<Item = Endpoint>) -> Self {
+    pub fn by_record(servers: impl Iterator<Item = Destination>) -> Self {
         let groups: Vec<_> = servers.map(|server| vec![server]).collect();
         let choice = Choice::Record(groups.len() as u64);
         Self { groups, choice, set: None }
@@ -50,7 +50,7 @@ impl Routes {
     }
 
     /// The servers, when there are several and any of them takes any request: the routers of a cluster.
-    pub(super) fn routers(&self) -> &[Endpoint] {
+    pub(super) fn routers(&self) -> &[Destination] {
         match self.groups.as_slice() {
             [alike] if alike.len() > 1 && self.set.is_none() => alike,
             _ => &[],
@@ -59,7 +59,10 @@ impl Routes {
 
     /// What is known of that replica set to begin with: the first server takes its writes, a second group its reads.
     pub fn servers(&self) -> Servers {
-        let group = |number: usize| self.groups.get(number).map(Vec::as_slice).unwrap_or_default();
-        Servers { primary: group(0).first().cloned(), readers: group(1).to_vec() }
+        let group = |number: usize| {
+            let group = self.groups.get(number).map(Vec::as_slice).unwrap_or_default();
+            group.iter().filter_map(Destination::mongo).cloned()
+        };
+        Servers { primary: group(0).next(), readers: group(1).collect::<Vec<Endpoint>>() }
     }
 }

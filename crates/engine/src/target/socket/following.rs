@@ -6,7 +6,7 @@ use std::sync::Arc;
 use brimline_wire::endpoint::Endpoint;
 use brimline_wire::hello::Hello;
 
-use super::{Event, LaneIndex, LaneState, WireTarget};
+use super::{Destination, Event, LaneIndex, LaneState, SocketTarget};
 use crate::clock::{NANOS_PER_S, Nanos};
 use crate::failure::{Failure, FailureClass};
 use crate::replica_set::{Servers, View};
@@ -45,9 +45,9 @@ impl Following {
     }
 
     /// Where the reads of a lane go: on where they went, as long as that takes them.
-    fn reader(&self, now_at: &Endpoint, lane: usize) -> Option<&Endpoint> {
+    fn reader(&self, now_at: &str, lane: usize) -> Option<&Endpoint> {
         let readers = &self.servers.readers;
-        let same = readers.iter().find(|reader| reader.name() == now_at.name());
+        let same = readers.iter().find(|reader| reader.name() == now_at);
         same.or_else(|| readers.get((self.first + lane) % readers.len().max(1)))
     }
 
@@ -58,14 +58,14 @@ impl Following {
     }
 }
 
-impl WireTarget {
+impl SocketTarget {
     /// The server that a lane goes to; `None` while there is none.
     fn server_for(&self, index: LaneIndex) -> Option<&Endpoint> {
         let lane = &self.lanes[index];
         match &self.following {
-            None => Some(&lane.endpoint),
+            None => lane.destination.mongo(),
             Some(following) if index < self.connections => following.primary(),
-            Some(following) => following.reader(&lane.endpoint, index - self.connections),
+            Some(following) => following.reader(lane.destination.name(), index - self.connections),
         }
     }
 
@@ -81,7 +81,7 @@ impl WireTarget {
             return false;
         };
         let lane = &mut self.lanes[index];
-        lane.endpoint = server;
+        lane.destination = Destination::Mongo(server);
         lane.is_spent = false;
         true
     }
@@ -108,7 +108,7 @@ impl WireTarget {
         following.waiting.extend(self.resting.drain(..).map(|(_, index)| index));
         for index in 0..self.lanes.len() {
             let current = self.server_for(index).map(Endpoint::name);
-            if current != Some(self.lanes[index].endpoint.name()) {
+            if current != Some(self.lanes[index].destination.name()) {
                 self.lanes[index].is_spent = true;
                 self.replace_unused(index);
             }
@@ -132,8 +132,7 @@ impl WireTarget {
     /// Closes a lane that is to be opened to another server.
     fn drop_spent(&mut self, index: LaneIndex) {
         let lane = &mut self.lanes[index];
-        lane.connection = None;
-        lane.handshake = None;
+        lane.channel = None;
         lane.state = LaneState::Down;
         if let Some(following) = &mut self.following {
             following.waiting.push(index);
@@ -146,7 +145,7 @@ impl WireTarget {
         self.lanes[index].is_spent = true;
         let Some(following) = &self.following else { return };
         let is_of_primary =
-            following.primary().map(Endpoint::name) == Some(self.lanes[index].endpoint.name());
+            following.primary().map(Endpoint::name) == Some(self.lanes[index].destination.name());
         if index < self.connections && is_of_primary {
             following.set.view.stepped_down(following.version);
         } else {
@@ -163,7 +162,7 @@ impl WireTarget {
             if self.lanes[index].is_spent && self.lanes[index].state == LaneState::Idle {
                 self.drop_spent(index);
             }
-            is_down |= self.lanes[index].connection.is_none();
+            is_down |= self.lanes[index].channel.is_none();
         }
         is_down
     }

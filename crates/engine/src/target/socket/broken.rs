@@ -2,6 +2,7 @@
 
 use std::io;
 
+use brimline_net::link::{Lost, LostKind};
 use brimline_net::stream::StreamError;
 use brimline_wire::connection::ConnectionError;
 use brimline_wire::handshake::HandshakeError;
@@ -9,23 +10,29 @@ use brimline_wire::handshake::HandshakeError;
 use crate::failure::FailureClass;
 
 /// Why a connection can't be used any more.
-pub(super) struct Broken {
+pub struct Broken {
     pub class: FailureClass,
     pub message: String,
+    /// Whether the next try would end the same way, and might lock an account.
+    pub is_final: bool,
 }
 
 impl Broken {
+    pub fn new(class: FailureClass, message: String) -> Self {
+        Self { class, message, is_final: false }
+    }
+
     pub fn bad(error: &dyn std::fmt::Display) -> Self {
-        Self { class: FailureClass::BadReply, message: error.to_string() }
+        Self::new(FailureClass::BadReply, error.to_string())
     }
 
     pub fn no_socket() -> Self {
-        Self { class: FailureClass::ConnectionLost, message: "the connection is down".to_owned() }
+        Self::new(FailureClass::ConnectionLost, "the connection is down".to_owned())
     }
 
     pub fn other_role() -> Self {
         let message = "the server has another role in its replica set by now".to_owned();
-        Self { class: FailureClass::ConnectionLost, message }
+        Self::new(FailureClass::ConnectionLost, message)
     }
 }
 
@@ -35,21 +42,32 @@ impl From<ConnectionError> for Broken {
             ConnectionError::Stream(StreamError::Io(_) | StreamError::Closed) => FailureClass::ConnectionLost,
             _ => FailureClass::BadReply,
         };
-        Self { class, message: error.to_string() }
+        Self::new(class, error.to_string())
     }
 }
 
 impl From<HandshakeError> for Broken {
     fn from(error: HandshakeError) -> Self {
+        let is_final = error.is_final();
         match error {
             HandshakeError::Connection(error) => error.into(),
-            error => Self::bad(&error),
+            error => Self { is_final, ..Self::bad(&error) },
         }
+    }
+}
+
+impl From<Lost> for Broken {
+    fn from(Lost { kind, message }: Lost) -> Self {
+        let class = match kind {
+            LostKind::Closed | LostKind::Io | LostKind::Refused => FailureClass::ConnectionLost,
+            LostKind::BadReply => FailureClass::BadReply,
+        };
+        Self { class, message, is_final: kind == LostKind::Refused }
     }
 }
 
 impl From<io::Error> for Broken {
     fn from(error: io::Error) -> Self {
-        Self { class: FailureClass::ConnectionLost, message: error.to_string() }
+        Self::new(FailureClass::ConnectionLost, error.to_string())
     }
 }
