@@ -9,6 +9,7 @@ use std::time::Duration;
 use brimline_engine::clock::{Nanos, unix_now_ns};
 use brimline_engine::proof::prove;
 use brimline_engine::standstill::Standstill;
+use brimline_engine::target::Destination;
 use brimline_wire::access::Access;
 use brimline_wire::endpoint::Endpoint;
 use serde::Serialize;
@@ -221,7 +222,8 @@ fn start<'scope>(
 /// Runs the threads to their end, writes the last checkpoint and says why it ended.
 fn direct(shared: &Shared, from: &Checkpoint) -> Ending {
     let is_wanted = || !shared.is_abandoned.load(Ordering::Relaxed);
-    if let Err(reason) = prove(&shared.endpoint, shared.plan.reply_timeout_ns, is_wanted) {
+    let server = Destination::Mongo(shared.endpoint.clone());
+    if let Err(reason) = prove(&server, shared.plan.reply_timeout_ns, is_wanted) {
         return shared.ending().unwrap_or(Ending::ServerLost { reason });
     }
     let (watch, claims) = (Watch::default(), Claims::default());

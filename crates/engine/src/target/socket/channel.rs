@@ -70,6 +70,9 @@ impl Destination {
     }
 
     /// Starts connecting and returns at once.
+    ///
+    /// # Errors
+    /// As [`Connector::connect`].
     pub fn connect(&self) -> io::Result<Channel> {
         match self {
             Self::Mongo(endpoint) => {
