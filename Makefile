@@ -173,6 +173,11 @@ lock-docs: $(VENV)/.installed ## Pin the newest versions of what builds the site
 	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
 	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file tools/site/requirements.txt tools/site/requirements.in
 
+.PHONY: lock-postgres
+lock-postgres: $(VENV)/.installed ## Pin the newest version of PostgreSQL's programs
+	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
+	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file tools/postgres/requirements.txt tools/postgres/requirements.in
+
 .PHONY: browser
 browser: ## Install headless Chromium for the browser tests (Debian, Ubuntu; needs root)
 	command -v chromium || command -v chromium-browser || (apt-get update -q && apt-get install -qy --no-install-recommends chromium)
@@ -180,6 +185,14 @@ browser: ## Install headless Chromium for the browser tests (Debian, Ubuntu; nee
 .PHONY: valgrind
 valgrind: ## Install valgrind for the instruction counts (Debian, Ubuntu; needs root)
 	command -v valgrind || (apt-get update -q && apt-get install -qy --no-install-recommends valgrind)
+
+.PHONY: mariadb
+mariadb: ## Install MariaDB's programs for labs, without a service (Debian, Ubuntu; needs root)
+	command -v mariadbd || (apt-get update -q && apt-get install -qy --no-install-recommends mariadb-server-core mariadb-client-core)
+
+.PHONY: postgres
+postgres: $(VENV)/.installed ## Install PostgreSQL's programs for labs into .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement tools/postgres/requirements.txt
 
 .PHONY: clean
 clean: ## Remove everything that was built or installed

@@ -37,7 +37,7 @@ from brimline.record import RunRecord
 from brimline.record.model import ErrorRow
 from brimline.servers import Deployment, control_client, external, primary_now
 from brimline.servers.lab.state import Lab, LabServer, server_process
-from brimline.servers.launch import Guardian, end, launch
+from brimline.servers.launch import Guardian, end, launch_again
 from brimline.spec import load_spec
 
 Blow = Literal["step-down", "kill"]
@@ -95,13 +95,10 @@ class Blows:
         if process is None:
             raise TimeoutError("the primary's process is not known")
         mongod = psutil.Process(process.pid)
-        command, environment = mongod.cmdline(), mongod.environ()
         mongod.kill()
         psutil.wait_procs([mongod], timeout=10)
         self._await(lambda: self._primary_or_none() is not None, "no other member was elected")
-        libraries = environment.get("LD_LIBRARY_PATH")
-        directory = self.lab.directory_of(server)
-        self.guardians.append(launch(command, directory=directory, libraries=Path(libraries) if libraries else None))
+        self.guardians.append(launch_again(self.lab.directory_of(server)))
 
     def _primary(self) -> LabServer:
         self._await(lambda: self._primary_or_none() is not None, "there is no primary")

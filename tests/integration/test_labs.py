@@ -16,8 +16,10 @@ from pymongo.errors import OperationFailure, PyMongoError, ServerSelectionTimeou
 import brimline
 from brimline.api.lab import lab_up
 from brimline.errors import Interrupted
-from brimline.servers.lab import lifecycle
 from brimline.servers.lab.certificates import CLIENT_SUBJECT
+from brimline.servers.lab.fleet import Fleet
+from brimline.servers.lab.mongodb import MongoDbRecipe
+from brimline.servers.lab.recipe import Made
 from tests.support import fake_mongos
 from tests.support.command_line import CommandLine
 from tests.support.labs import left_behind, processes_below, stand_in_mongos
@@ -219,14 +221,14 @@ def test_ctrl_c_while_a_lab_comes_up_leaves_nothing(cli: CommandLine, cache: Pat
 def test_ctrl_c_at_the_last_instant_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It comes while nobody looks: between the last wait and the lab's completion."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    built = lifecycle._built
+    make = MongoDbRecipe.make
 
-    def built_and_interrupted(*words: Any) -> Any:
-        lab = built(*words)
+    def made_and_interrupted(recipe: MongoDbRecipe, fleet: Fleet) -> Made:
+        made = make(recipe, fleet)
         signal.raise_signal(signal.SIGINT)
-        return lab
+        return made
 
-    monkeypatch.setattr(lifecycle, "_built", built_and_interrupted)
+    monkeypatch.setattr(MongoDbRecipe, "make", made_and_interrupted)
     with pytest.raises(Interrupted):
         lab_up("late", small=True)
     assert left_behind(tmp_path) == []

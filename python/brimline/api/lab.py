@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from brimline.errors import UsageError
-from brimline.execution import interruptible
+from brimline.execution import StopToken, interruptible
 from brimline.servers.binary import find_mongod, find_mongos
 from brimline.servers.lab.leftovers import sweep_labs
 from brimline.servers.lab.lifecycle import DEADLINE_S, Raised, ServerLook, bring_up, find_lab, look_at, take_down
+from brimline.servers.lab.mongodb import MongoDbRecipe
 from brimline.servers.lab.network import Between, Network, parse_bit_rate
+from brimline.servers.lab.recipe import Recipe
 from brimline.servers.lab.restart import start_servers, stop_servers
 from brimline.servers.lab.spec import (
     CACHE_GB_DEFAULT,
@@ -22,9 +24,12 @@ from brimline.servers.lab.spec import (
     SHARDS_MAX,
     LabSpec,
     MemberSpec,
+    System,
     members_of,
 )
+from brimline.servers.lab.sql import SqlRecipe
 from brimline.servers.lab.state import Lab, LabServer, labs_directory, stored_labs
+from brimline.servers.sql_programs import find_sql_program
 from brimline.units import parse_duration, parse_percentage
 
 __all__ = ["LabWords", "lab", "lab_down", "lab_spec", "lab_start", "lab_status", "lab_stop", "lab_up", "labs"]
@@ -40,7 +45,8 @@ class LabWords(TypedDict, total=False):
     `delays_s`: members by number, from 1. `cpus`: processors that the servers may run on; `cpu_share`: how many
     CPUs each may use (root). `small`: small journal files,
     for tests of behaviour. `delay` ("5ms", each way) and `rate` ("100mbit") of a line `between` "clients" and servers,
-    the "members", or "all", `loss` ("1%") of its segments. `deadline_s`: until when it must be up.
+    the "members", or "all", `loss` ("1%") of its segments. `deadline_s`: until when it must be up. `mariadb`,
+    `postgres`: one such server in place of MongoDB's.
     """
 
     replica_set: int | None
@@ -65,6 +71,8 @@ class LabWords(TypedDict, total=False):
     mongos: Path | None
     server_version: str | None
     deadline_s: float
+    mariadb: bool
+    postgres: bool
 
 
 @contextmanager
@@ -132,6 +140,7 @@ def labs() -> list[Lab]:
 
 def lab_spec(words: LabWords) -> LabSpec:
     """What the words ask for. Raises UsageError."""
+    system = _system(words)
     shards, routed = words.get("shards"), words.get("client_routed")
     if shards is not None and routed is not None:
         raise UsageError("a lab has shards behind a mongos or client-routed ones", hint="give one of the two")
@@ -153,9 +162,10 @@ def lab_spec(words: LabWords) -> LabSpec:
             if members
             else "standalone"
         ),
+        system=system,
         members=members,
         shard_count=count or 0,
-        auth=words.get("auth", False),
+        auth=words.get("auth", False) or system != "mongodb",
         tls=words.get("tls", False),
         cache_gb=words.get("cache_gb", CACHE_GB_DEFAULT),
         cpus=words.get("cpus", ()),
@@ -164,6 +174,29 @@ def lab_spec(words: LabWords) -> LabSpec:
         election_timeout_ms=words.get("election_timeout_ms", ELECTION_TIMEOUT_MS_DEFAULT),
         network=_network(words),
     )
+
+
+_OF_MONGODB = {
+    "replica_set": "--replica-set",
+    "shards": "--shards",
+    "client_routed": "--client-routed",
+    "mongod": "--mongod",
+    "mongos": "--mongos",
+    "server_version": "--server-version",
+}
+
+
+def _system(words: LabWords) -> System:
+    """The kind of the servers. Raises UsageError where two are asked for, or what only the other kind has."""
+    if not (words.get("mariadb") or words.get("postgres")):
+        return "mongodb"
+    if words.get("mariadb") and words.get("postgres"):
+        raise UsageError("a lab has MariaDB or PostgreSQL", hint="bring up two labs, with a name each")
+    for word, option in _OF_MONGODB.items():
+        if words.get(word) is not None:
+            chosen = "--mariadb" if words.get("mariadb") else "--postgres"
+            raise UsageError(f"{option} is of MongoDB, and the lab is {chosen}", hint="leave one of the two out")
+    return "mariadb" if words.get("mariadb") else "postgres"
 
 
 def _network(words: LabWords) -> Network | None:
@@ -204,18 +237,24 @@ def _members(words: LabWords) -> tuple[MemberSpec, ...]:
 
 def _brought_up(spec: LabSpec, words: LabWords, *, outlives: bool, say: Say) -> Raised:
     with interruptible() as stop:
-        mongod = find_mongod(
-            flag=words.get("mongod"),
-            server_version=words.get("server_version"),
-            say=say,
-            meanwhile=stop.raise_if_requested,
-        )
         return bring_up(
             spec,
-            mongod=mongod,
-            mongos=find_mongos(flag=words.get("mongos")) if spec.topology == "sharded cluster" else None,
+            recipe=_recipe(spec, words, say=say, stop=stop),
             outlives=outlives,
             deadline_s=words.get("deadline_s", DEADLINE_S),
             say=say,
             meanwhile=stop.raise_if_requested,
         )
+
+
+def _recipe(spec: LabSpec, words: LabWords, *, say: Say, stop: StopToken) -> Recipe:
+    if spec.system != "mongodb":
+        return SqlRecipe(program=find_sql_program(spec.system, tls=spec.tls))
+    mongod = find_mongod(
+        flag=words.get("mongod"),
+        server_version=words.get("server_version"),
+        say=say,
+        meanwhile=stop.raise_if_requested,
+    )
+    mongos = find_mongos(flag=words.get("mongos")) if spec.topology == "sharded cluster" else None
+    return MongoDbRecipe(mongod=mongod, mongos=mongos)

@@ -12,6 +12,7 @@ from brimline.execution import StopToken
 from brimline.servers import Deployment, ServerBinary, external
 from brimline.servers.binary import find_mongos
 from brimline.servers.lab.lifecycle import bring_up
+from brimline.servers.lab.mongodb import MongoDbRecipe
 from brimline.servers.lab.names import (
     CLIENT_ROUTED,
     STANDALONE,
@@ -88,8 +89,7 @@ def own_lab(
     spec = replace(lab_spec_of(options), name=f"{NAME_DEFAULT}-{secrets.token_hex(4)}")
     raised = bring_up(
         spec,
-        mongod=binary,
-        mongos=router_of(options),
+        recipe=MongoDbRecipe(mongod=binary, mongos=router_of(options)),
         outlives=False,
         say=say,
         meanwhile=stop.raise_if_requested,

@@ -19,6 +19,7 @@ from brimline.cli.help import GroupedCommand
 from brimline.cli.output import console, printing
 from brimline.errors import ExitCode, UsageError
 from brimline.report.document import FORMAT_VERSION
+from brimline.servers.lab.kinds import kind_of
 from brimline.servers.lab.lifecycle import DEADLINE_S, ServerLook, is_complete
 from brimline.servers.lab.network import LOCAL, Network
 from brimline.servers.lab.spec import CACHE_GB_DEFAULT, NAME_DEFAULT
@@ -43,6 +44,8 @@ _AsJson = Annotated[opt.OutputOptions, only("as_json")]
 class UpOptions(Group):
     """What a lab is made of."""
 
+    mariadb: bool = option("--mariadb", "", "One MariaDB in place of MongoDB.", default=False)
+    postgres: bool = option("--postgres", "", "One PostgreSQL in place of MongoDB.", default=False)
     replica_set: int | None = option("--replica-set", "N", "Members with data, of the set or of each shard.")
     shards: int | None = option("--shards", "N", "A sharded cluster of N shards; needs a mongos.")
     client_routed: int | None = option("--client-routed", "N", "N independent servers, or sets, without a router.")
@@ -90,6 +93,8 @@ def up(
     lab = lab_up(
         name,
         say=(lambda _: None) if output.quiet else _talk,
+        mariadb=said.mariadb,
+        postgres=said.postgres,
         replica_set=said.replica_set,
         shards=said.shards,
         client_routed=said.client_routed,
@@ -220,7 +225,7 @@ def _show(lab: Lab, looks: Sequence[ServerLook], *, as_json: bool) -> int:
             sys.stdout.write(json.dumps(_document(lab, looks), indent=2) + "\n")
             return 0
         out = console()
-        out.print(f"{lab.name}: {lab.topology}, mongod {lab.version}, {_state(lab, looks)}")
+        out.print(f"{lab.name}: {lab.topology}, {_product(lab)} {lab.version}, {_state(lab, looks)}")
         if (network := _network(lab)) is not None:
             out.print(f"network: {network.described}, by forwarders")
         table = Table(box=None, pad_edge=False, header_style="dim")
@@ -244,6 +249,10 @@ def _show(lab: Lab, looks: Sequence[ServerLook], *, as_json: bool) -> int:
         for uri in lab.uris:
             out.print(uri, soft_wrap=True)
     return 0
+
+
+def _product(lab: Lab) -> str:
+    return kind_of(lab.servers[0].role).product if lab.servers else "version"
 
 
 def _state(lab: Lab, looks: Sequence[ServerLook]) -> str:

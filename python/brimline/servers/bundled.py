@@ -30,10 +30,11 @@ from brimline.servers.binary import ServerBinary, find_mongod
 from brimline.servers.deployment import Deployment, control_client, inspect_deployment
 from brimline.servers.failure import StartFailure, start_error, start_failure
 from brimline.servers.lab.leftovers import sweep_labs
-from brimline.servers.launch import Guardian, end, launch
+from brimline.servers.launch import Guardian, Manner, end, launch
 from brimline.servers.processes import identify, kill
 from brimline.servers.state import create_directory, read_server, servers_directory, sweep
 
+MONGOD_LOG = "mongod.log"
 CACHE_GB_DEFAULT = 1.0
 CACHE_GB_MIN = 0.25
 """WiredTiger's own lower bound."""
@@ -67,7 +68,7 @@ class _Server:
     def failure(self) -> StartFailure:
         return start_failure(
             exit_code=self.guardian.poll(),
-            log=self.directory / "mongod.log",
+            log=self.directory / MONGOD_LOG,
             stderr=self.directory / "stderr",
         )
 
@@ -149,7 +150,7 @@ def server_command(binary: Path, *, directory: Path, port: int, cache_gb: float)
     return [
         str(binary),
         *("--dbpath", str(directory / "data")),
-        *("--logpath", str(directory / "mongod.log")),
+        *("--logpath", str(directory / MONGOD_LOG)),
         *("--bind_ip", "127.0.0.1"),
         *("--port", str(port)),
         *("--wiredTigerCacheSizeGB", f"{cache_gb:g}"),
@@ -196,7 +197,7 @@ def _spawn_in(directory: Path, binary: ServerBinary, *, cache_gb: float, port: i
     """Starts the server on what its directory holds; when it can't be started, nothing of it is left."""
     try:
         command = server_command(binary.path, directory=directory, port=port, cache_gb=cache_gb)
-        guardian = launch(command, directory=directory, libraries=binary.libraries)
+        guardian = launch(command, directory=directory, manner=Manner(libraries=binary.libraries))
     except OSError as error:
         rmtree(directory, ignore_errors=True)
         raise _cannot_start(error, directory.parent) from error

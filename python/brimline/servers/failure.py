@@ -1,4 +1,4 @@
-"""Owns explaining why a mongod did not start, from its exit code, its log and its standard error."""
+"""Owns explaining why a server did not start, from its exit code, its log and its standard error."""
 
 import json
 import re
@@ -7,13 +7,12 @@ from pathlib import Path
 
 from brimline.errors import TargetError
 
-EXIT_NET_ERROR = 48
-"""mongod's exit code when it can't listen on its port."""
-
 _LOG_TAIL_BYTES = 64 * 1024
 _LINES_SHOWN = 3
 _LINE_LENGTH_MAX = 300
 _SEVERITIES = frozenset({"F", "E"})
+_PRINTED_ERROR = re.compile(r"\[ERROR\] (?!Aborting)|FATAL:|PANIC:|\berror:")
+"""As MariaDB, PostgreSQL and their programs write it."""
 _HINTS: tuple[tuple[str, str], ...] = (
     (
         r"error while loading shared libraries",
@@ -36,6 +35,10 @@ _HINTS: tuple[tuple[str, str], ...] = (
         r"permission denied|read-only file system|EACCES|EROFS",
         "set XDG_CACHE_HOME to a directory on a disk that can be written",
     ),
+    (
+        r"user namespace",
+        "PostgreSQL doesn't run as root: run brimline as another user, or where root may open a user namespace",
+    ),
     (r"too many open files", "raise the limit of open files: ulimit -n 64000"),
     (
         r"illegal instruction|SIGILL",
@@ -53,21 +56,26 @@ _SIGNAL_HINTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartFailure:
-    """Why a start failed: the server's exit code (None when it still ran) and its last words, newest last."""
+    """Why a start failed: the server's exit code (None when it still ran) and its last words, newest last.
+
+    `port_was_taken`: another program took the port between the choice and the start.
+    """
 
     exit_code: int | None
     lines: tuple[str, ...]
-
-    @property
-    def port_was_taken(self) -> bool:
-        """Whether another program took the port between the choice and the start."""
-        return self.exit_code == EXIT_NET_ERROR and any("already in use" in line.lower() for line in self.lines)
+    port_was_taken: bool = False
 
 
 def start_failure(*, exit_code: int | None, log: Path, stderr: Path) -> StartFailure:
     """Collects the last error lines of the log and of standard error; either file may be missing."""
-    lines = [*error_lines(_tail(log)), *_stderr_lines(_tail(stderr))]
-    return StartFailure(exit_code=exit_code, lines=tuple(lines[-_LINES_SHOWN:]))
+    structured, printed = error_lines(_tail(log)), _printed_lines(_tail(stderr))
+    # Of a log on standard error, those that speak of errors.
+    errors = [line for line in printed if _PRINTED_ERROR.search(line)]
+    return StartFailure(
+        exit_code=exit_code,
+        lines=tuple([*structured, *(errors or printed)][-_LINES_SHOWN:]),
+        port_was_taken=exit_code is not None and any("already in use" in line.lower() for line in structured + printed),
+    )
 
 
 def error_lines(log_text: str) -> list[str]:
@@ -99,17 +107,19 @@ def start_error(
     if cache_entry is not None and failure.exit_code in _DAMAGED_EXIT_CODES:
         hint = f"what was fetched may be damaged: remove {cache_entry.parent}, and it is fetched anew"
     else:
-        hint = _hint(failure)
+        hint = _hint(failure, binary)
     return TargetError(f"the server can't be started: {what}: {words}", hint=hint)
 
 
-def _hint(failure: StartFailure) -> str:
+def _hint(failure: StartFailure, binary: Path) -> str:
     words = " ".join(failure.lines)
     for pattern, hint in _HINTS:
         if re.search(pattern, words, re.IGNORECASE):
             return hint
     if failure.exit_code in _SIGNAL_HINTS:
         return _SIGNAL_HINTS[failure.exit_code]
+    if not binary.name.startswith("mongo"):
+        return "give --uri of a running server, or another program on PATH"
     return "run `brimline doctor`, or give --mongod FILE or --uri of a running server"
 
 
@@ -122,7 +132,7 @@ def _log_entry_text(entry: dict[str, object]) -> str:
     return f"{entry.get('msg', '')}: {detail}" if detail else str(entry.get("msg", ""))
 
 
-def _stderr_lines(text: str) -> list[str]:
+def _printed_lines(text: str) -> list[str]:
     return [_shorten(line.strip()) for line in text.splitlines() if line.strip()]
 
 

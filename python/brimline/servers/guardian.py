@@ -2,13 +2,22 @@
 
     python -I -S guardian.py OPTIONS DIRECTORY COMMAND [ARGUMENT ...]
 
-OPTIONS is a JSON object. `libraries`: a directory that the server alone looks for shared libraries in first; `cpus`:
-the processors that it may run on.
+OPTIONS is a JSON object, empty for a program that needs nothing:
+
+- `libraries`: a directory that the server alone looks for shared libraries in first.
+- `cpus`: the processors that it may run on.
+- `before`: commands that are run to their end first, one after the other, such as the one that makes a data directory.
+- `end_signal`: the signal that ends it at once; SIGKILL unless given. A server of several processes has another one, by
+  which it ends all of them; what is left 5 seconds later is killed.
+- `seen_as`: for root alone: it runs in a user namespace in which its user has this id. PostgreSQL doesn't run as root,
+  and its files stay those of the user that started it.
 
 The server lives until the guardian's standard input ends: brimline closes it to stop the server, and the
-kernel closes it when brimline dies, however that happens. The guardian then kills the server and removes
+kernel closes it when brimline dies, however that happens. The guardian then ends the server and removes
 DIRECTORY. The word "keep" on standard input instead lets the server outlive brimline: from then on the guardian waits
-for the server's own end. When the guardian itself is killed, the kernel kills the server (PR_SET_PDEATHSIG).
+for the server's own end, or for SIGTERM. When the guardian itself is killed, the kernel ends the server
+(PR_SET_PDEATHSIG). Whatever processes a server leaves behind become the guardian's (PR_SET_CHILD_SUBREAPER) and are
+killed.
 
 Why a process: PR_SET_PDEATHSIG fires when the *thread* that forked ends, and brimline may be called from any
 thread; the guardian has one thread. `preexec_fn` would run Python between fork and exec of a process with
@@ -17,11 +26,11 @@ no CPU.
 
 Standard library only, and no import of brimline: it starts in about 20 ms. Exit code: the server's own when
 the server ended first (128 + signal when a signal ended it), 0 when it was stopped, 127 when the server can't
-be executed.
+be executed. A command of `before` that fails ends all with its own.
 """
 
 # pathlib would double the time to start.
-# ruff: noqa: PTH104, PTH115, PTH118, PTH123
+# ruff: noqa: PTH104, PTH115, PTH118, PTH123, PTH208
 
 import ctypes
 import json
@@ -30,18 +39,57 @@ import select
 import shutil
 import signal
 import sys
+import time
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_CLONE_NEWUSER = 0x10000000
 _EXEC_FAILED = 127
 _STANDARD_INPUT = 0
 _KEEP = b"keep"
+_END_S = 5.0
+_LOOK_S = 0.01
+
+Options = Mapping[str, object]
 
 
-def main(options: dict[str, object], directory: str, command: list[str]) -> int:
+def main(options: Options, directory: str, command: Sequence[str]) -> int:
     """Starts `command`, waits for the end of standard input or of the server; see the module."""
     # Loaded before the fork, so that the child does nothing that could fail or block.
     libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    told_to_end = _sigterm()
+    code = 0
+    for each in [*_commands(options.get("before", ())), command]:
+        server = _start(libc, options, directory, each)
+        if not _ended_first(server, told_to_end):
+            _end(server, options)
+            _end_orphans()
+            shutil.rmtree(directory, ignore_errors=True)
+            return 0
+        code = _wait(server)
+        _end_orphans()
+        if code != 0:
+            break
+    return code
+
+
+def _commands(said: object) -> list[list[str]]:
+    return [[str(word) for word in command] for command in said] if isinstance(said, list) else []
+
+
+def _sigterm() -> int:
+    """A descriptor that can be read when SIGTERM has come."""
+    told, tell = os.pipe()
+    os.set_blocking(tell, False)
+    signal.set_wakeup_fd(tell)
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    return told
+
+
+def _start(libc: ctypes.CDLL, options: Options, directory: str, command: Sequence[str]) -> int:
     guardian = os.getpid()
     may_start, allow_start = os.pipe()
     server = os.fork()
@@ -51,21 +99,18 @@ def main(options: dict[str, object], directory: str, command: list[str]) -> int:
     os.close(may_start)
     # Written before the server executes anything, so that there is no instant in which a server runs
     # unrecorded.
-    _write_state(directory, server, os.path.realpath(command[0]))
+    _write_state(directory, server, os.path.realpath(command[0]), options)
     os.close(allow_start)
-    if _server_ended_first(server):
-        return _wait(server)
-    os.kill(server, signal.SIGKILL)
-    _wait(server)
-    shutil.rmtree(directory, ignore_errors=True)
-    return 0
+    return server
 
 
 def _become_server(
-    libc: ctypes.CDLL, guardian: int, may_start: int, command: list[str], options: dict[str, object]
+    libc: ctypes.CDLL, guardian: int, may_start: int, command: Sequence[str], options: Options
 ) -> NoReturn:
     try:
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if options.get("seen_as"):
+            _see_user_as(libc, options["seen_as"])  # first: a change of user takes the next line back
+        libc.prctl(_PR_SET_PDEATHSIG, _end_signal(options))
         os.read(may_start, 1)  # until the guardian has written the state
         # A guardian that died before the prctl call sends no signal any more.
         if os.getppid() == guardian:
@@ -76,24 +121,79 @@ def _become_server(
             environment = dict(os.environ)
             if options.get("libraries"):
                 environment["LD_LIBRARY_PATH"] = str(options["libraries"])
-            os.execve(command[0], command, environment)  # noqa: S606 (no shell is meant)
+            os.execve(command[0], list(command), environment)  # noqa: S606 (no shell is meant)
     except OSError as error:
-        os.write(2, f"{command[0]}: {error.strerror}\n".encode(errors="replace"))
+        os.write(2, f"{error.filename or command[0]}: {error.strerror}\n".encode(errors="replace"))
     finally:
         os._exit(_EXEC_FAILED)
 
 
-def _server_ended_first(server: int) -> bool:
+def _see_user_as(libc: ctypes.CDLL, user: object) -> None:
+    user_id, group_id = os.geteuid(), os.getegid()
+    if libc.unshare(_CLONE_NEWUSER) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), "user namespace")
+    for name, text in (
+        ("uid_map", f"{user} {user_id} 1"),
+        ("setgroups", "deny"),
+        ("gid_map", f"{user} {group_id} 1"),
+    ):
+        with open(f"/proc/self/{name}", "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def _ended_first(server: int, told_to_end: int) -> bool:
+    """Whether the server ended before it was to end."""
     ended = os.pidfd_open(server)
     poller = select.poll()
-    poller.register(_STANDARD_INPUT, select.POLLIN)
-    poller.register(ended, select.POLLIN)
+    for descriptor in (_STANDARD_INPUT, ended, told_to_end):
+        poller.register(descriptor, select.POLLIN)
     ready = {descriptor for descriptor, _ in poller.poll()}
     if _STANDARD_INPUT in ready and os.read(_STANDARD_INPUT, len(_KEEP)) == _KEEP:
         poller.unregister(_STANDARD_INPUT)
         ready = {descriptor for descriptor, _ in poller.poll()}
     os.close(ended)
-    return _STANDARD_INPUT not in ready
+    return ready == {ended}
+
+
+def _end(server: int, options: Options) -> None:
+    number = _end_signal(options)
+    os.kill(server, number)
+    if number != signal.SIGKILL:
+        ended = os.pidfd_open(server)
+        select.select([ended], [], [], _END_S)
+        os.close(ended)
+        os.kill(server, signal.SIGKILL)  # nothing to a process that waits to be reaped
+    _wait(server)
+
+
+def _end_signal(options: Options) -> int:
+    return int(str(options.get("end_signal") or int(signal.SIGKILL)))
+
+
+def _end_orphans() -> None:
+    """Kills what servers have left behind, until nothing is."""
+    while True:
+        try:
+            while os.waitpid(-1, os.WNOHANG) != (0, 0):
+                pass
+        except ChildProcessError:
+            return
+        for pid in _children():
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(_LOOK_S)
+
+
+def _children() -> list[int]:
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
+                parent = int(file.read().rpartition(")")[2].split()[1])
+        except OSError:
+            continue  # it has ended
+        if parent == os.getpid():
+            found.append(int(name))
+    return found
 
 
 def _wait(server: int) -> int:
@@ -101,7 +201,7 @@ def _wait(server: int) -> int:
     return code if code >= 0 else 128 - code
 
 
-def _write_state(directory: str, server: int, executable: str) -> None:
+def _write_state(directory: str, server: int, executable: str, options: Options) -> None:
     guardian = os.getpid()
     state = {
         "process": {"pid": server, "start_ticks": _start_ticks(server), "executable": executable},
@@ -110,6 +210,7 @@ def _write_state(directory: str, server: int, executable: str) -> None:
             "start_ticks": _start_ticks(guardian),
             "executable": os.readlink(f"/proc/{guardian}/exe"),
         },
+        "end_signal": _end_signal(options),
     }
     path = os.path.join(directory, "server.json")
     with open(path + ".new", "w", encoding="utf-8") as file:

@@ -5,11 +5,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from brimline.servers.password import environment_without_secrets
+from brimline.servers.state import SERVER_FILE
 
 Guardian = subprocess.Popen[bytes]
 
@@ -17,20 +20,51 @@ START_FILE = "start.json"
 """In the directory of each server: how it was started, so that it can be once more."""
 _GUARDIAN = Path(__file__).with_name("guardian.py")
 _STOP_DEADLINE_S = 15.0
+_NOBODY = 65534
+"""The kernel's own number for a user that a namespace doesn't know; every distribution calls it nobody."""
 _kept: list[Guardian] = []
 """Guardians that outlive this process: held, so that Python doesn't warn of processes that nobody waits for."""
 
 
-def launch(
-    command: Sequence[str], *, directory: Path, libraries: Path | None = None, cpus: Sequence[int] = ()
-) -> Guardian:
-    """Starts `command` under a guardian, its standard error in `directory`/stderr. Raises OSError.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """How a server is run; `guardian.py` says what each is for.
 
-    `libraries`: see `ServerBinary`. `cpus`: the processors it may run on; none given: all.
+    `seen_as_nobody`: what doesn't run as root doesn't see that it does. It means nothing for any other user.
     """
-    options = {"libraries": str(libraries or ""), "cpus": list(cpus)}
-    start = {"command": list(command), **options}
-    (directory / START_FILE).write_text(json.dumps(start))
+
+    libraries: Path | None = None
+    cpus: tuple[int, ...] = ()
+    before: tuple[tuple[str, ...], ...] = ()
+    end_signal: signal.Signals = signal.SIGKILL
+    seen_as_nobody: bool = False
+
+    def to_document(self) -> dict[str, Any]:
+        """The options of the guardian."""
+        return {
+            "libraries": str(self.libraries or ""),
+            "cpus": list(self.cpus),
+            "before": [list(command) for command in self.before],
+            "end_signal": int(self.end_signal),
+            "seen_as": _NOBODY if self.seen_as_nobody and os.geteuid() == 0 else 0,
+        }
+
+
+def launch(command: Sequence[str], *, directory: Path, manner: Manner | None = None) -> Guardian:
+    """Starts `command` under a guardian, its standard error in `directory`/stderr. Raises OSError."""
+    return _launched(list(command), (manner or Manner()).to_document(), directory)
+
+
+def launch_again(directory: Path, *, changed: Callable[[list[str]], list[str]] = list) -> Guardian:
+    """Starts what once ran in `directory`, on what it left there. Raises OSError, ValueError, KeyError, TypeError."""
+    start = json.loads((directory / START_FILE).read_text())
+    command, options = start["command"], {**start["options"], "before": []}
+    (directory / SERVER_FILE).unlink(missing_ok=True)
+    return _launched(changed(command), options, directory)
+
+
+def _launched(command: list[str], options: dict[str, Any], directory: Path) -> Guardian:
+    (directory / START_FILE).write_text(json.dumps({"command": command, "options": options}))
     with (directory / "stderr").open("wb") as stderr:
         # A process group of its own, so that Ctrl-C in the terminal reaches brimline alone, which then
         # stops the server. Not a session of its own: Linux schedules sessions as groups (autogroup), and

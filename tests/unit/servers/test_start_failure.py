@@ -16,6 +16,18 @@ _NO_PATH = (
     '"ctx":"initandlisten","msg":"DBException in initAndListen, terminating",'
     '"attr":{"error":"NonExistentPath: Data directory /x not found."}}'
 )
+_POSTGRES_PORT_TAKEN = """\
+2026-11-26 11:20:01.123 GMT [7] LOG:  starting PostgreSQL 15.18 (Debian 15.18-0+deb12u1) on x86_64-pc-linux-gnu
+2026-11-26 11:20:01.124 GMT [7] LOG:  could not bind IPv4 address "127.0.0.1": Address already in use
+2026-11-26 11:20:01.124 GMT [7] HINT:  Is another postmaster already running on port 5432? If not, wait and retry.
+2026-11-26 11:20:01.124 GMT [7] WARNING:  could not create listen socket for "127.0.0.1"
+2026-11-26 11:20:01.124 GMT [7] FATAL:  could not create any TCP/IP sockets
+"""
+_MARIADB_PORT_TAKEN = """\
+2026-11-26 11:20:01 0 [ERROR] Can't start server: Bind on TCP/IP port. Got error: 98: Address already in use
+2026-11-26 11:20:01 0 [ERROR] Do you already have another server running on port: 3306 ?
+2026-11-26 11:20:01 0 [ERROR] Aborting
+"""
 _INFORMATION = '{"s":"I","c":"CONTROL","id":23138,"ctx":"initandlisten","msg":"Shutting down","attr":{"exitCode":48}}'
 
 
@@ -29,11 +41,18 @@ def test_errors_of_the_log_are_shown_and_the_rest_is_not() -> None:
 
 @pytest.mark.parametrize(
     ("exit_code", "log", "stderr", "taken"),
-    [(48, _PORT_TAKEN, "", True), (48, _INFORMATION, "", False), (1, _PORT_TAKEN, "", False)],
+    [
+        (48, _PORT_TAKEN, "", True),
+        (48, _INFORMATION, "", False),
+        (None, _PORT_TAKEN, "", False),
+        (1, "", _POSTGRES_PORT_TAKEN, True),
+        (1, "", _MARIADB_PORT_TAKEN, True),
+    ],
 )
-def test_a_taken_port_is_recognised(tmp_path: Path, exit_code: int, log: str, stderr: str, taken: bool) -> None:
+def test_a_taken_port_is_recognised(tmp_path: Path, exit_code: int | None, log: str, stderr: str, taken: bool) -> None:
     (tmp_path / "log").write_text(log)
-    failure = start_failure(exit_code=exit_code, log=tmp_path / "log", stderr=tmp_path / "none")
+    (tmp_path / "stderr").write_text(stderr)
+    failure = start_failure(exit_code=exit_code, log=tmp_path / "log", stderr=tmp_path / "stderr")
     assert failure.port_was_taken is taken
 
 
@@ -58,6 +77,20 @@ def test_each_known_cause_has_its_hint(tmp_path: Path, exit_code: int, stderr: s
     assert stderr in error.message
     assert error.hint is not None
     assert hint in error.hint
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [
+        (_POSTGRES_PORT_TAKEN, ["FATAL:  could not create any TCP/IP sockets"]),
+        (_MARIADB_PORT_TAKEN, ["Address already in use", "on port: 3306 ?"]),
+    ],
+)
+def test_of_a_log_on_standard_error_the_errors_are_shown(tmp_path: Path, printed: str, shown: list[str]) -> None:
+    (tmp_path / "stderr").write_text(printed)
+    lines = start_failure(exit_code=1, log=tmp_path / "none", stderr=tmp_path / "stderr").lines
+    assert len(lines) == len(shown)
+    assert all(line.endswith(end) for line, end in zip(lines, shown, strict=True))
 
 
 def test_only_the_last_lines_are_shown_and_long_ones_cut(tmp_path: Path) -> None:

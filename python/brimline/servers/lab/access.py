@@ -3,7 +3,7 @@
 import base64
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -17,6 +17,8 @@ from brimline.servers.lab.certificates import CLIENT_SUBJECT, make_certificates
 from brimline.servers.lab.state import Lab
 
 USER = "brimline"
+DATABASE = "brimline"
+"""The database of an SQL server that is there from the beginning."""
 
 _PASSWORD_BYTES = 24
 _KEY_BYTES = 72
@@ -28,8 +30,8 @@ _USER_EXISTS = 51003
 def make_secrets(lab: Lab) -> None:
     """Writes what the servers need before they start: key and password, certificates. Raises OSError, TargetError."""
     if lab.user is not None:
-        _private(lab.secret / "password", secrets.token_urlsafe(_PASSWORD_BYTES))
-        _private(lab.secret / "key", base64.b64encode(secrets.token_bytes(_KEY_BYTES)).decode())
+        private_file(lab.secret / "password", secrets.token_urlsafe(_PASSWORD_BYTES))
+        private_file(lab.secret / "key", base64.b64encode(secrets.token_bytes(_KEY_BYTES)).decode())
     if lab.tls:
         make_certificates(lab.secret)
 
@@ -52,7 +54,7 @@ def lab_client(lab: Lab, address: str, *, signed_in: bool = True) -> Client:
     if lab.tls:
         options |= {"tls": True, "tlsCAFile": str(lab.secret / "ca.pem")}
     if lab.user is not None and signed_in:
-        options |= {"username": lab.user, "password": _password(lab), "authSource": "admin"}
+        options |= {"username": lab.user, "password": password(lab), "authSource": "admin"}
     timeout_ms = round(CONNECT_TIMEOUT_S * 1000)
     return pymongo.MongoClient(
         f"mongodb://{address}",
@@ -74,7 +76,7 @@ def create_first_user(lab: Lab, address: str, *, until: float, meanwhile: Callab
     """
     if lab.user is None:
         return
-    command = {"createUser": lab.user, "pwd": _password(lab), "roles": _ROLES}
+    command = {"createUser": lab.user, "pwd": password(lab), "roles": _ROLES}
     _insistently(lambda: _command(lab, address, "admin", command, signed_in=False), until, meanwhile)
     if lab.tls:
         roles = [{"role": role, "db": "admin"} for role in _ROLES]
@@ -84,9 +86,7 @@ def create_first_user(lab: Lab, address: str, *, until: float, meanwhile: Callab
 
 def connection_string(lab: Lab, addresses: list[str], *, set_name: str | None, with_password: bool = False) -> str:
     """How to reach the servers at `addresses`; without the password unless that is wanted for a private file."""
-    user = ""
-    if lab.user is not None:
-        user = f"{lab.user}:{quote(_password(lab), safe='')}@" if with_password else f"{lab.user}@"
+    user = user_information(lab, with_password=with_password)
     options = []
     if set_name is not None:
         options.append(f"replicaSet={set_name}")
@@ -97,9 +97,16 @@ def connection_string(lab: Lab, addresses: list[str], *, set_name: str | None, w
     return f"mongodb://{user}{','.join(addresses)}/{'?' if options else ''}{'&'.join(options)}"
 
 
-def write_uris(lab: Lab, uris_with_password: list[str]) -> None:
+def user_information(lab: Lab, *, with_password: bool) -> str:
+    """What stands before the address in a connection string; nothing without access control."""
+    if lab.user is None:
+        return ""
+    return f"{lab.user}:{quote(password(lab), safe='')}@" if with_password else f"{lab.user}@"
+
+
+def write_uris(lab: Lab, uris_with_password: Iterable[str]) -> None:
     """Keeps the whole connection strings in a file of their owner's alone. Raises OSError."""
-    _private(lab.uri_file, "".join(f"{uri}\n" for uri in uris_with_password))
+    private_file(lab.uri_file, "".join(f"{uri}\n" for uri in uris_with_password))
 
 
 def _command(lab: Lab, address: str, database: str, command: Mapping[str, object], *, signed_in: bool) -> None:
@@ -126,10 +133,12 @@ def _insistently(action: Callable[[], None], until: float, meanwhile: Callable[[
         time.sleep(_RETRY_S)
 
 
-def _password(lab: Lab) -> str:
+def password(lab: Lab) -> str:
+    """That of the lab's user. Raises OSError."""
     return (lab.secret / "password").read_text()
 
 
-def _private(path: Path, text: str) -> None:
+def private_file(path: Path, text: str) -> None:
+    """Writes a file of its owner's alone. Raises OSError."""
     path.touch(mode=0o600)
     path.write_text(text)

@@ -2,40 +2,25 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 
 from brimline.errors import TargetError
-from brimline.servers.binary import ServerBinary
-from brimline.servers.bundled import server_command
+from brimline.servers.bundled import MONGOD_LOG
 from brimline.servers.deployment import split_address
 from brimline.servers.failure import StartFailure, start_error, start_failure
 from brimline.servers.lab import cpu_share
-from brimline.servers.lab.access import server_options
 from brimline.servers.lab.forwarding import forward
 from brimline.servers.lab.network import Network
 from brimline.servers.lab.ports import claim_port
-from brimline.servers.lab.spec import LabSpec, MemberSpec
-from brimline.servers.lab.state import Lab, LabServer, Role, directory_name, server_process
+from brimline.servers.lab.spec import LabSpec
+from brimline.servers.lab.state import Lab, LabServer, directory_name, server_process
+from brimline.servers.lab.wish import Wish
 from brimline.servers.launch import Guardian, launch
 from brimline.servers.listening import listens
 
 _ATTEMPTS = 4
 _LOOK_S = 0.05
-_SMALL_JOURNAL = ("--wiredTigerEngineConfigString", "log=(prealloc=false,file_max=10MB)")
-_SMALL_OPLOG = ("--oplogSize", "64")
-_CLUSTER_ROLES = {"config server": "--configsvr", "shard": "--shardsvr"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """A server that is wanted. `configdb` is a mongos's."""
-
-    role: Role
-    set_name: str | None = None
-    member: MemberSpec | None = None
-    cluster_role: Role | None = None
-    configdb: str | None = None
+_PING_S = 0.1
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,10 +29,9 @@ class Fleet:
 
     lab: Lab
     spec: LabSpec
-    mongod: ServerBinary
-    mongos: Path | None
     until: float
     meanwhile: Callable[[], None]
+    say: Callable[[str], None] = lambda _: None
     guardians: list[Guardian] = field(default_factory=list)
     servers: list[LabServer] = field(default_factory=list)
 
@@ -64,14 +48,22 @@ class Fleet:
                 if failure is None:
                     break
                 if not failure.port_was_taken or attempt == _ATTEMPTS:
-                    program = self._program(wish)
-                    entry = self.mongod.cache_entry if program == self.mongod.path else None
-                    raise start_error(failure, binary=program, waited_s=0.0, cache_entry=entry)
+                    raise start_error(failure, binary=wish.program, waited_s=0.0, cache_entry=wish.cache_entry)
                 server, guardian = self._launch(wish)
             self._hold(server)
             started.append(self._at_its_distance(wish, server))
         self.servers += started
         return started
+
+    def await_answer(self, server: LabServer, answers: Callable[[LabServer], bool]) -> None:
+        """Waits until a server that listens answers. Raises TargetError when the deadline passes."""
+        while not answers(server):
+            self.meanwhile()
+            if time.monotonic() > self.until:
+                raise TargetError(
+                    f"the server at {server.address} doesn't answer in time", hint="give a longer --deadline"
+                )
+            time.sleep(_PING_S)
 
     def _hold(self, server: LabServer) -> None:
         process = server_process(self.lab, server)
@@ -105,31 +97,10 @@ class Fleet:
             delay_s=0 if member is None else member.delay_s,
         )
         (directory / "data").mkdir(mode=0o700)
-        guardian = launch(
-            self._command(wish, directory, port),
-            directory=directory,
-            libraries=None if wish.role == "mongos" else self.mongod.libraries,
-            cpus=self.spec.cpus,
-        )
+        command, manner = wish.start(self.lab, directory, port)
+        guardian = launch(command, directory=directory, manner=replace(manner, cpus=self.spec.cpus))
         self.guardians.append(guardian)
         return server, guardian
-
-    def _command(self, wish: Wish, directory: Path, port: int) -> list[str]:
-        if wish.role == "mongos":
-            where = ["--configdb", str(wish.configdb), "--port", str(port), "--bind_ip", "127.0.0.1"]
-            quiet = ["--logpath", str(directory / "mongod.log"), "--nounixsocket", "--quiet"]
-            return [str(self.mongos), *where, *quiet, *server_options(self.lab)]
-        command = server_command(self.mongod.path, directory=directory, port=port, cache_gb=self.spec.cache_gb)
-        if wish.set_name is not None:
-            command += ["--replSet", wish.set_name]
-        if wish.cluster_role is not None:
-            command.append(_CLUSTER_ROLES[wish.cluster_role])
-        if self.spec.small:
-            command += [*_SMALL_JOURNAL, *(_SMALL_OPLOG if wish.set_name else ())]
-        return [*command, *server_options(self.lab)]
-
-    def _program(self, wish: Wish) -> Path:
-        return self.mongos if wish.role == "mongos" and self.mongos is not None else self.mongod.path
 
     def _await_port(self, server: LabServer, guardian: Guardian) -> StartFailure | None:
         """None when the process that was started listens; else why it ended."""
@@ -142,7 +113,7 @@ class Fleet:
             if guardian.poll() is not None:
                 directory = self.lab.directory_of(server)
                 return start_failure(
-                    exit_code=guardian.returncode, log=directory / "mongod.log", stderr=directory / "stderr"
+                    exit_code=guardian.returncode, log=directory / MONGOD_LOG, stderr=directory / "stderr"
                 )
             if time.monotonic() > self.until:
                 raise TargetError(
@@ -157,7 +128,7 @@ def _address(port: int) -> str:
 
 
 def _is_on_the_line(wish: Wish, network: Network) -> bool:
-    """Whether connections that the line is for come to such a server. Behind a mongos no client comes."""
+    """Whether connections that the line is for come to such a server."""
     if network.between == "members":
         return wish.set_name is not None
-    return network.between == "all" or wish.cluster_role is None
+    return network.between == "all" or wish.serves_clients

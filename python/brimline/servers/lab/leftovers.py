@@ -4,11 +4,12 @@ Imported by what starts any server, so it imports nothing that starts one.
 """
 
 import shutil
+import signal
 from contextlib import suppress
 from pathlib import Path
 
 from brimline.servers.lab.cpu_share import release
-from brimline.servers.lab.state import UNFINISHED_PREFIX, Lab, labs_directory, processes_of, read_lab
+from brimline.servers.lab.state import UNFINISHED_PREFIX, Guarded, Lab, guarded, labs_directory, read_lab
 from brimline.servers.owner import Scope
 from brimline.servers.processes import is_alive, kill
 from brimline.servers.state import is_own
@@ -38,14 +39,14 @@ def sweep_labs(parent: Path | None = None) -> tuple[str, ...]:
 def remove(lab: Lab, *, here: Scope | None = None) -> bool:
     """Ends all processes of a lab and removes its directory, whatever state they are in; whether nothing is left.
 
-    Guardians go first: the kernel then ends their servers. No process is touched unless pid, start time and executable
-    are those that were written down, in this boot and this pid namespace.
+    Guardians go first: they end their servers, or the kernel does. No process is touched unless pid, start time and
+    executable are those that were written down, in this boot and this pid namespace.
     """
     gone = True
     if lab.scope == (here or Scope.current()):
         # Looked at once more after the first round: a guardian that was just starting may have written its state since.
         for _ in range(2):
-            ended = [kill(process) for process in processes_of(lab.directory)]
+            ended = [_end(each) for each in guarded(lab.directory)]
             gone = all(ended)
     if gone:
         release(lab.directory)
@@ -53,9 +54,20 @@ def remove(lab: Lab, *, here: Scope | None = None) -> bool:
     return gone and not lab.directory.exists()
 
 
+def _end(each: Guarded) -> bool:
+    """Whether neither server nor guardian is left. A server of several processes is asked for all of them first."""
+    if each.guardian is not None:
+        kill(each.guardian, number=signal.SIGTERM)
+    if each.server is not None and each.end_signal != signal.SIGKILL:
+        kill(each.server, number=each.end_signal)
+    ended = [kill(process) for process in each.processes]
+    return all(ended)
+
+
 def _is_abandoned(lab: Lab, here: Scope) -> bool:
     outlives_owner = lab.phase == "up" and lab.outlives
-    return lab.scope.all_gone(processes_of(lab.directory) if outlives_owner else [lab.owner], here)
+    running = [process for each in guarded(lab.directory) for process in each.processes]
+    return lab.scope.all_gone(running if outlives_owner else [lab.owner], here)
 
 
 def _sweep_unfinished(directory: Path, here: Scope) -> None:

@@ -9,19 +9,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pymongo.errors import PyMongoError
-
 from brimline.errors import TargetError, UsageError
-from brimline.servers.binary import ServerBinary, version_number
-from brimline.servers.lab import access, replica_sets, sharding
-from brimline.servers.lab.fleet import Fleet, Wish
+from brimline.servers.lab import access
+from brimline.servers.lab.fleet import Fleet
+from brimline.servers.lab.kinds import kind_of
 from brimline.servers.lab.leftovers import remove, sweep_labs
-from brimline.servers.lab.spec import LabSpec, MemberSpec, check_name
+from brimline.servers.lab.mongodb import view_of_set
+from brimline.servers.lab.recipe import Recipe
+from brimline.servers.lab.spec import LabSpec, check_name
 from brimline.servers.lab.state import (
     LAB_FILE,
     Lab,
     LabServer,
-    Role,
     claim,
     damaged_lab,
     labs_directory,
@@ -37,7 +36,6 @@ from brimline.servers.state import require_own
 
 DEADLINE_S = 180.0
 """For the whole lab: a set of three takes 5 to 15 s on a quiet machine."""
-_PING_S = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +67,7 @@ class Raised:
 def bring_up(
     spec: LabSpec,
     *,
-    mongod: ServerBinary,
-    mongos: Path | None = None,
+    recipe: Recipe,
     outlives: bool,
     deadline_s: float = DEADLINE_S,
     say: Callable[[str], None] = lambda _: None,
@@ -83,26 +80,21 @@ def bring_up(
     what it raises ends the attempt.
 
     Raises:
-        UsageError: there is a lab of that name, or a sharded cluster is wanted and there is no mongos for it.
+        UsageError: there is a lab of that name, or what the recipe needs isn't there.
         TargetError: it can't be brought up, or not before the deadline.
     """
     sweep_labs(parent)
-    router = sharding.require_mongos(mongos, mongod=mongod) if spec.topology == "sharded cluster" else None
-    version = version_number(mongod)
+    recipe.check(spec)
+    version = recipe.version
     lab = claim(parent or labs_directory(), name=spec.name, topology=spec.topology, outlives=outlives)
     lab = replace(lab, user=access.USER if spec.auth else None, tls=spec.tls, version=version, settings=_settings(spec))
-    fleet = Fleet(
-        lab=lab,
-        spec=spec,
-        mongod=mongod,
-        mongos=router,
-        until=time.monotonic() + deadline_s,
-        meanwhile=meanwhile,
-    )
+    fleet = Fleet(lab=lab, spec=spec, until=time.monotonic() + deadline_s, meanwhile=meanwhile, say=say)
     try:
-        say(f"bringing up {spec.topology} {spec.name}: {mongod.described}")
+        say(f"bringing up {spec.topology} {spec.name}: {recipe.described}")
         access.make_secrets(lab)
-        lab = _built(fleet, say)
+        made = recipe.make(fleet)
+        access.write_uris(lab, made.uris_with_password)
+        lab = replace(lab, servers=tuple(fleet.servers), uris=made.uris, settings={**lab.settings, **made.facts})
         meanwhile()  # from here on it stays: who asked for the end until now is not left with a lab
         if outlives:
             for guardian in fleet.guardians:
@@ -164,10 +156,10 @@ def look_at(lab: Lab) -> list[ServerLook]:
             looks.append(ServerLook(server=server, pid=None, state="ended"))
             continue
         if server.set_name is None:
-            state = "up" if _answers(lab, server.address) else "does not answer"
+            state = "up" if kind_of(server.role).answers(lab, server.address) else "does not answer"
         else:
             if server.set_name not in views:
-                views[server.set_name] = _view_of_set(lab, server.set_name)
+                views[server.set_name] = view_of_set(lab, server.set_name)
             state = views[server.set_name].get(server.address, "does not answer")
         looks.append(ServerLook(server=server, pid=process.pid, state=state))
     return looks
@@ -180,114 +172,6 @@ def is_complete(looks: Sequence[ServerLook]) -> bool:
     return primaries == sets and all(look.works for look in looks)
 
 
-def _built(fleet: Fleet, say: Callable[[str], None]) -> Lab:
-    """Starts the servers, makes of them what the topology is, and says how to reach it."""
-    spec, lab = fleet.spec, fleet.lab
-    reached: list[tuple[list[str], str | None]]
-    if spec.topology == "sharded cluster":
-        reached = [(_cluster(fleet, say), None)]
-    elif spec.members:
-        names = _set_names(spec)
-        sets = _sets(fleet, names, spec.members, say)
-        reached = [(_seeds(sets[name]), name) for name in names]
-    else:
-        servers = fleet.start([Wish(role=_own_role(spec))] * spec.set_count)
-        for server in servers:
-            _await_answer(fleet, server)
-            access.create_first_user(lab, server.address, until=fleet.until, meanwhile=fleet.meanwhile)
-        reached = [([server.address], None) for server in servers]
-    uris, whole = (
-        tuple(
-            access.connection_string(lab, addresses, set_name=set_name, with_password=with_password)
-            for addresses, set_name in reached
-        )
-        for with_password in (False, True)
-    )
-    access.write_uris(lab, list(whole))
-    built = _build_info(lab, reached[0][0][0])
-    return replace(lab, servers=tuple(fleet.servers), uris=uris, settings={**lab.settings, **built})
-
-
-def _sets(
-    fleet: Fleet,
-    names: Sequence[str],
-    members: tuple[MemberSpec, ...],
-    say: Callable[[str], None],
-    *,
-    role: Role | None = None,
-) -> dict[str, list[LabServer]]:
-    """Replica sets of the same members, started side by side; by name."""
-    wishes = [
-        Wish(
-            role="arbiter" if member.arbiter else role or "member",
-            set_name=name,
-            member=member,
-            cluster_role=role,
-        )
-        for name in names
-        for member in members
-    ]
-    servers = fleet.start(wishes)
-    sets = {name: [server for server in servers if server.set_name == name] for name in names}
-    for name, of_set in sets.items():
-        say(f"{name}: waiting for one primary and all others in step")
-        configuration = replica_sets.set_configuration(
-            fleet.spec,
-            members,
-            [server.address for server in of_set],
-            set_name=name,
-            version=fleet.lab.version or "",
-        )
-        if role == "config server":
-            configuration["configsvr"] = True
-        replica_sets.initiate(fleet.lab, configuration, members, until=fleet.until, meanwhile=fleet.meanwhile, say=say)
-    return sets
-
-
-def _cluster(fleet: Fleet, say: Callable[[str], None]) -> list[str]:
-    """A config server, the shards and a mongos; the address of the latter."""
-    spec, config_name = fleet.spec, f"{fleet.spec.name}-config"
-    config = _sets(fleet, [config_name], (MemberSpec(),), say, role="config server")[config_name]
-    shards = _sets(fleet, _set_names(spec), spec.members, say, role="shard")
-    (router,) = fleet.start([Wish(role="mongos", configdb=f"{config_name}/{config[0].address}")])
-    say("telling the mongos of its shards")
-    sharding.add_shards(
-        fleet.lab,
-        router,
-        {name: [server.address for server in servers if server.role != "arbiter"] for name, servers in shards.items()},
-        until=fleet.until,
-        meanwhile=fleet.meanwhile,
-    )
-    return [router.address]
-
-
-def _set_names(spec: LabSpec) -> list[str]:
-    if not spec.shard_count:
-        return [spec.name]
-    return [f"{spec.name}-shard-{number}" for number in range(1, spec.shard_count + 1)]
-
-
-def _own_role(spec: LabSpec) -> Role:
-    return "shard" if spec.shard_count else "standalone"
-
-
-def _seeds(servers: Sequence[LabServer]) -> list[str]:
-    """Those that a client is told of: it may neither read from hidden members nor from arbiters."""
-    return [server.address for server in servers if not server.hidden and server.role != "arbiter"]
-
-
-def _build_info(lab: Lab, address: str) -> dict[str, str]:
-    with access.lab_client(lab, address) as client:
-        try:
-            build = client.admin.command("buildInfo")
-        except PyMongoError as error:
-            raise TargetError("the lab went away as soon as it was up", hint="try again") from error
-    return {
-        "git_version": str(build.get("gitVersion", "")),
-        "openssl": str(build.get("openssl", {}).get("running", "unknown")),
-    }
-
-
 def _settings(spec: LabSpec) -> dict[str, object]:
     return {
         "cache_gb": spec.cache_gb,
@@ -297,33 +181,6 @@ def _settings(spec: LabSpec) -> dict[str, object]:
         "election_timeout_ms": spec.election_timeout_ms,
         "network": None if spec.network is None else spec.network.to_document(),
     }
-
-
-def _await_answer(fleet: Fleet, server: LabServer) -> None:
-    while not _answers(fleet.lab, server.address, signed_in=False):
-        fleet.meanwhile()
-        if time.monotonic() > fleet.until:
-            raise TargetError(f"the server at {server.address} doesn't answer in time", hint="give a longer --deadline")
-        time.sleep(_PING_S)
-
-
-def _answers(lab: Lab, address: str, *, signed_in: bool = True) -> bool:
-    try:
-        with access.lab_client(lab, address, signed_in=signed_in) as client:
-            client.admin.command("ping" if signed_in else "hello")
-    except PyMongoError:
-        return False
-    return True
-
-
-def _view_of_set(lab: Lab, set_name: str) -> dict[str, str]:
-    """The states of the members as the first one with data that answers sees them."""
-    for server in lab.servers:
-        if server.set_name == set_name and server.role != "arbiter" and server_process(lab, server) is not None:
-            view = replica_sets.member_states(lab, server.address)
-            if view:
-                return view
-    return {}
 
 
 def _abandon(lab: Lab, guardians: Sequence[Guardian]) -> None:

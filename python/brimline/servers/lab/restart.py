@@ -1,19 +1,20 @@
 """Owns ending single servers of a lab that is up, and starting those that have ended again, on data and address."""
 
 import json
-import signal
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from brimline.errors import TargetError, UsageError
+from brimline.servers.bundled import MONGOD_LOG
 from brimline.servers.deployment import split_address
 from brimline.servers.failure import start_error, start_failure
 from brimline.servers.lab import cpu_share
+from brimline.servers.lab.kinds import kind_of
 from brimline.servers.lab.lifecycle import find_lab, is_complete, look_at
 from brimline.servers.lab.state import FORWARDER_PREFIX, Lab, LabServer, server_process
 from brimline.servers.lab.waiting import wait_until
-from brimline.servers.launch import START_FILE, Guardian, keep, launch
+from brimline.servers.launch import START_FILE, Guardian, keep, launch_again
 from brimline.servers.listening import listens
 from brimline.servers.processes import ProcessIdentity, kill
 from brimline.servers.state import read_server
@@ -38,7 +39,8 @@ def stop_servers(name: str, members: Sequence[str]) -> list[LabServer]:
         )
     stopped = [server for server in chosen if server.address in running]
     for server in stopped:
-        if not kill(running[server.address], timeout_s=_SHUTDOWN_S, number=signal.SIGTERM):
+        number = kind_of(server.role).stop_signal
+        if not kill(running[server.address], timeout_s=_SHUTDOWN_S, number=number):
             raise TargetError(
                 f"the server at {server.address} doesn't end in time", hint="its log is in brimline lab status --json"
             )
@@ -101,7 +103,7 @@ def _start(lab: Lab, server: LabServer, until: float, meanwhile: Callable[[], No
         meanwhile()
         if guardian.poll() is not None:
             failure = start_failure(
-                exit_code=guardian.returncode, log=directory / "mongod.log", stderr=directory / "stderr"
+                exit_code=guardian.returncode, log=directory / MONGOD_LOG, stderr=directory / "stderr"
             )
             program = Path(json.loads((directory / START_FILE).read_text())["command"][0])
             raise start_error(failure, binary=program, waited_s=0.0, cache_entry=None)
@@ -131,16 +133,11 @@ def _forward_again(lab: Lab, server: LabServer, process: ProcessIdentity) -> Non
 def _again(directory: Path, changed: Callable[[list[str]], list[str]] = list) -> Guardian:
     """Starts what once ran in `directory`; from then on it stays, whatever becomes of this process."""
     try:
-        start = json.loads((directory / START_FILE).read_text())
-        command, libraries, cpus = start["command"], start["libraries"], start["cpus"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        guardian = launch_again(directory, changed=changed)
+    except (ValueError, KeyError, TypeError, FileNotFoundError) as error:
         raise UsageError(
             f"how the server in {directory} was started isn't known", hint="take the lab down, and bring it up again"
         ) from error
-    (directory / "server.json").unlink(missing_ok=True)
-    guardian = launch(
-        changed(command), directory=directory, libraries=Path(libraries) if libraries else None, cpus=cpus
-    )
     # At once: a guardian that is told to end removes the server's data.
     keep(guardian)
     return guardian

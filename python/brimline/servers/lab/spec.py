@@ -8,6 +8,7 @@ from brimline.errors import UsageError
 from brimline.servers.bundled import CACHE_GB_MAX, CACHE_GB_MIN
 from brimline.servers.lab.network import Network
 
+System = Literal["mongodb", "mariadb", "postgres"]
 Topology = Literal["standalone", "replica set", "sharded cluster", "client-routed shards"]
 
 CACHE_GB_DEFAULT = 0.25
@@ -38,6 +39,7 @@ class MemberSpec:
 class LabSpec:
     """A lab.
 
+    `system` is the kind of its servers; MariaDB and PostgreSQL are standalone, and always have access control.
     `members` are those of the replica set, or of each shard; none: servers of their own. `shard_count` is of the
     sharded cluster or of the client-routed shards, 0 otherwise. `cpus` are the processors that the servers may run on;
     none: all. `cpu_share` is how many CPUs each of them may use; None: any. `small`: small journal files and oplog,
@@ -46,6 +48,7 @@ class LabSpec:
     """
 
     name: str = NAME_DEFAULT
+    system: System = "mongodb"
     topology: Topology = "standalone"
     members: tuple[MemberSpec, ...] = ()
     shard_count: int = 0

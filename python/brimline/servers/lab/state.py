@@ -12,6 +12,7 @@ The directory appears under its name with `lab.json` in it, so that there is nev
 import os
 import re
 import shutil
+import signal
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -43,7 +44,7 @@ FORWARDER_PREFIX = "forwarder-"
 """What the directory of a server's forwarder begins with."""
 
 Phase = Literal["starting", "up", "stopping"]
-Role = Literal["standalone", "member", "arbiter", "config server", "shard", "mongos"]
+Role = Literal["standalone", "member", "arbiter", "config server", "shard", "mongos", "mariadb", "postgres", "service"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +132,7 @@ class Lab:
 
 
 _READ = TypeAdapter(Lab)
+_END_SIGNALS = frozenset({signal.SIGTERM, signal.SIGQUIT, signal.SIGKILL})
 _ADDRESS = re.compile(r"[\w.-]+:\d{1,5}")
 
 
@@ -253,17 +255,37 @@ def stored_labs(parent: Path) -> list[Lab]:
     return [lab for lab in found if lab is not None]
 
 
-def processes_of(directory: Path) -> list[ProcessIdentity]:
-    """All processes that were started for the lab in `directory`, guardians first; they may have ended since."""
-    guardians: list[ProcessIdentity] = []
-    servers: list[ProcessIdentity] = []
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guarded:
+    """What runs in one directory of a lab: a server and its guardian, each None where it isn't known.
+
+    `end_signal` ends the server at once, with all of its processes.
+    """
+
+    guardian: ProcessIdentity | None
+    server: ProcessIdentity | None
+    end_signal: signal.Signals
+
+    @property
+    def processes(self) -> list[ProcessIdentity]:
+        """Both, as far as they are known."""
+        return [process for process in (self.guardian, self.server) if process is not None]
+
+
+def guarded(directory: Path) -> list[Guarded]:
+    """All that was started for the lab in `directory`; it may have ended since."""
+    found = []
     for file in sorted((directory / "servers").glob(f"*/{SERVER_FILE}")):
         document = read_json(file)
-        for name, into in (("guardian", guardians), ("process", servers)):
-            process = process_of(document, name=name)
-            if process is not None:
-                into.append(process)
-    return [*guardians, *servers]
+        number = document.get("end_signal")
+        found.append(
+            Guarded(
+                guardian=process_of(document, name="guardian"),
+                server=process_of(document),
+                end_signal=signal.Signals(number) if number in _END_SIGNALS else signal.SIGKILL,
+            )
+        )
+    return found
 
 
 def server_process(lab: Lab, server: LabServer) -> ProcessIdentity | None:

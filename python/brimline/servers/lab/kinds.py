@@ -1,0 +1,30 @@
+"""Owns what is known of running servers by their role: how they are asked, and how they end in good order."""
+
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from brimline.servers.lab import mariadb, mongodb, postgres
+from brimline.servers.lab.state import Lab, Role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """`answers` tells whether the server of a lab at an address does; `stop_signal` ends it in good order."""
+
+    product: str
+    answers: Callable[[Lab, str], bool]
+    stop_signal: signal.Signals = signal.SIGTERM
+
+
+_MONGODB = Kind(product="mongod", answers=mongodb.answers)
+_OTHERS: dict[Role, Kind] = {
+    "mariadb": Kind(product="MariaDB", answers=mariadb.answers),
+    # SIGTERM waits until the last client has gone.
+    "postgres": Kind(product="PostgreSQL", answers=postgres.answers, stop_signal=signal.SIGINT),
+}
+
+
+def kind_of(role: Role) -> Kind:
+    """What is known of servers of that role."""
+    return _OTHERS.get(role, _MONGODB)
