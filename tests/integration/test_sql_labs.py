@@ -15,6 +15,7 @@ import pymysql
 import pytest
 
 from brimline.errors import UsageError
+from brimline.servers.database import database, durability
 from brimline.servers.lab.lookup import lab_password_file
 from brimline.servers.lab.own_sql import own_sql
 from brimline.servers.sql_programs import SqlSystem, find_sql_program
@@ -70,7 +71,7 @@ def _connect(uri: str, **changed: Any) -> Any:
     """A connection of the usual driver, as a person makes it."""
     parts = urlsplit(uri)
     options = parse_qs(parts.query)
-    (ca,) = options.get("ssl-ca") or options.get("sslrootcert") or [None]
+    (ca,) = options.get("tlsCAFile", [None])
     context = None if ca is None else ssl.create_default_context(cafile=ca)
     where = {
         "host": parts.hostname,
@@ -136,6 +137,15 @@ def test_a_stranger_is_not_let_in_and_tls_is_required_where_it_was_asked_for(
     password = Path(document["password_file"]).read_text().encode()
     holders = {path.name for path in cache.rglob("*") if path.is_file() and password in path.read_bytes()}
     assert holders == {"password", "uri"}
+
+
+def test_its_connection_string_is_what_uri_takes(own_cache: Path, system: SqlSystem) -> None:
+    with own_sql(system, cache_gb=0.25) as lab:
+        found = database(lab.uris[0])
+        assert (found.version, found.engine) == (lab.version, _PRODUCTS[system])
+        assert durability(found).on_disk
+        assert found.data_directory is not None
+        assert found.data_directory.is_relative_to(lab.directory)
 
 
 def test_a_commit_is_durable_and_the_cache_is_what_was_asked_for(own_cache: Path, system: SqlSystem) -> None:

@@ -12,6 +12,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from brimline.errors import UsageError, redact_uri
 from brimline.servers.access import OPEN, Access, Login, Tls
+from brimline.servers.lab.lookup import lab_password_file
 from brimline.servers.password import PasswordSource
 
 ProtocolName = Literal["mongodb", "http", "mysql", "postgres"]
@@ -153,5 +154,9 @@ def _login(parts: SplitResult, source: PasswordSource) -> Login | None:
         )
     if parts.password is not None and source.file is not None:
         raise UsageError("there is a password file, and the address has a password as well", hint="give one of the two")
-    found = source.password(username) if parts.password is None else unquote(parts.password)
+    if parts.password is None:
+        of_lab = lab_password_file(parts.netloc.rpartition("@")[2], user=username)
+        found = source.password(username, lab_file=of_lab)
+    else:
+        found = unquote(parts.password)
     return Login(username=username, password=found, source="")

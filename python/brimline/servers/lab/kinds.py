@@ -4,24 +4,24 @@ import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from brimline.servers.lab import mariadb, mongodb, postgres
-from brimline.servers.lab.state import Lab, Role
+from brimline.servers.lab import mongodb, sql_access
+from brimline.servers.lab.state import Lab, LabServer, Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """`answers` tells whether the server of a lab at an address does; `stop_signal` ends it in good order."""
+    """`answers` tells whether a server of a lab does; `stop_signal` ends it in good order."""
 
     product: str
-    answers: Callable[[Lab, str], bool]
+    answers: Callable[[Lab, LabServer], bool]
     stop_signal: signal.Signals = signal.SIGTERM
 
 
-_MONGODB = Kind(product="mongod", answers=mongodb.answers)
+_MONGODB = Kind(product="mongod", answers=lambda lab, server: mongodb.answers(lab, server.address))
 _OTHERS: dict[Role, Kind] = {
-    "mariadb": Kind(product="MariaDB", answers=mariadb.answers),
+    "mariadb": Kind(product="MariaDB", answers=sql_access.answers),
     # SIGTERM waits until the last client has gone.
-    "postgres": Kind(product="PostgreSQL", answers=postgres.answers, stop_signal=signal.SIGINT),
+    "postgres": Kind(product="PostgreSQL", answers=sql_access.answers, stop_signal=signal.SIGINT),
 }
 
 

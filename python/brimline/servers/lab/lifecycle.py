@@ -156,7 +156,7 @@ def look_at(lab: Lab) -> list[ServerLook]:
             looks.append(ServerLook(server=server, pid=None, state="ended"))
             continue
         if server.set_name is None:
-            state = "up" if kind_of(server.role).answers(lab, server.address) else "does not answer"
+            state = "up" if kind_of(server.role).answers(lab, server) else "does not answer"
         else:
             if server.set_name not in views:
                 views[server.set_name] = view_of_set(lab, server.set_name)

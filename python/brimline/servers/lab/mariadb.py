@@ -1,4 +1,4 @@
-"""Owns how a MariaDB of a lab is set up, started, reached and asked.
+"""Owns how a MariaDB of a lab is set up and started.
 
 Settings, all else is the server's default:
 
@@ -12,14 +12,9 @@ Settings, all else is the server's default:
 
 import hashlib
 import os
-import ssl
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
 
-import pymysql
-
-from brimline.servers.deployment import COMMAND_TIMEOUT_S, CONNECT_TIMEOUT_S, split_address
 from brimline.servers.lab import access
 from brimline.servers.lab.spec import LabSpec
 from brimline.servers.lab.state import Lab
@@ -81,30 +76,3 @@ def write_secrets(lab: Lab) -> None:
         f"CREATE USER IF NOT EXISTS {user} IDENTIFIED VIA mysql_native_password USING '*{stored}';\n"
         f"GRANT ALL PRIVILEGES ON *.* TO {user} WITH GRANT OPTION;\n",
     )
-
-
-def connection_string(lab: Lab, address: str, *, with_password: bool) -> str:
-    """How to reach the database that is there from the beginning."""
-    ca = f"?ssl-mode=VERIFY_CA&ssl-ca={quote(str(lab.ca_file), safe='/')}" if lab.tls else ""
-    return f"mariadb://{access.user_information(lab, with_password=with_password)}{address}/{access.DATABASE}{ca}"
-
-
-def answers(lab: Lab, address: str) -> bool:
-    """Whether it lets the lab's user in, and answers."""
-    host, port = split_address(address)
-    try:
-        connection = pymysql.connect(
-            host=host,
-            port=port,
-            user=lab.user,
-            password=access.password(lab),
-            database=access.DATABASE,
-            connect_timeout=round(CONNECT_TIMEOUT_S),
-            read_timeout=COMMAND_TIMEOUT_S,
-            ssl=ssl.create_default_context(cafile=lab.ca_file) if lab.tls else None,
-            ssl_disabled=not lab.tls,
-        )
-        with connection, connection.cursor() as cursor:
-            return bool(cursor.execute("SELECT 1"))
-    except (pymysql.Error, OSError):
-        return False

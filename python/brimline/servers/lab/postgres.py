@@ -1,4 +1,4 @@
-"""Owns how a PostgreSQL of a lab is set up, started, reached and asked.
+"""Owns how a PostgreSQL of a lab is set up and started.
 
 Settings, all else is the server's default:
 
@@ -14,17 +14,13 @@ stays in the lab's private directory. SIGQUIT ends the server with all of its pr
 """
 
 import signal
-import ssl
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
 
-import pg8000.dbapi
-
-from brimline.servers.deployment import CONNECT_TIMEOUT_S, split_address
 from brimline.servers.lab import access
 from brimline.servers.lab.spec import LabSpec
-from brimline.servers.lab.state import Lab
+from brimline.servers.lab.sql_access import sql_client
+from brimline.servers.lab.state import Lab, LabServer
 from brimline.servers.lab.wish import Wish
 from brimline.servers.launch import Manner
 from brimline.servers.sql_programs import SqlProgram
@@ -89,43 +85,10 @@ def write_secrets(lab: Lab) -> None:
     access.private_file(lab.secret / _ACCESS_FILE, f"{kind} all {lab.user} 127.0.0.1/32 scram-sha-256\n")
 
 
-def make_database(lab: Lab, address: str, binary: SqlProgram) -> None:
-    """Makes the database that is there from the beginning. Raises what pg8000 raises."""
-    for database, statements in (
-        (_FIRST_DATABASE, [f"CREATE DATABASE {access.DATABASE}"]),
-        (access.DATABASE, [f"CREATE EXTENSION {_STATEMENTS}"] if has_statements(binary) else []),
-    ):
-        with _connected(lab, address, database) as connection:
-            connection.autocommit = True  # a database can't be made in a transaction
-            for statement in statements:
-                connection.cursor().execute(statement)
-
-
-def connection_string(lab: Lab, address: str, *, with_password: bool) -> str:
-    """How to reach the database that is there from the beginning."""
-    ca = f"?sslmode=verify-ca&sslrootcert={quote(str(lab.ca_file), safe='/')}" if lab.tls else ""
-    return f"postgresql://{access.user_information(lab, with_password=with_password)}{address}/{access.DATABASE}{ca}"
-
-
-def answers(lab: Lab, address: str) -> bool:
-    """Whether it lets the lab's user in, and answers."""
-    try:
-        with _connected(lab, address, _FIRST_DATABASE) as connection:
-            connection.cursor().execute("SELECT 1")
-    except (pg8000.dbapi.Error, OSError):
-        return False
-    return True
-
-
-def _connected(lab: Lab, address: str, database: str) -> pg8000.dbapi.Connection:
-    host, port = split_address(address)
-    connection: pg8000.dbapi.Connection = pg8000.dbapi.connect(
-        user=lab.user,
-        host=host,
-        port=port,
-        database=database,
-        password=access.password(lab),
-        timeout=CONNECT_TIMEOUT_S,
-        ssl_context=ssl.create_default_context(cafile=lab.ca_file) if lab.tls else False,
-    )
-    return connection
+def make_database(lab: Lab, server: LabServer, binary: SqlProgram) -> None:
+    """Makes the database that is there from the beginning. Raises TargetError, SqlError, ConnectionLost."""
+    with sql_client(lab, server, database=_FIRST_DATABASE) as client:
+        client.change(f"CREATE DATABASE {access.DATABASE}")
+    if has_statements(binary):
+        with sql_client(lab, server) as client:
+            client.change(f"CREATE EXTENSION {_STATEMENTS}")

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from pg8000.dbapi import Error as PostgresError
-
 from brimline.errors import TargetError
 from brimline.servers.lab import access, mariadb, postgres
 from brimline.servers.lab.fleet import Fleet
 from brimline.servers.lab.recipe import Made, Recipe
+from brimline.servers.lab.sql_access import answers, connection_string
+from brimline.servers.sql_client import ConnectionLost, SqlError
 from brimline.servers.sql_programs import SqlProgram
 
 
@@ -29,20 +29,18 @@ class SqlRecipe(Recipe):
 
     def make(self, fleet: Fleet) -> Made:
         """One server with a user and a database, both called brimline."""
-        lab = fleet.lab
-        is_mariadb = self.program.system == "mariadb"
-        (mariadb if is_mariadb else postgres).write_secrets(lab)
-        wish = (mariadb.MariaDbWish if is_mariadb else postgres.PostgresWish)(
-            role=self.program.system, binary=self.program, spec=fleet.spec
-        )
-        (server,) = fleet.start([wish])
-        answers = mariadb.answers if is_mariadb else postgres.answers
-        fleet.await_answer(server, lambda server: answers(lab, server.address))
-        if not is_mariadb:
+        lab, system = fleet.lab, self.program.system
+        (mariadb if system == "mariadb" else postgres).write_secrets(lab)
+        wish = mariadb.MariaDbWish if system == "mariadb" else postgres.PostgresWish
+        (server,) = fleet.start([wish(role=system, binary=self.program, spec=fleet.spec)])
+        fleet.await_answer(server, lambda server: answers(lab, server))
+        if system == "postgres":
             try:
-                postgres.make_database(lab, server.address, self.program)
-            except (PostgresError, OSError) as error:
+                postgres.make_database(lab, server, self.program)
+            except (TargetError, SqlError, ConnectionLost) as error:
                 raise TargetError("the lab went away as soon as it was up", hint="try again") from error
-        string = mariadb.connection_string if is_mariadb else postgres.connection_string
-        uris = [string(lab, server.address, with_password=each) for each in (False, True)]
-        return Made(uris=(uris[0],), uris_with_password=(uris[1],), facts={"database": access.DATABASE})
+        return Made(
+            uris=(connection_string(lab, server, with_password=False),),
+            uris_with_password=(connection_string(lab, server, with_password=True),),
+            facts={"database": access.DATABASE},
+        )
