@@ -1,11 +1,13 @@
 //! What the times of one kind of operation consist of: those of failures and misses apart from the rest, the two
-//! commands of a read-modify-write, a transaction's commit, a scan's time per document, and the lag of operations that waited for a connection.
+//! commands of a read-modify-write, a transaction's commit, a scan's time per document, the parts of a request behind a link, and the
+//! lag of operations that waited for a connection.
 //! Each histogram is made when first needed: most runs need none.
 
 use brimline_datagen::Verified;
 
 use crate::clock::Nanos;
 use crate::recorder::{Ending, IntervalHistogram, clear, merge, new_interval_histogram, record};
+use crate::target::ReplyTimes;
 
 /// The part of an operation that a time belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,12 +31,23 @@ const RESPONSE: usize = 1;
 
 type Slot = Option<Box<IntervalHistogram>>;
 
-const OTHERS: [&str; 5] =
-    ["service_per_document", "held_back_lag", "verify_matching", "verify_different", "verify_absent"];
+const OTHERS: [&str; 8] = [
+    "service_per_document",
+    "held_back_lag",
+    "verify_matching",
+    "verify_different",
+    "verify_absent",
+    "connect",
+    "first_byte",
+    "transfer",
+];
 const PER_DOCUMENT: usize = 0;
 const HELD_BACK: usize = 1;
 /// Those of verifying, in the order of [`Verified::ALL`].
 const VERIFY: usize = 2;
+const CONNECT: usize = 5;
+const FIRST_BYTE: usize = 6;
+const TRANSFER: usize = 7;
 
 /// Histograms by part, ending and clock, of a scan's time per document, and of the lag of what waited for a connection.
 #[derive(Default)]
@@ -68,6 +81,18 @@ impl Breakdown {
     /// Records how long it took to compare what a read brought.
     pub fn verified(&mut self, verified: Verified, took_ns: Nanos) {
         add(&mut self.others[VERIFY + verified as usize], took_ns);
+    }
+
+    /// Records the parts of a request behind a link that was sent at `sent` and whose reply was whole at `done`: the time that its socket
+    /// took to make where it waited for that, the time from then to the first byte, and from there to the last.
+    pub fn request(&mut self, times: ReplyTimes, sent: Nanos, done: Nanos) {
+        let connect_ns = times.connect_ns.unwrap_or(0);
+        if times.connect_ns.is_some() {
+            add(&mut self.others[CONNECT], connect_ns);
+        }
+        let first_byte = times.first_byte.clamp(sent, done.max(sent));
+        add(&mut self.others[FIRST_BYTE], (first_byte - sent).saturating_sub(connect_ns));
+        add(&mut self.others[TRANSFER], done.saturating_sub(first_byte));
     }
 
     /// The histograms that hold anything, by name: `miss_service`, `read_ok_response`, `service_per_document`.

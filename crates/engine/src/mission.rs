@@ -8,7 +8,7 @@ use crate::intervals::Intervals;
 use crate::load::Load;
 use crate::operation_log::Logger;
 use crate::pacer::Pacer;
-use crate::plan::{Plan, TargetPlan};
+use crate::plan::{Plan, TargetPlan, Work};
 use crate::recorder::{Phase, Tallies};
 use crate::shared::{Control, WorkerProgress};
 use crate::worker::Perseverance;
@@ -58,6 +58,8 @@ pub struct Mission<'r> {
     pub load: u64,
     /// Whether rows that operations take may come to an end.
     pub has_ends: bool,
+    /// Whether it is a load whose batches are requests behind a link.
+    pub is_bulk: bool,
     /// Requests to end early.
     pub control: &'r Control,
     /// Progress of all workers.
@@ -97,6 +99,7 @@ impl<'r> Mission<'r> {
             has_routers,
             seed: plan.seed,
             load: number as u64,
+            is_bulk: plan.target.is_linked() && matches!(plan.work, Work::Load { .. }),
             has_ends: workload.own().is_some_and(|mix| mix.own().has_ends()),
             control,
             progress,

@@ -144,6 +144,11 @@ pub struct PlannedStandstill {
 }
 
 impl TargetPlan {
+    /// Whether it speaks another protocol than MongoDB's.
+    pub fn is_linked(&self) -> bool {
+        false
+    }
+
     /// One server, nothing asked of it.
     pub fn wire(address: impl std::fmt::Display) -> Self {
         Self::Wire {

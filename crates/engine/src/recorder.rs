@@ -8,6 +8,7 @@ use crate::breakdown::{Breakdown, Part};
 use crate::clock::Nanos;
 use crate::operation::OperationKind;
 use crate::operation_log::{Logger, Row};
+use crate::target::ReplyTimes;
 
 /// Longest time a histogram tells apart; longer ones count as this.
 pub const TIME_NS_MAX: Nanos = 3_600_000_000_000;
@@ -327,6 +328,18 @@ impl Recorder {
     /// Records how long it took to compare what a read brought with what it must be.
     pub fn verified(&mut self, phase: Phase, kind: OperationKind, verified: Verified, took_ns: Nanos) {
         self.current.of(phase, kind).breakdown.verified(verified, took_ns);
+    }
+
+    /// Records the parts of a request behind a link.
+    pub fn request(
+        &mut self,
+        phase: Phase,
+        kind: OperationKind,
+        times: ReplyTimes,
+        sent: Nanos,
+        done: Nanos,
+    ) {
+        self.current.of(phase, kind).breakdown.request(times, sent, done);
     }
 
     /// Hands out what was recorded since the last cut and goes on with `empty`.

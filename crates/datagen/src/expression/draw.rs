@@ -1,5 +1,7 @@
 //! Owns what an operation brings to its values: its number, its rows, and what its replies brought.
 
+use brimline_bson::ElementType;
+
 /// What the values of one operation are drawn from. Rows, records and slots stand at the place of their table, collection or value.
 #[derive(Clone, Copy, Debug)]
 pub struct Draw<'d> {
@@ -50,6 +52,18 @@ impl SavedValues {
         slot.type_byte = type_byte;
         slot.bytes.clear();
         slot.bytes.extend_from_slice(bytes);
+    }
+
+    /// Keeps a text.
+    ///
+    /// # Panics
+    /// When there is no such slot.
+    pub fn set_text(&mut self, slot: usize, text: &str) {
+        let length = (text.len() as u32 + 1).to_le_bytes();
+        self.set(slot, ElementType::String as u8, &length);
+        let bytes = &mut self.slots[slot].bytes;
+        bytes.extend_from_slice(text.as_bytes());
+        bytes.push(0);
     }
 
     /// The type's byte and the bytes of what a slot holds.

@@ -333,6 +333,17 @@ impl Commands {
         document.map_or(Verified::Absent, |document| self.documents.verify(record, document, fields))
     }
 
+    /// Appends the documents of a batch of a load as a BSON array, for a request behind a link.
+    pub fn append_batch(&self, operation: &Operation, record: u64, out: &mut Vec<u8>) {
+        let mut writer = Writer::new(out);
+        let open = writer.begin_document();
+        for record in self.records(operation, record) {
+            // Places in an array say nothing that their order doesn't.
+            writer.document_with("", |out| self.documents.append_document(record, out));
+        }
+        writer.end_document(open);
+    }
+
     /// Appends the OP_MSG of `command` of `operation` on `record`.
     pub fn render(
         &self,

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use brimline_datagen::DocumentSpec;
 use brimline_datagen::expression::ExpressionSpec;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::operation::OWN_OPERATIONS_MAX;
 use crate::plan::{PacerPlan, Plan, PlanError, TargetPlan, ThinkTime};
@@ -144,8 +145,12 @@ pub struct OwnStep {
     pub collection: Option<String>,
     /// Where it goes, which concern it carries, and how it may be sent again.
     pub access: StepAccess,
-    /// The command: a document whose first field is the command's name with a constant.
+    /// The command: a document whose first field is the command's name with a constant. Of a step with a request: the list of what
+    /// its slots hold.
     pub body: ExpressionSpec,
+    /// The request of another protocol than MongoDB's, as that protocol's crate describes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Value>,
     /// Documents of an insert, statements of an update or a delete; else 1.
     pub statements: u32,
     /// The counter of `serverStatus.opcounters` that it moves.
@@ -227,6 +232,12 @@ pub struct Expectation {
     /// It is exactly this: type byte and value of a BSON element, in hex.
     #[serde(default)]
     pub equals: Option<String>,
+    /// It is a text in which this regular expression is found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matches: Option<String>,
+    /// It is a text that contains this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contains: Option<String>,
 }
 
 /// What an expectation looks at.
@@ -256,6 +267,9 @@ pub struct Save {
     /// What it is where the reply lacks it, in hex as [`Expectation::equals`]; `None`: the operation has failed.
     #[serde(default)]
     pub default: Option<String>,
+    /// Of a text that is there: what the first group of this regular expression takes of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
 }
 
 /// What a saved value is taken from.
@@ -325,10 +339,18 @@ impl OwnWork {
             self.validate_load(place, load)?;
         }
         require(
-            matches!(plan.target, TargetPlan::Wire { .. } | TargetPlan::Null { .. }),
+            matches!(plan.target, TargetPlan::Wire { .. } | TargetPlan::Null { .. })
+                || plan.target.is_linked(),
             "target.kind",
-            || "own operations are for the wire client".to_owned(),
+            || "own operations are for the wire client, HTTP or SQL".to_owned(),
         )?;
+        let has_requests = self.steps().any(|(_, step)| step.request.is_some());
+        let is_mixed = has_requests && self.steps().any(|(_, step)| step.request.is_none());
+        let fits = match plan.target {
+            TargetPlan::Null { .. } => !is_mixed,
+            _ => !is_mixed && has_requests == plan.target.is_linked(),
+        };
+        require(fits, "work.operations", || "have steps of another protocol than the target's".to_owned())?;
         require(plan.server_count() == 1, "target.shards", || {
             "which of several client-routed shards an own operation belongs to is not known".to_owned()
         })?;

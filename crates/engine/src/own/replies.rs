@@ -2,19 +2,23 @@
 
 use brimline_bson::{ElementType, RawElement, Reader, Writer};
 use brimline_datagen::expression::{SavedValues, constant_of_hex};
+use brimline_net::link::Looks as ReplyLooks;
+use regex::{Regex, RegexBuilder};
 
 use super::plan::{Expectation, Expected, OwnStep, Save, SavedFrom};
 use crate::failure::{Failure, FailureClass};
 use crate::plan::PlanError;
 use crate::target::{KeptReply, ReplyFacts};
 
+/// Most memory that a compiled regular expression takes.
+const PATTERN_BYTES_MAX: usize = 1 << 20;
 /// What is found where nothing is.
 const NOT_THERE: &str = "it is not there";
 
 /// The expectations of a step, and what it saves.
 pub struct Checks {
-    expect: Vec<(Expectation, Option<Constant>)>,
-    save: Vec<(Save, Option<Constant>)>,
+    expect: Vec<(Expectation, Option<Constant>, Option<Regex>)>,
+    save: Vec<(Save, Option<Constant>, Option<Regex>)>,
 }
 
 /// A BSON value: its type, its bytes, and the number that it may be.
@@ -40,9 +44,14 @@ impl Checks {
         if step.expect.is_empty() && step.save.is_empty() {
             return Ok(None);
         }
-        let expect =
-            step.expect.iter().map(|each| Ok((each.clone(), constant(each.equals.as_deref(), path)?)));
-        let save = step.save.iter().map(|each| Ok((each.clone(), constant(each.default.as_deref(), path)?)));
+        let expect = step.expect.iter().map(|each| {
+            let equals = constant(each.equals.as_deref(), path)?;
+            Ok((each.clone(), equals, regex(each.matches.as_deref(), path)?))
+        });
+        let save = step.save.iter().map(|each| {
+            let default = constant(each.default.as_deref(), path)?;
+            Ok((each.clone(), default, regex(each.pattern.as_deref(), path)?))
+        });
         Ok(Some(Self {
             expect: expect.collect::<Result<_, PlanError>>()?,
             save: save.collect::<Result<_, PlanError>>()?,
@@ -51,12 +60,27 @@ impl Checks {
 
     /// Whether it looks at fields of the reply.
     pub fn looks_into_reply(&self) -> bool {
-        !self.save.is_empty() || self.expect.iter().any(|(each, _)| each.what == Expected::Field)
+        !self.save.is_empty() || self.expect.iter().any(|(each, ..)| each.what == Expected::Field)
+    }
+
+    /// What of the view of a reply behind a link it looks at.
+    pub fn looks(&self) -> ReplyLooks {
+        let mut looks = ReplyLooks::default();
+        let fields = self.expect.iter().filter(|(each, ..)| each.what == Expected::Field);
+        let saved = self.save.iter().map(|(save, ..)| (save.from, &save.path));
+        for (from, path) in fields.map(|(each, ..)| (SavedFrom::Reply, &each.path)).chain(saved) {
+            match (from, path.first().map(String::as_str)) {
+                (SavedFrom::Document, _) | (_, Some("json" | "rows")) => looks.at_content = true,
+                (_, Some("text")) => looks.at_text = true,
+                _ => looks.at_head = true,
+            }
+        }
+        looks
     }
 
     /// Whether it says how many documents there must be, so that none may be right.
     pub fn counts_documents(&self) -> bool {
-        self.expect.iter().any(|(each, _)| each.what != Expected::Field)
+        self.expect.iter().any(|(each, ..)| each.what != Expected::Field)
     }
 
     /// Judges a reply and keeps what is to be kept of it.
@@ -66,22 +90,29 @@ impl Checks {
     pub fn judge(&self, brought: &Brought<'_>, saved: &mut SavedValues) -> Result<(), Failure> {
         if brought.facts.bytes == 0 {
             // A target that answers without a server has nothing to judge or to save.
-            for (save, _) in &self.save {
+            for (save, ..) in &self.save {
                 saved.set(save.slot as usize, ElementType::Null as u8, &[]);
             }
             return Ok(());
         }
         let body = brought.kept.map(|kept| kept.body);
-        for (expectation, equals) in &self.expect {
-            judge(expectation, equals.as_ref(), brought, body)?;
+        for (expectation, equals, pattern) in &self.expect {
+            judge(expectation, (equals.as_ref(), pattern.as_ref()), brought, body)?;
         }
-        for (save, default) in &self.save {
+        for (save, default, pattern) in &self.save {
             let document = match save.from {
                 SavedFrom::Document => brought.kept.and_then(|kept| kept.document),
                 SavedFrom::Reply => body,
             };
             let found = document.and_then(|document| find(document, &save.path));
-            match (found, default) {
+            if let Some(pattern) = pattern {
+                let text = found.and_then(text_of).unwrap_or_default();
+                if let Some(group) = pattern.captures(text).and_then(|groups| groups.get(1)) {
+                    saved.set_text(save.slot as usize, group.as_str());
+                    continue;
+                }
+            }
+            match (found.filter(|_| pattern.is_none()), default) {
                 (Some(element), _) => saved.set(save.slot as usize, element.type_byte(), element.bytes()),
                 (None, Some(default)) => saved.set(save.slot as usize, default.type_byte, &default.bytes),
                 (None, None) => {
@@ -109,7 +140,7 @@ impl Expected {
 /// Judges one expectation; `body` is the reply's, where that was kept.
 fn judge(
     expectation: &Expectation,
-    equals: Option<&Constant>,
+    (equals, pattern): (Option<&Constant>, Option<&Regex>),
     brought: &Brought<'_>,
     body: Option<&[u8]>,
 ) -> Result<(), Failure> {
@@ -124,6 +155,7 @@ fn judge(
             if equals.is_some_and(|equals| !equals.equals(element)) {
                 return Err(unexpected(&format!("{name} is what the plan says"), "it is something else"));
             }
+            judge_text(expectation, pattern, &name, text_of(element))?;
             element.number()
         }
     };
@@ -143,6 +175,31 @@ fn judge(
     };
     let found = number.map_or_else(|| "it is no number".to_owned(), |number| format!("it is {number}"));
     Err(unexpected(&format!("{name} {bound}"), &found))
+}
+
+/// The text that an element is.
+fn text_of(element: RawElement<'_>) -> Option<&str> {
+    element.string().and_then(|bytes| str::from_utf8(bytes).ok())
+}
+
+/// Judges what an expectation says of a text; `text` is that which was found, if it is one.
+fn judge_text(
+    expectation: &Expectation,
+    pattern: Option<&Regex>,
+    name: &str,
+    text: Option<&str>,
+) -> Result<(), Failure> {
+    if let Some(pattern) = pattern
+        && !text.is_some_and(|text| pattern.is_match(text))
+    {
+        return Err(unexpected(&format!("{name} matches {pattern}"), "it does not"));
+    }
+    if let Some(part) = &expectation.contains
+        && !text.is_some_and(|text| text.contains(part.as_str()))
+    {
+        return Err(unexpected(&format!("{name} contains {part:?}"), "it does not"));
+    }
+    Ok(())
 }
 
 fn unexpected(expected: &str, found: &str) -> Failure {
@@ -169,6 +226,11 @@ fn constant(hex: Option<&str>, path: &str) -> Result<Option<Constant>, PlanError
     let Some(hex) = hex else { return Ok(None) };
     let element = constant_of_hex(hex).map_err(|error| PlanError::inside(path, &error))?;
     Ok(Some(Constant::new(&element)))
+}
+
+fn regex(pattern: Option<&str>, path: &str) -> Result<Option<Regex>, PlanError> {
+    let made = pattern.map(|pattern| RegexBuilder::new(pattern).size_limit(PATTERN_BYTES_MAX).build());
+    made.transpose().map_err(|error| PlanError::new(path, error.to_string()))
 }
 
 impl Constant {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use brimline_bson::{ElementType, Reader, Writer};
 use brimline_datagen::expression::{Draw, ElementName, ExpressionField, ExpressionSpec, Misfit, Uses, World};
+use brimline_net::link::Looks as ReplyLooks;
 use brimline_wire::session::{Session, SessionPlace};
 use brimline_wire::template::{Template, TemplateBuilder};
 
@@ -21,6 +22,8 @@ use crate::plan::{Plan, PlanError, ThinkTime};
 const READ_CONCERN: &str = "readConcern";
 const WRITE_CONCERN: &str = "writeConcern";
 const READ_PREFERENCE: &str = "$readPreference";
+/// Under which the slots of a request are written.
+const VALUES: &str = "v";
 
 /// What the engine has to know of a step wherever its operation goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +65,30 @@ pub struct Step {
     is_last: bool,
     /// The first step of its transaction.
     begins_at: u16,
+    has_cursor: bool,
+    wording: Wording,
+    think_time: Option<ThinkTime>,
+    checks: Option<Box<Checks>>,
+    uses: Uses,
+}
+
+/// How a step is said.
+enum Wording {
+    Command(Box<CommandWording>),
+    /// As a request of another protocol.
+    Request(Box<RequestWording>),
+}
+
+/// How a step is said as a request of another protocol.
+struct RequestWording {
+    /// The list of what its slots hold.
+    values: Element,
+    /// What of its reply is looked at.
+    looks: ReplyLooks,
+}
+
+/// How a step is said as a command of MongoDB's.
+struct CommandWording {
     main: Message,
     /// What differs between operations, all of it in the one slot.
     changing: Vec<Element>,
@@ -71,9 +98,6 @@ pub struct Step {
     again: Option<Message>,
     /// Of a step within a transaction: what ends it.
     abort: Option<Message>,
-    think_time: Option<ThinkTime>,
-    checks: Option<Box<Checks>>,
-    uses: Uses,
 }
 
 /// A template, and where its session is.
@@ -109,9 +133,21 @@ impl Step {
             .position(|step| step.transaction == Some(TransactionPlace::Begin))
             .filter(|_| step.transaction.is_some())
             .unwrap_or(0);
-        let terms = Terms::of(plan, step);
-        let body = Body::new(world, step, &format!("{operation}.{place}"), path)?;
-        let main = body.message(step, &terms);
+        let checks = Checks::new(step, path)?.map(Box::new);
+        let draws_as = format!("{operation}.{place}");
+        let (wording, uses) = if step.request.is_some() {
+            let values = world
+                .prepare(&draws_as, &step.body)
+                .map_err(|error| PlanError::inside(&format!("{path}.body"), &error))?;
+            let looks = checks.as_ref().map(|checks| checks.looks()).unwrap_or_default();
+            let uses = values.uses().clone();
+            let values = (ElementName::new(VALUES), values);
+            (Wording::Request(Box::new(RequestWording { values, looks })), uses)
+        } else {
+            let body = Body::new(world, step, &draws_as, path)?;
+            let uses = body.uses.clone();
+            (Wording::Command(Box::new(CommandWording::new(plan, step, body))), uses)
+        };
         let is_commit = step.transaction == Some(TransactionPlace::Commit);
         let repeats = step.access == StepAccess::Read || step.retryable;
         Ok(Self {
@@ -129,14 +165,11 @@ impl Step {
             is_alone: steps.len() == 1,
             is_last: place + 1 == steps.len(),
             begins_at: (number - begins_back) as u16,
-            again: is_commit.then(|| body.message(step, &terms.again(plan))),
-            abort: step.transaction.map(|_| abort()),
-            get_more: step.cursor.then(|| get_more(step, &terms)),
             think_time: step.think_time.filter(|_| place > 0),
-            checks: Checks::new(step, path)?.map(Box::new),
-            uses: body.uses,
-            changing: body.changing,
-            main,
+            has_cursor: step.cursor && step.request.is_none(),
+            wording,
+            checks,
+            uses,
         })
     }
 
@@ -148,7 +181,7 @@ impl Step {
 
     /// Whether it looks for documents, of which it may find none.
     pub fn looks(&self) -> bool {
-        const LOOKING: [&str; 5] = ["find", "update", "delete", "findAndModify", "count"];
+        const LOOKING: [&str; 6] = ["find", "update", "delete", "findAndModify", "count", "select"];
         LOOKING.contains(&self.command.as_str())
             && !self.checks.as_ref().is_some_and(|checks| checks.counts_documents())
     }
@@ -195,7 +228,7 @@ impl Step {
 
     /// Whether its reply has a cursor.
     pub fn has_cursor(&self) -> bool {
-        self.get_more.is_some()
+        self.has_cursor
     }
 
     /// Whether its reply has to be kept for a look at its fields.
@@ -205,6 +238,34 @@ impl Step {
 
     pub(super) fn uses(&self) -> &Uses {
         &self.uses
+    }
+
+    /// What of its reply is looked at, where it is a request of another protocol.
+    #[inline]
+    pub fn request_looks(&self) -> Option<ReplyLooks> {
+        match &self.wording {
+            Wording::Command(_) => None,
+            Wording::Request(request) => Some(request.looks),
+        }
+    }
+
+    /// Writes what the slots of its request hold into `scratch`, and gives them as a BSON array.
+    ///
+    /// # Errors
+    /// When a value can't be made.
+    pub fn values<'s>(
+        &self,
+        world: &World,
+        draw: &mut Draw<'_>,
+        scratch: &'s mut Vec<u8>,
+    ) -> Result<&'s [u8], Misfit> {
+        scratch.clear();
+        if let Wording::Request(request) = &self.wording {
+            let (name, values) = &request.values;
+            world.put(values, name, draw, scratch)?;
+        }
+        // Before the array are its type, its name and the end of that.
+        Ok(scratch.get(VALUES.len() + 2..).unwrap_or_default())
     }
 
     /// Appends one of its messages; `cursor` is that of its next batch.
@@ -219,14 +280,15 @@ impl Step {
         request_id: i32,
         out: &mut Vec<u8>,
     ) -> Result<(), Misfit> {
+        let Wording::Command(wording) = &self.wording else { return Ok(()) };
         match part {
-            Part::Main => self.complete(&self.main.0, world, draw, request_id, out),
+            Part::Main => wording.complete(&wording.main.0, world, draw, request_id, out),
             Part::Again => {
-                let template = self.again.as_ref().map_or(&self.main.0, |again| &again.0);
-                self.complete(template, world, draw, request_id, out)
+                let template = wording.again.as_ref().map_or(&wording.main.0, |again| &again.0);
+                wording.complete(template, world, draw, request_id, out)
             }
             Part::More => {
-                if let Some(((template, _), cursor_at)) = &self.get_more {
+                if let Some(((template, _), cursor_at)) = &wording.get_more {
                     let at = out.len() + cursor_at;
                     template.render(request_id, out, |_, _| ());
                     out[at..at + CURSOR_BYTES].copy_from_slice(&cursor.to_le_bytes());
@@ -234,11 +296,39 @@ impl Step {
                 Ok(())
             }
             Part::Abort => {
-                if let Some((template, _)) = &self.abort {
+                if let Some((template, _)) = &wording.abort {
                     template.render(request_id, out, |_, _| ());
                 }
                 Ok(())
             }
+        }
+    }
+
+    /// Writes `session` into one of its messages.
+    pub fn stamp(&self, part: Part, session: &Session, request: &mut [u8]) {
+        let Wording::Command(wording) = &self.wording else { return };
+        let place = match part {
+            Part::Main => wording.main.1,
+            Part::Again => wording.again.as_ref().and_then(|again| again.1),
+            Part::More => wording.get_more.as_ref().and_then(|((_, place), _)| *place),
+            Part::Abort => wording.abort.as_ref().and_then(|abort| abort.1),
+        };
+        if let Some(place) = place {
+            place.stamp(session, request);
+        }
+    }
+}
+
+impl CommandWording {
+    fn new(plan: &Plan, step: &OwnStep, body: Body) -> Self {
+        let terms = Terms::of(plan, step);
+        let is_commit = step.transaction == Some(TransactionPlace::Commit);
+        Self {
+            main: body.message(step, &terms),
+            again: is_commit.then(|| body.message(step, &terms.again(plan))),
+            abort: step.transaction.map(|_| abort()),
+            get_more: step.cursor.then(|| get_more(step, &terms)),
+            changing: body.changing,
         }
     }
 
@@ -259,19 +349,6 @@ impl Step {
             }
         });
         outcome
-    }
-
-    /// Writes `session` into one of its messages.
-    pub fn stamp(&self, part: Part, session: &Session, request: &mut [u8]) {
-        let place = match part {
-            Part::Main => self.main.1,
-            Part::Again => self.again.as_ref().and_then(|again| again.1),
-            Part::More => self.get_more.as_ref().and_then(|((_, place), _)| *place),
-            Part::Abort => self.abort.as_ref().and_then(|abort| abort.1),
-        };
-        if let Some(place) = place {
-            place.stamp(session, request);
-        }
     }
 }
 

@@ -79,6 +79,8 @@ pub struct Worker<'r, T: Target, S: Sink> {
     refused_at: Nanos,
     /// What connections keep for operations of the user's own: one each, none of a plan without such.
     own_states: Vec<OwnState>,
+    /// Where what a request's slots hold is written before the request is rendered.
+    values: Vec<u8>,
     pauses: Pauses,
     /// The operation for which there was no row any more.
     dry_at: Option<u64>,
@@ -131,6 +133,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             outages: OutageLog::default(),
             standstills: StandstillLog::new(LOOK_UP_NS, Reading::default()),
             refused_at: 0,
+            values: Vec::new(),
             own_states: match mission.workload.own() {
                 Some(mix) => (0..connections).map(|_| OwnState::new(mix.own())).collect(),
                 None => Vec::new(),
@@ -333,6 +336,9 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     fn begin(&mut self, connection: ConnectionIndex, operation: Operation, record: u64, due: Option<Nanos>) {
         if let OperationKind::Own(place) = operation.kind {
             return self.begin_steps(connection, operation, place, due);
+        }
+        if self.mission.is_bulk {
+            return self.begin_bulk(connection, operation, record, due);
         }
         let command = self.mission.commands.first(&operation);
         let request_id = self.next_request_id();

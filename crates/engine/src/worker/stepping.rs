@@ -1,7 +1,7 @@
 //! How a worker goes through the steps of operations of the user's own: completes their commands, follows cursors, judges replies,
 //! pauses between steps, and ends the transaction of an operation that failed within it.
 
-use brimline_datagen::expression::Misfit;
+use brimline_net::link::{self, Looks as ReplyLooks, Request};
 
 use super::Worker;
 use crate::clock::{NANOS_PER_MS, Nanos, unix_now_ms};
@@ -44,10 +44,46 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         let flight = InFlight::new(operation, 0, command, due, sent, inserts_before);
         let bytes_out = match rendered {
             Ok(bytes_out) => bytes_out,
-            Err(misfit) => return self.misfit_at_once(connection, &flight, step, misfit),
+            Err(misfit) => return self.misfit_at_once(connection, &flight, step, &misfit),
         };
         self.note_step_sent(connection, (step, Part::Main), sent, bytes_out, false);
         self.launch(connection, InFlight { bytes_out, ..flight }, request_id);
+    }
+
+    /// Sends a batch of a load as a request behind a link.
+    #[inline(never)]
+    pub(super) fn begin_bulk(
+        &mut self,
+        connection: ConnectionIndex,
+        operation: Operation,
+        record: u64,
+        due: Option<Nanos>,
+    ) {
+        let request_id = self.next_request_id();
+        let command = self.mission.commands.first(&operation);
+        self.values.clear();
+        self.mission.commands.append_batch(&operation, record, &mut self.values);
+        let request = Request { step: 0, part: link::Part::Bulk };
+        let rendered = self.target.render(connection, request, &self.values, ReplyLooks::default());
+        let sent = self.target.now();
+        let flight = InFlight::new(operation, record, command, due, sent, self.stream.inserts_before_next());
+        match rendered {
+            Ok(bytes_out) => self.launch(connection, InFlight { bytes_out, ..flight }, request_id),
+            Err(reason) => {
+                self.launch_failed(connection, &flight, &reason);
+            }
+        }
+    }
+
+    /// Counts an operation as failed whose request can't be made, and lets its connection rest.
+    fn launch_failed(&mut self, connection: ConnectionIndex, flight: &InFlight, reason: &str) {
+        let held_back = flight.due.is_some_and(|due| self.slots.held_back(due));
+        self.note_sent_apart(flight, held_back);
+        self.slots.occupy(connection, *flight);
+        let failure = Failure::new(FailureClass::Unexpected, format!("a document can't be a row: {reason}"));
+        self.finish_apart(flight, flight.sent, Ending::Failed);
+        self.summary.failed(flight.operation.kind, flight.command, failure.into());
+        self.rest_a_moment(connection, flight.operation.index, flight.sent);
     }
 
     /// Sends a message of a step of the operation on `connection`, or the same once more.
@@ -67,7 +103,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         flight.command_sent = self.target.now();
         let bytes_out = match rendered {
             Ok(bytes_out) => bytes_out,
-            Err(misfit) => return self.misfit(connection, &flight, step, misfit),
+            Err(misfit) => return self.misfit(connection, &flight, step, &misfit),
         };
         flight.bytes_out += bytes_out;
         self.note_step_sent(connection, (step, part), flight.command_sent, bytes_out, flight.is_retry);
@@ -99,19 +135,42 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         operation: &Operation,
         request_id: i32,
         advances: bool,
-    ) -> Result<u64, Misfit> {
+    ) -> Result<u64, String> {
         let own = self.mission.commands.own();
         let index = draw_index(self.mission.load, operation.index);
         let worker = (self.first_connection + connection) as u32;
         let prepared = own.step(step.number);
+        if let Some(looks) = prepared.request_looks() {
+            return self.render_request(connection, (step, part), index, looks);
+        }
         self.target.keep_reply(connection, prepared.looks_into_replies());
         self.target.route(connection, step.is_read(), 0);
         let cursor = self.own_states[connection].cursor;
         let mut draw = self.own_states[connection].draw(own, index, worker, unix_now_ms());
         let request = self.target.request(connection);
-        prepared.render((part, cursor), own.world(), &mut draw, request_id, request)?;
+        prepared
+            .render((part, cursor), own.world(), &mut draw, request_id, request)
+            .map_err(|misfit| misfit.to_string())?;
         self.mission.stamp(Command::Step(step, part), self.sessions.get_mut(connection), advances, request);
         Ok(request.len() as u64)
+    }
+
+    /// Renders the request of a step of another protocol.
+    fn render_request(
+        &mut self,
+        connection: ConnectionIndex,
+        (step, part): (StepRef, Part),
+        index: u64,
+        looks: ReplyLooks,
+    ) -> Result<u64, String> {
+        let own = self.mission.commands.own();
+        let worker = (self.first_connection + connection) as u32;
+        let mut draw = self.own_states[connection].draw(own, index, worker, unix_now_ms());
+        let values = own.step(step.number).values(own.world(), &mut draw, &mut self.values);
+        let values = values.map_err(|misfit| misfit.to_string())?;
+        let part = if part == Part::Abort { link::Part::Rollback } else { link::Part::Main };
+        let request = Request { step: step.number, part };
+        self.target.render(connection, request, values, looks)
     }
 
     /// A value of a step is of a type that its place can't have: the operation has failed, and nothing of the step was sent.
@@ -121,7 +180,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         connection: ConnectionIndex,
         flight: &InFlight,
         step: StepRef,
-        misfit: Misfit,
+        misfit: &str,
     ) {
         let now = self.target.now();
         let message = format!("a value can't be made: {misfit}");
@@ -147,7 +206,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         connection: ConnectionIndex,
         flight: &InFlight,
         step: StepRef,
-        misfit: Misfit,
+        misfit: &str,
     ) {
         let held_back = flight.due.is_some_and(|due| self.slots.held_back(due));
         self.note_sent_apart(flight, held_back);
@@ -202,6 +261,11 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         state.step.documents += reply.documents;
         state.step.bytes_in += reply.bytes;
         flight.documents += handled(step, &reply);
+        if prepared.request_looks().is_some() {
+            let times = self.target.times(connection);
+            let phase = self.mission.intervals.offering_phase(flight.due.unwrap_or(flight.sent));
+            self.recorder.request(phase, flight.operation.kind, times, flight.command_sent, done);
+        }
         if let Some(failure) = reply.failure {
             return self.step_failed(connection, &flight, step, *failure, done, offering);
         }
