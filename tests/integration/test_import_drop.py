@@ -17,6 +17,8 @@ from tests.support.command_line import CommandLine
 BEFORE = [{"_id": number, "kind": "old", "n": number} for number in range(5)]
 JSON, CSV = ("--type", "json"), ("--type", "csv", "--headerline")
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935\nsize 123456789\n"
+HAWSER = POINTER.replace(b"git-lfs", b"hawser")
+ANNEX = b"/annex/objects/SHA256E-s1048576--4d7a214614ab2935.csv\nx\n"
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0"
 
 
@@ -83,7 +85,13 @@ def test_one_of_several_files_may_be_empty(here: CommandLine, uri: str, kept: Co
     [
         (POINTER, "Git LFS"), (PNG, "PNG"), (b"%PDF-1.4\n1 0 obj\n", "PDF"), (b"PK\3\4\x14\0\6\0\x08\0", "zip"),
         (b"<!DOCTYPE html>\n<title>404</title>\n", "HTML"), (bytes(4096), "no text"),
-        ("a,b\n1,2\n".encode("utf-16-le"), "UTF-16"), ("a,b\n1,2\n".encode("utf-16"), "UTF-16"),
+        (HAWSER, "Git LFS"), (ANNEX, "git annex get"), (b"%!PS-Adobe-3.0\n%%x\n", "PostScript"),
+        (b"<!-- saved -->\n<HTML>\n", "HTML"), (b"<head>\n<title>404</title>\n", "HTML"), (b"<table>\n<tr>\n", "HTML"),
+        (b"BM\x36\x20\x20\0\0\0\0\0a\nb\n", "BMP"), (b"ID3\x03\0\0\0\0\n,TIT2\n1\n", "MP3"),
+        (b"\x93NUMPY\x01\0v\0{'shape': (3,), }\nabc\n", "NumPy"), (b"\x1f\x9d\x90a\nb\n", "uncompress"),
+        ("a,b\n1,2\n".encode("utf-16-le"), "-f UTF-16LE"), ("a,b\n1,2\n".encode("utf-16"), "-f UTF-16 "),
+        ("a,b\n1,2\n".encode("utf-16-be"), "-f UTF-16BE"), ("a,b\n1,2\n".encode("utf-32-be"), "-f UTF-32BE"),
+        ("a,b\n1,2\n".encode("utf-32"), "-f UTF-32 "),
         (b"PK\3\4\x14\0\6\0\x08\0\0\0!\0" + bytes(16) + b"[Content_Types].xml", "Office"),
     ],
 )  # fmt: skip
@@ -102,6 +110,21 @@ def test_a_file_that_is_no_text_is_named_and_replaces_nothing(
     outcome = dropping(here, uri, "input", *options, *(("--gzip",) if packed else ()))
     outcome.check_error(2, word, "nothing was imported")
     assert list(kept.find()) == BEFORE
+
+
+def test_what_only_a_name_tells_is_told(here: CommandLine, uri: str, kept: Collection[Any]) -> None:
+    """brotli has no mark of its own, and a link of git-annex leads nowhere."""
+    Path("a.csv.br").write_bytes(bytes((37 * each * each + 11) % 256 for each in range(400)))
+    dropping(here, uri, "a.csv.br", *CSV).check_error(2, "brotli", "nothing was imported")
+    Path("b.csv").symlink_to(".git/annex/objects/qZ/1k/MD5E-s5--ab.csv/MD5E-s5--ab.csv")
+    dropping(here, uri, "b.csv", *CSV).check_error(2, "git annex get")
+    assert list(kept.find()) == BEFORE
+
+
+def test_columns_in_angle_brackets_are_columns(here: CommandLine, uri: str, kept: Collection[Any]) -> None:
+    Path("a.csv").write_text("<DATE>,<CLOSE>\n20200101,5\n")
+    assert dropping(here, uri, "a.csv", "--headerline").exit_code == 0
+    assert [each["<CLOSE>"] for each in kept.find()] == [5]
 
 
 def rows(count: int, **fields: Any) -> str:

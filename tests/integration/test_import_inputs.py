@@ -183,6 +183,34 @@ def test_another_separator_is_told_on_the_terminal(here: CommandLine, uri: str) 
     assert outcome.exit_code == 0 and "seems to be separated by semicolons, and is read" in outcome.stderr
 
 
+def test_a_mark_in_front_of_the_names_of_a_field_file_is_no_name(here: CommandLine, uri: str) -> None:
+    Path("names.txt").write_bytes(b"\xef\xbb\xbf_id\r\nv\r\n")
+    Path("rows.csv").write_text("1,2\n")
+    outcome = here.run("import", "rows.csv", "--fieldFile", "names.txt", "--uri", uri, "-d", "inputs", "-c", "marked")
+    assert outcome.exit_code == 0, outcome.stderr
+    with pymongo.MongoClient[dict[str, Any]](uri) as client:
+        assert list(client["inputs"]["marked"].find()) == [{"_id": 1, "v": 2}]
+        client.drop_database("inputs")
+
+
+def test_that_a_flag_of_json_changes_nothing_of_a_table_is_said(here: CommandLine, uri: str) -> None:
+    """mongoimport takes it as well."""
+    Path("rows.csv").write_text("_id\n1\n")
+    outcome = here.run(
+        "import", "rows.csv", "--jsonArray", "--headerline", "--uri", uri, "-d", "inputs", "-c", "flagged"
+    )
+    assert outcome.exit_code == 0 and "--jsonArray is of JSON, and changes nothing of csv" in outcome.stderr
+    with pymongo.MongoClient[dict[str, Any]](uri) as client:
+        client.drop_database("inputs")
+
+
+def test_an_empty_file_that_should_be_compressed_says_that_it_is_empty(here: CommandLine, uri: str) -> None:
+    Path("rows.json.gz").write_bytes(b"")
+    for more in ((), ("--drop",)):
+        outcome = here.run("import", "rows.json.gz", "--uri", uri, "-d", "inputs", *more)
+        outcome.check_error(2, "it is empty, and compressed with gzip even nothing has a header")
+
+
 def test_a_pipe_is_read_once_and_whole(here: CommandLine, uri: str) -> None:
     os.mkfifo("rows")
     lines = "".join(f"{number}\n" for number in range(300_000))

@@ -73,6 +73,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredServer]:
                 roles=["clusterMonitor"],
             )
             client.admin.command("createUser", "dropper", pwd="x", roles=["dropper"])
+            one = {"db": DATABASE, "collection": COLLECTION}
+            lists = {"resource": {"db": DATABASE, "collection": ""}, "actions": ["listCollections", "listIndexes"]}
+            whole = {"resource": one, "actions": [*may, "insert", "remove", "collStats"]}
+            client.admin.command("createRole", "owner", privileges=[lists, whole], roles=["clusterMonitor"])
+            client.admin.command("createUser", "owner", pwd="x", roles=["owner"])
             client.admin.command("createUser", "reader", pwd="x", roles=["readAnyDatabase", "clusterMonitor"])
         yield started
 
@@ -199,3 +204,13 @@ def test_a_kept_collection_that_refuses_the_documents_is_found_before_it_is_empt
     assert _state(database) == before, outcome.stderr
     outcome.check_error(2, "nothing was changed")
     assert [name for name in database.list_collection_names() if "trial" in name] == []
+
+
+def test_that_nothing_was_tried_before_a_drop_is_said(here: CommandLine, database: Data, server: SecuredServer) -> None:
+    """Of a user who may make no other collection, in which the documents could have been tried."""
+    Path("rows.json").write_text('{"_id": 1, "mine": 100}\n')
+    uri = f"mongodb://owner@{server.address}/?authSource=admin"
+    outcome = here.run(*VERBS["import"], "--uri", uri, environment={"BRIMLINE_PASSWORD": "x"})
+    assert outcome.exit_code == 0, outcome.stderr
+    assert "not tried before it was emptied" in outcome.stderr
+    assert list(database[COLLECTION].find()) == [{"_id": 1, "mine": 100}]

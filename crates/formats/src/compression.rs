@@ -32,6 +32,17 @@ pub fn reason(head: &[u8], format: Format) -> Option<&'static str> {
         [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => {
             Some("the input is compressed with bzip2: decompress it first")
         }
+        [0x1f, 0x9d, ..] if format != Format::Bson => {
+            Some("the input is compressed with compress: decompress it first (uncompress)")
+        }
+        [0xff, 0x06, 0, 0, b's', b'N', b'a', b'P', b'p', b'Y', ..] => {
+            Some("the input is compressed with snappy: decompress it first")
+        }
+        [0x89, b'L', b'Z', b'O', 0, ..] => Some("the input is compressed with lzop: decompress it first"),
+        [b'L', b'Z', b'I', b'P', 1, ..] => Some("the input is compressed with lzip: decompress it first"),
+        [0x5d, 0, 0, _, _, _, _, _, _, ..] if format != Format::Bson => {
+            Some("the input is compressed with lzma: decompress it first")
+        }
         [0x04, 0x22, 0x4d, 0x18, ..] => Some("the input is compressed with lz4: decompress it first"),
         [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] => Some("the input is a 7z archive: unpack it first"),
         [b'R', b'a', b'r', b'!', 0x1a, 0x07, ..] => Some("the input is a rar archive: unpack it first"),

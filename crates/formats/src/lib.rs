@@ -15,6 +15,7 @@ pub mod calendar;
 mod compression;
 mod delimited;
 mod documents;
+mod encoding;
 mod error;
 mod foreign;
 mod input;

@@ -136,10 +136,6 @@ fn begin_text(input: &mut Input, format: Format) -> Result<(Vec<u8>, Position), 
         carried.drain(..BYTE_ORDER_MARK.len());
         return Ok((carried, Position { offset: BYTE_ORDER_MARK.len() as u64, line: 1 }));
     }
-    if carried.starts_with(b"\xff\xfe") || carried.starts_with(b"\xfe\xff") {
-        let reason = "the input is UTF-16; convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)".to_owned();
-        return Err(InputError { line: 1, offset: 0, reason });
-    }
     Ok((carried, Position::START))
 }
 

@@ -42,6 +42,9 @@ pub fn open(
     }
     let mut buffered = io::BufReader::with_capacity(COMPRESSED_BUFFER_BYTES, source);
     let begin = buffered.fill_buf()?;
+    if begin.is_empty() {
+        return Err(io::Error::other("it is empty, and compressed with gzip even nothing has a header"));
+    }
     if !begin.starts_with(&GZIP[..begin.len().min(GZIP.len())]) {
         return Err(io::Error::other("it is not compressed with gzip, as --gzip or its name says"));
     }

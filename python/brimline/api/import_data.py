@@ -23,6 +23,7 @@ from brimline.execution.import_collection import ImportContext, Namespace, look_
 from brimline.execution.import_data import EMPTY_ON_PURPOSE, check_inputs, run_import
 from brimline.execution.import_inputs import (
     collection_of,
+    compression_by_name,
     find_inputs,
     other_separators,
     require_unchanged,
@@ -151,7 +152,9 @@ def _require_readable(inputs: Sequence[InputFile], settings: ImportSettings, *, 
     if ending is not None:
         if drop and check_inputs(inputs, settings) is None:
             raise UsageError(_place(ending, inputs, type_=settings.type) + ending["reason"], hint=EMPTY_ON_PURPOSE)
-        raise _nothing_imported(_place(ending, inputs, type_=settings.type), ending["reason"])
+        kind = compression_by_name(inputs[ending["input"]].path)
+        reason = ending["reason"] if kind is None else f"it seems to be compressed with {kind}: decompress it first"
+        raise _nothing_imported(_place(ending, inputs, type_=settings.type), reason)
 
 
 def _tables_of_cr(inputs: Sequence[InputFile], settings: ImportSettings, options: Options) -> tuple[str, ...]:
@@ -264,6 +267,8 @@ def import_data(
             tables_of_cr=of_cr,
         )
         _warn_of_little_room(context, inputs)
+        if settings.json_array and settings.type != "json":
+            context.progress.note(f"--jsonArray is of JSON, and changes nothing of {settings.type}")
         for doubt in other_separators(inputs, settings.type) if settings.headerline else ():
             context.progress.note(f"{doubt}: turn them into those first if that is not meant")
         directory = create_run_directory(

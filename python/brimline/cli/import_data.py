@@ -181,7 +181,7 @@ def _type_of(files: list[str]) -> FileType:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
             f"--fieldFile {path} can't be read: {error}", hint="it is UTF-8 with one name per line"

@@ -100,19 +100,19 @@ def require_taken(
         raise UsageError(f"{namespace} has {shape.text}, and refuses the documents to load: {reason}", hint=_HINT)
 
 
-def require_some_taken(database: DataDatabase, name: str, shape: Shape, documents: Sequence[bytes], way: WayIn) -> None:
+def require_some_taken(database: DataDatabase, name: str, shape: Shape, documents: Sequence[bytes], way: WayIn) -> bool:
     """Raises UsageError where a collection of `shape` would end an import, refuse nearly all that comes, or lose some.
 
     `documents`: those of a file that come first. Some of them may be refused, as duplicates are; all of them may not,
-    nor all but one, and none with what ends an import. A shape without anything refuses what every server does. Where
-    the user may not make a collection of another name nothing is known beforehand. Raises TargetError, also where the
-    server can't honour the write concern.
+    nor all but one, and none with what ends an import. A shape without anything refuses what every server does. False
+    where nothing is known beforehand, because the user may not make a collection of another name. Raises TargetError,
+    also where the server can't honour the write concern.
     """
     if not documents:
-        return
+        return True
     tried = _tried(database, name, shape, documents, way)
     if tried is None:
-        return
+        return False
     namespace, count = f"{database.name}.{name}", format_count(len(documents))
     if tried.refusal_of_shape:
         raise UsageError(
@@ -134,6 +134,7 @@ def require_some_taken(database: DataDatabase, name: str, shape: Shape, document
             f"documents: {refusals[0]['errmsg']}",
             hint=_HINT if shape else _DOCUMENTS_HINT,
         )
+    return True
 
 
 def first_refusal(database: DataDatabase, shape: Shape, documents: Sequence[bytes]) -> str | None:

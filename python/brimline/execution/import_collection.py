@@ -46,12 +46,12 @@ class Namespace:
 
 
 _ACTIONS = {
-    "insert": ("find", "insert"),
-    "upsert": ("find", "insert", "update"),
-    "merge": ("find", "insert", "update"),
+    "insert": ("find", "insert", "remove"),
+    "upsert": ("find", "insert", "update", "remove"),
+    "merge": ("find", "insert", "update", "remove"),
     "delete": ("find", "remove"),
 }
-"""What each mode takes, by MongoDB's names of actions."""
+"""What each mode takes, by MongoDB's names of actions. With a delete that finds nothing the journal is waited for."""
 
 
 def look_at_collection(namespace: Namespace, settings: ImportSettings, *, drop: bool, context: ImportContext) -> int:
@@ -96,8 +96,13 @@ def prepare_collection(
         if drop:
             key = shard_key_wanted(database, name) if is_behind_router(database) else None
             shape = read_shape(database, name) or Shape()
-            if settings.mode != "delete":
-                require_some_taken(database, name, shape, documents, _way_in(settings))
+            if settings.mode != "delete" and not require_some_taken(
+                database, name, shape, documents, _way_in(settings)
+            ):
+                context.progress.note(
+                    f"the user may not make a collection beside {namespace.text}: whether it takes the documents was "
+                    "not tried before it was emptied"
+                )
             database.drop_collection(name)
             if shape or key is not None:
                 make(database, name, shape)

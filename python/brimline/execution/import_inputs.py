@@ -21,6 +21,8 @@ _LINES_BYTES = 1 << 16
 _SEPARATORS = ",;\t|"
 _NAMES_OF_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _GZIP_SUFFIX = ".gz"
+_ANNEX = "annex/objects/"
+_COMPRESSIONS = {".br": "brotli", ".snappy": "snappy", ".sz": "snappy", ".deflate": "deflate", ".zz": "zlib"}
 _DUMP_SUFFIXES = (".bson", ".bson.gz")
 _CUT_MARK = "%24"
 """Stands between the beginning of a name that was too long for a file and its hash; a name's own $ is not encoded."""
@@ -131,7 +133,8 @@ def _described(path: Path, *, gzip: bool) -> InputFile:
             head = hashlib.sha256(file.read(_HEAD_BYTES)).hexdigest()
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise UsageError(f"{path} can't be read: {reason}", hint="check the path and who may read it") from error
+        hint = "git annex get fetches it" if _leads_to_annex(path) else "check the path and who may read it"
+        raise UsageError(f"{path} can't be read: {reason}", hint=hint) from error
     return InputFile(
         path=str(path.resolve()),
         gzip=gzip or _is_gzip(path),
@@ -139,6 +142,16 @@ def _described(path: Path, *, gzip: bool) -> InputFile:
         modified_ns=status.st_mtime_ns,
         head_sha256=head,
     )
+
+
+def _leads_to_annex(path: Path) -> bool:
+    """Whether it is a link of git-annex: that leads nowhere before the file was fetched."""
+    return path.is_symlink() and _ANNEX in str(path.readlink())
+
+
+def compression_by_name(path: str | None) -> str | None:
+    """What a file is compressed with, as its name says; of those whose first bytes don't tell."""
+    return None if path is None else _COMPRESSIONS.get(Path(path).suffix.lower())
 
 
 def tables_of_cr(inputs: Sequence[InputFile]) -> tuple[str, ...]:

@@ -99,6 +99,7 @@ class ImportSettings:
             )
         if self.type in ("csv", "tsv"):
             self._check_columns()
+            self._refuse(("legacy",), "json")
         else:
             self._refuse(_OF_COLUMNS, "csv and tsv")
         if self.type == "bson":

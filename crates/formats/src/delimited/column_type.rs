@@ -38,7 +38,14 @@ const TYPES: [&str; 12] = [
 
 /// Splits `name.type(argument)` at the last type of which the rest can be the argument.
 pub fn split_typed_name(header: &str) -> Result<(&str, ColumnType), String> {
-    let untyped = || format!("column \"{header}\" has no type; with column types it is written name.type()");
+    let untyped = || {
+        let problem = if header.contains('(') && !header.ends_with(')') {
+            "a bracket that is never closed; in a header line a cell with a comma stands in quotes"
+        } else {
+            "no type; with column types it is written name.type()"
+        };
+        format!("column \"{header}\" has {problem}")
+    };
     let text = header.strip_suffix(')').ok_or_else(untyped)?;
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let mut found = None;
@@ -248,6 +255,17 @@ mod tests {
         ] {
             assert_eq!(unescaped(argument), expected, "{argument}");
         }
+    }
+
+    #[test]
+    fn a_name_that_a_comma_cut_says_so() {
+        let said = |header| split_typed_name(header).unwrap_err();
+        assert!(
+            said("ts.date(January 2")
+                .contains("never closed; in a header line a cell with a comma stands in quotes")
+        );
+        assert!(said(" 2006)").contains("has no type"));
+        assert!(said("ts").contains("has no type"));
     }
 
     #[test]

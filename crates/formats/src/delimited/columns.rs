@@ -69,7 +69,7 @@ fn check_name(name: &str) -> Result<(), String> {
     } else if name.contains("..") {
         "has two dots in a row"
     } else if name.contains('\0') {
-        "holds a NUL byte; UTF-16 without a mark is converted by iconv -f UTF-16LE -t UTF-8"
+        "holds a NUL byte, as where text is UTF-16; iconv converts it"
     } else {
         return Ok(());
     };

@@ -19,6 +19,14 @@ impl Argument {
         }
     }
 
+    /// As it was written.
+    fn shown(&self) -> String {
+        match self {
+            Self::Text(text) => format!("\"{}\"", text::shown(text)),
+            Self::Number(digits) => text::shown(digits),
+        }
+    }
+
     fn integer(&self) -> Option<i64> {
         number::integer(self.text())
     }
@@ -65,8 +73,7 @@ impl Parser<'_> {
             _ => {}
         }
         let arguments = self.arguments()?;
-        push_constructed(name, &arguments, out)
-            .ok_or_else(|| self.error(&format!("{}() can't be", String::from_utf8_lossy(name))))
+        push_constructed(name, &arguments, out).ok_or_else(|| Syntax { reason: refused(name, &arguments) })
     }
 
     /// The arguments of a constructor, brackets taken.
@@ -180,6 +187,17 @@ impl Parser<'_> {
         self.at += usize::from(negative) + 2 + length;
         Ok(push_integer(if negative { -value } else { value }, out))
     }
+}
+
+/// Why a constructor makes nothing of its arguments, which are named.
+#[cold]
+fn refused(name: &[u8], arguments: &[Argument]) -> String {
+    let name = String::from_utf8_lossy(name);
+    if arguments.is_empty() {
+        return format!("{name}() is there without a value");
+    }
+    let shown: Vec<_> = arguments.iter().map(Argument::shown).collect();
+    format!("{name}() can't be {}", shown.join(", "))
 }
 
 /// Appends what a constructor makes of its arguments, `None` when it makes nothing.

@@ -106,6 +106,26 @@ fn the_shells_syntax_has_the_same_types() {
 }
 
 #[test]
+fn an_error_about_a_value_of_the_shell_names_the_value() {
+    let cases = [
+        (r#"ISODate("2021-13-01T00:00:00Z")"#, r#"ISODate() can't be "2021-13-01T00:00:00Z""#),
+        ("ISODate('yesterday')", r#"ISODate() can't be "yesterday""#),
+        ("new Date('2021-03-09')", r#"Date() can't be "2021-03-09""#),
+        ("Date(2021, 3, 9)", "Date() can't be 2021, 3, 9"),
+        ("new Date()", "Date() is there without a value"),
+        ("ObjectId('5f')", r#"ObjectId() can't be "5f""#),
+        ("NumberInt(2147483648)", "NumberInt() can't be 2147483648"),
+        ("UUID('00')", r#"UUID() can't be "00""#),
+        ("BinData(0, '*')", r#"BinData() can't be 0, "*""#),
+        (r#"{"$date": ISODate("x")}"#, r#"ISODate() can't be "x""#),
+    ];
+    for (text, expected) in cases {
+        let stop = read(true, &format!("{{v: {text}}}")).stop.expect(text);
+        assert_eq!(stop.reason, expected, "{text}");
+    }
+}
+
+#[test]
 fn version_1_has_its_own_types_in_any_order() {
     let id = bson::oid::ObjectId::parse_str("5f0000000000000000000001").unwrap();
     let cases = [
