@@ -71,6 +71,14 @@ def test_loading_twice_fails_as_ycsb_fails(brimline_cli: CommandLine, url: str, 
     assert database["usertable"].count_documents({}) == 1000, "nothing was dropped"
 
 
+def test_a_load_that_a_validator_refuses_says_so(brimline_cli: CommandLine, url: str, database: Database) -> None:
+    """And not that the documents may be there already."""
+    database.create_collection("usertable", validator={"kind": {"$exists": True}})
+    refused = ycsb(brimline_cli, url, "load", "a")
+    refused.check_error(4, "0 of 1000 documents were inserted", "has a validator that refuses")
+    assert "insertstart" not in refused.stderr.partition("hint:")[2]
+
+
 @pytest.mark.parametrize("letter", ["c", "f"])
 def test_a_run_without_data_says_what_ycsb_says(
     brimline_cli: CommandLine, url: str, database: Database, letter: str

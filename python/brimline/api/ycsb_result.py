@@ -2,12 +2,16 @@
 
 from dataclasses import dataclass
 
+from brimline.analysis.never_succeeded import likely_cause
 from brimline.analysis.observation import observe
 from brimline.api.results import LoadResult
 from brimline.errors import BrimlineError, Interrupted, InvalidRun
 from brimline.execution import documents_inserted
 from brimline.record import RunRecord
+from brimline.record.model import ErrorRow
 from brimline.report import run_report
+
+_DUPLICATE_KEY = 11000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -26,11 +30,19 @@ class YcsbLoadResult(LoadResult):
         given_up = sum(row["count"] for row in self.record.errors) - attempted_again
         if given_up <= 0 and (self.may_end_early or self.document_count == self.intended_count):
             return None
-        said = next((f": {row['example']}" for row in self.record.errors), "")
+        worst = max(self.record.errors, key=lambda row: row["count"], default=None)
+        said = f": {worst['example']}" if worst is not None else ""
         return InvalidRun(
             f"{self.document_count} of {self.intended_count} documents were inserted into {self.namespace}{said}",
-            hint="drop the collection first if it holds them already, or give insertstart for further ones",
+            hint=self.where_to_look if worst is None else _hint(worst) or self.where_to_look,
         )
+
+
+def _hint(refusal: ErrorRow) -> str:
+    """What to do about the most frequent refusal; "" where nothing is known of it."""
+    if refusal["code"] == _DUPLICATE_KEY:
+        return "drop the collection first if it holds them already, or give insertstart for further ones"
+    return likely_cause(refusal)
 
 
 def ycsb_load_result(record: RunRecord, *, interrupted: Interrupted | None, may_end_early: bool) -> YcsbLoadResult:
