@@ -100,12 +100,12 @@ def test_an_import_can_not_be_compared(
 def test_a_kind_that_never_succeeded_ends_with_4_and_says_why(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As a run of brimline's own does: of that kind there is no figure, whatever the others did."""
+    """Of that kind there is no figure, whatever the others did; of the others there are."""
     failing = [Sample(START_MS + 10 * each, 5, "PUT order", success=False) for each in range(1, 40)]
     path = write(tmp_path / "half.jtl", [*uniform(40), *failing])
     code, _, said = brimline(["import-results", str(path), "--runs-dir", str(tmp_path / "runs")], capsys)
     assert code == 4
-    assert "proves nothing: none of 39 PUT order operations succeeded" in said
+    assert "some operations have no figure: none of 39 PUT order operations succeeded" in said
     ycsb = tmp_path / "load.txt"
     ycsb.write_text(
         "[OVERALL], RunTime(ms), 1000\n[OVERALL], Throughput(ops/sec), 10\n[READ], Operations, 10\n"
@@ -117,6 +117,27 @@ def test_a_kind_that_never_succeeded_ends_with_4_and_says_why(
     )
     code, _, said = brimline(["import-results", str(ycsb), "--runs-dir", str(tmp_path / "runs")], capsys)
     assert code == 4 and "none of 5 INSERT operations succeeded" in said
+
+
+@pytest.mark.parametrize(
+    ("others", "failing", "code", "words"),
+    [
+        (40, 1, 0, ""),
+        (40, 2, 4, "some operations have no figure: none of 2 login operations succeeded"),
+        (0, 1, 4, "the run proves nothing: none of 1 login operations succeeded"),
+    ],
+)
+def test_one_sample_that_failed_shows_nothing_about_its_kind(
+    others: int, failing: int, code: int, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Once is not never, but where it is all that there is."""
+    samples = [Sample(START_MS + each, 5, "login", success=False) for each in range(failing)]
+    path = write(tmp_path / "r.jtl", [*uniform(others), *samples])
+    ended, out, said = brimline(["import-results", str(path), "--json", "--runs-dir", str(tmp_path / "runs")], capsys)
+    assert ended == code and words in said
+    errors = next(each for each in json.loads(out)["checks"] if each["name"] == "errors")
+    assert ("the only operation login failed" in errors["evidence"]) == (code == 0)
+    assert errors["result"] == ("warn" if code == 0 else "fail")
 
 
 def test_what_is_unusual_is_a_warning_and_in_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.never_succeeded import in_vain
-from brimline.record.imported import ImportedRun
+from brimline.record.imported import ImportedRun, Series
 from brimline.units import (
     NS_PER_MS,
     duration_label,
@@ -13,7 +13,7 @@ from brimline.units import (
     format_percentage,
     format_rate,
 )
-from brimline.wording import joined, message
+from brimline.wording import Verbatim, joined, message
 
 COARSE_STEPS_MAX = 10
 """A mean of fewer steps of the clock may be wrong by more than a tenth."""
@@ -34,12 +34,22 @@ def imported_findings(run: ImportedRun) -> tuple[Finding, ...]:
 
 
 def in_vain_of(run: ImportedRun) -> list[str]:
-    """A sentence for each kind of operation of which none succeeded; there is no figure for it."""
+    """A sentence for each kind of operation of which none succeeded; there is no figure for it.
+
+    One sample that failed shows nothing about its kind: once is not never. It counts where it is all of the run.
+    """
     return [
         in_vain(series.operation, series.failed, [row for row in run.errors if row["operation"] == series.operation])
-        for series in run.series
-        if series.counted and series.failed and series.failed == series.samples and not series.misses
+        for series in _failed_whole(run)
+        if series.failed > 1 or series.failed == run.operation_count
     ]
+
+
+def _failed_whole(run: ImportedRun) -> Iterator[Series]:
+    """Kinds of operations of which all failed."""
+    for series in run.series:
+        if series.counted and series.failed and series.failed == series.samples and not series.misses:
+            yield series
 
 
 def _generator(run: ImportedRun) -> Finding:
@@ -110,6 +120,9 @@ def _errors(run: ImportedRun) -> Finding:
     if most is not None:
         what = most["label"] or most["code"] or most["example"]
         evidence = joined("; ", [evidence, message("most often {what}", what=what)])
+    for series in _failed_whole(run):
+        only = message("the only operation {kind} failed", kind=Verbatim(series.operation))
+        evidence = joined("; ", [evidence, only])
     return Finding("errors", Standing.FAIL if share >= 1 else Standing.WARN, evidence)
 
 

@@ -26,7 +26,11 @@ class ImportedResult(Result):
         if self.interrupted is not None:
             return self.interrupted
         reasons = in_vain_of(self.run)
-        return InvalidRun(f"the run proves nothing: {'; '.join(reasons)}", hint=self.where_to_look) if reasons else None
+        if not reasons:
+            return None
+        is_all = self.run.failed_count == self.run.operation_count
+        what = "the run proves nothing" if is_all else "some operations have no figure"
+        return InvalidRun(f"{what}: {'; '.join(reasons)}", hint=self.where_to_look)
 
 
 def import_results(
