@@ -75,16 +75,16 @@ def open_text(path: Path) -> IO[str]:
         raise unreadable(path, error) from error
 
 
-def lines_of(stream: IO[str], path: Path) -> Iterator[str]:
-    """The lines with their ends. Raises UsageError at one that is too long or is no text."""
+def lines_of(stream: IO[str], path: Path, *, length_max: int = LINE_LENGTH_MAX) -> Iterator[str]:
+    """The lines with their ends. Raises UsageError at one of more than `length_max` characters, or that is no text."""
     number = 0
     try:
-        while line := stream.readline(LINE_LENGTH_MAX):
+        while line := stream.readline(length_max):
             number += 1
             if "\0" in line:
                 raise bad_file(path, "this is no text", line=number, hint=FORMATS_HINT)
-            if len(line) == LINE_LENGTH_MAX and not line.endswith("\n"):
-                raise bad_file(path, f"the line is longer than {LINE_LENGTH_MAX} characters", line=number)
+            if len(line) == length_max and not line.endswith("\n"):
+                raise bad_file(path, f"the line is longer than {length_max} characters", line=number)
             yield line
     except OSError as error:
         raise unreadable(path, error) from error

@@ -21,6 +21,8 @@ from brimline.record.importing.source import (
     ELAPSED_US_MAX,
     EPOCH_MS_MAX,
     EPOCH_MS_MIN,
+    FORMATS_HINT,
+    LINE_LENGTH_MAX,
     SPAN_S_MAX,
     bad_file,
     decimal_number,
@@ -44,7 +46,14 @@ _STATUS = re.compile(
 _STATUS_LABELLED = re.compile(r".*?(?=\d{4}-\d\d-\d\d \d\d:\d\d:\d\d:\d{3} \d+ sec: )")
 _STATUS_PART = re.compile(r"\[(?P<operation>[A-Z][A-Z-]*)[^\[\]]*?: Count=(?P<count>\d+), ")
 _COMMAND = "Command line: "
-_JSON_BEGIN = re.compile(r"\s*\[?\s*\{\s*$")
+_JSON_BEGIN = re.compile(r"\s*\[?\s*\{\s*(?:$|\"(?:metric|measurement|value)\"\s*:)")
+"""As YCSB writes it, or an object on a line, or all on one line."""
+_JSON_ARRAY_BEGIN = re.compile(r"\s*\[\s*$")
+"""Indented otherwise: an array's bracket has a line of its own. Another program's messages may hold such a line."""
+_JSON_NAME = '"metric"'
+_OF_YCSB = re.compile(
+    r"\b(?:site|com\.yahoo)\.ycsb\b|\bYCSB Client\b|\bmeasurementtype=|^mongo client connection created", re.MULTILINE
+)
 JSON_LENGTH_MAX = 64 << 20
 
 
@@ -78,16 +87,22 @@ class YcsbOutput:
 
 def read_ycsb(path: Path, output: YcsbOutput) -> None:
     """Adds what a file holds. Raises UsageError for a damaged line, a second run, or a file without any result."""
-    reader = _Reader(path, output)
+    has_json = _JSON_NAME in _head(path)
+    reader = _Reader(path, output, has_json=has_json)
     with open_text(path) as stream:
-        for number, line in enumerate(lines_of(stream, path), start=1):
+        lines = lines_of(stream, path, length_max=JSON_LENGTH_MAX if has_json else LINE_LENGTH_MAX)
+        for number, line in enumerate(lines, start=1):
             reader.line(number, line.rstrip("\r\n"), ended=line.endswith("\n"))
     reader.end()
 
 
+def _head(path: Path) -> str:
+    return head_of(path).decode("utf-8-sig", errors="replace")
+
+
 class _Reader:
-    def __init__(self, path: Path, output: YcsbOutput) -> None:
-        self._path, self._output = path, output
+    def __init__(self, path: Path, output: YcsbOutput, *, has_json: bool) -> None:
+        self._path, self._output, self._has_json = path, output, has_json
         self._is_known = self._has_raw = False
         self._go_seconds: tuple[int, str] | None = None
         self._json: list[str] = []
@@ -95,7 +110,7 @@ class _Reader:
 
     def line(self, number: int, text: str, *, ended: bool) -> None:
         """Adds what a line holds. `ended`: it has a line break, as all that YCSB writes."""
-        if self._json or _JSON_BEGIN.fullmatch(text):
+        if self._json or _JSON_BEGIN.match(text) or (self._has_json and _JSON_ARRAY_BEGIN.match(text)):
             self._json_piece(number, text)
         elif text.startswith("["):
             if match := _MEASURED.fullmatch(text):
@@ -127,12 +142,14 @@ class _Reader:
             number, seconds = self._go_seconds
             self._add("OVERALL", "RunTime(ms)", f"{float(seconds) * 1000:f}", number)
         if not self._is_known:
-            raise self._foreign("nothing in it is a result of YCSB", hint="give what YCSB printed, whole")
+            raise self._foreign("it holds no results that can be read", hint=FORMATS_HINT)
 
     def _foreign(self, problem: str, *, line: int | None = None, hint: str | None = None) -> UsageError:
-        """The error for what is no result of YCSB; it names another tool whose it is."""
-        named = foreign(self._path, head_of(self._path).decode("utf-8-sig", errors="replace"))
-        return named or bad_file(self._path, problem, line=line, hint=hint)
+        """The error for what is no result of YCSB; it names another tool whose it is, or says that YCSB left no result."""
+        head = _head(self._path)
+        if _OF_YCSB.search(head):
+            return bad_file(self._path, "nothing in it is a result of YCSB", hint="give what YCSB printed, whole")
+        return foreign(self._path, head) or bad_file(self._path, problem, line=line, hint=hint)
 
     def _go(self, number: int, text: str) -> None:
         """A line of go-ycsb: an operation so far, what it was asked for, or the end of its run."""
@@ -244,7 +261,7 @@ class _Reader:
                 self._add(str(row["metric"]), str(row["measurement"]), str(row["value"]), self._json_line)
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             problem = "the JSON that begins here is damaged, or not YCSB's"
-            raise self._foreign(problem, line=self._json_line) from None
+            raise self._foreign(problem, line=self._json_line, hint=FORMATS_HINT) from None
 
 
 def _objects(text: str) -> Iterator[Any]:

@@ -176,7 +176,7 @@ DAMAGE: list[tuple[str, Callable[[], bytes], str]] = [
     ("binary", lambda: COLUMNS.encode() + b"\n\x00\x01\x02", "this is no text"),
     ("binary later", lambda: "\n".join([COLUMNS, *[GOOD] * 2000]).encode() + b"\n\x00", "r.jtl:2002: this is no text"),
     ("giant line", lambda: COLUMNS.encode() + b"\n" + b"x" * (3 << 20), "r.jtl:2: the line is longer than 1048576"),
-    ("other text", lambda: b"hello\nworld\n", "r.jtl: nothing in it is a result of YCSB"),
+    ("other text", lambda: b"hello\nworld\n", "r.jtl: it holds no results that can be read"),
     ("other XML", lambda: b"\n<suite></suite>", "r.jtl:2: <suite> is not what JMeter's results begin with"),
     ("a page", lambda: b"\n<!DOCTYPE HTML>\n<html></html>", "r.jtl: it is a page of HTML"),
     ("a pointer", lambda: b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n", "pointer of Git LFS"),

@@ -65,5 +65,5 @@ def test_results_of_other_tools_are_named(tool: str, text: str, tmp_path: Path) 
 def test_what_is_unknown_is_no_other_tools(text: str, tmp_path: Path) -> None:
     path = tmp_path / "results"
     path.write_text(text)
-    with pytest.raises(UsageError, match="nothing in it is a result of YCSB"):
+    with pytest.raises(UsageError, match="it holds no results that can be read"):
         import_files([path])

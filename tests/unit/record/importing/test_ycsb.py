@@ -1,6 +1,9 @@
 """YCSB's logs: every recorded run, its figures recomputed against those that YCSB printed."""
 
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -184,6 +187,37 @@ def test_the_jvm_is_no_operation() -> None:
 def test_output_of_the_exporter_file_is_read_alone() -> None:
     run = import_files([GOLDEN / "a-run.exportfile.txt"])
     assert run.operation_count == 1000 and run.name == "a-run.exportfile"
+
+
+def _jq(text: str, **layout: Any) -> str:
+    return json.dumps(json.loads(text), **layout) + "\n"
+
+
+def _lines(text: str) -> str:
+    return "".join(json.dumps(each, sort_keys=True) + "\n" for each in json.loads(text))
+
+
+LAYOUTS: Mapping[str, Callable[[str], str]] = {
+    "indented otherwise": lambda text: _jq(text, indent=4),
+    "minified": lambda text: _jq(text, separators=(",", ":")),
+    "on one line": _jq,
+    "sorted names": lambda text: _jq(text, indent="\t", sort_keys=True),
+    "an object on a line": _lines,
+    "lines ended by CR LF": lambda text: _jq(text, indent=2).replace("\n", "\r\n"),
+    "without a line break at the end": lambda text: _jq(text).rstrip(),
+    "longer than a line may be": lambda text: _jq(text, separators=(",", ": " + " " * 200_000)),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("before", ["", "\ufeff", "mongo client connection created with mongodb://h/ycsb\n"])
+def test_the_json_of_any_layout_is_the_same(layout: str, before: str, tmp_path: Path) -> None:
+    text = (GOLDEN / "a-run.jsonarray-exporter.stdout").read_text()
+    expected = import_files([GOLDEN / "a-run.jsonarray-exporter.stdout"])
+    path = tmp_path / "run.json"
+    path.write_text(before + LAYOUTS[layout](text.partition("\n")[2]), newline="")
+    run = import_files([path])
+    assert run.series == expected.series and run.duration_ns == expected.duration_ns
 
 
 GOOD = (GOLDEN / "a-run.default.stdout").read_text()
