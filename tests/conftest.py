@@ -14,6 +14,7 @@ from tests.support import suite
 from tests.support.command_line import CommandLine
 from tests.support.labs import processes_below
 from tests.support.server import required_mongod
+from tests.support.sql_servers import SYSTEMS, SqlServer, shared_server
 from tests.support.suite import pytest_runtest_makereport  # noqa: F401 (a hook)
 
 # A busy machine may take its time over any example.
@@ -52,6 +53,27 @@ def mongod(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
         _shared.append(deployment)
         yield deployment
         _shared.clear()
+
+
+@pytest.fixture(scope="session")
+def mariadb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlServer]:
+    """One MariaDB for all tests; each has databases of its own."""
+    with shared_server("mariadb", tmp_path_factory.mktemp("mariadb")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlServer]:
+    """One PostgreSQL, likewise."""
+    with shared_server("postgres", tmp_path_factory.mktemp("postgres")) as server:
+        yield server
+
+
+@pytest.fixture(params=SYSTEMS)
+def sql_server(request: pytest.FixtureRequest) -> SqlServer:
+    """Each of them."""
+    server: SqlServer = request.getfixturevalue(request.param)
+    return server
 
 
 _shared: list[Deployment] = []

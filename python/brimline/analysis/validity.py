@@ -25,7 +25,8 @@ from brimline.analysis.unsent import (
 )
 from brimline.analysis.unwatched import watching_findings
 from brimline.monitor import Opcounters, check_agreement, own_counts
-from brimline.plan import Plan, WireTarget
+from brimline.monitor.sql import SqlCounters, check_sql_agreement
+from brimline.plan import Plan, SqlTarget, WireTarget
 from brimline.plan.model import MixWork, OperationsWork
 from brimline.record.layout import RUNNING
 from brimline.record.model import RunRecord, Summary
@@ -200,8 +201,16 @@ def _counts(summary: Summary) -> dict[str, int]:
 
 def opcounters(record: RunRecord) -> Finding:
     """The server counted the same operations as we did."""
+    if record.plan.target.kind == "http":
+        return Finding("opcounters", Standing.UNKNOWN, "what a service counts only its own log knows")
     if record.opcounters is None or record.summary is None:
         return Finding("opcounters", Standing.UNKNOWN, "the server's opcounters were not read")
+    if isinstance(record.plan.target, SqlTarget):
+        before, after = (
+            SqlCounters.from_dict(each) for each in (record.opcounters["before"], record.opcounters["after"])
+        )
+        agreement = check_sql_agreement(record.plan, record.summary, before=before, after=after)
+        return Finding("opcounters", Standing(agreement.verdict), agreement.evidence)
     agreement = check_agreement(
         before=Opcounters(**record.opcounters["before"]),
         after=Opcounters(**record.opcounters["after"]),

@@ -8,7 +8,7 @@ from brimline.api.run import interruption
 from brimline.api.workload import WorkloadWords, load_workload
 from brimline.api.workplace import given_uri, workplace
 from brimline.errors import Interrupted, UsageError
-from brimline.execution import RESUME_HINT, LoadReport, StopToken, load_data
+from brimline.execution import RESUME_HINT, LoadReport, StopToken, keeper
 from brimline.plan import Plan
 from brimline.plan.pacing import load_line
 from brimline.spec import LoadedSpec
@@ -50,10 +50,9 @@ def load_loaded(loaded: LoadedSpec, options: Options) -> "LoadResult | AlreadyLo
             options.progress.note(load_line(plan))
             return place.directory(plan, kind="load")
 
-        reports = load_data(
+        reports = keeper(place.context).load(
             wanted,
             make_directory=begin,
-            context=place.context,
             drop=options.drop,
             going_on=wanted if options.resume else (),
         )

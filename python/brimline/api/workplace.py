@@ -24,14 +24,10 @@ from brimline.execution import (
     RunContext,
     StopToken,
     WantedData,
-    ensure_data,
     interruptible,
+    keeper,
 )
 from brimline.execution.carried import Carried
-from brimline.execution.effects import require_writes_allowed
-from brimline.execution.live import foreign_collections, require_live_collections
-from brimline.execution.samples import read_samples
-from brimline.execution.step_trials import explain_before_load, try_steps
 from brimline.plan import NullTarget, Plan, TargetPlan, driver_target, resolve, wire_target
 from brimline.plan.operations import OperationsWork
 from brimline.record import RunRecord, capture_environment, create_run_directory
@@ -146,35 +142,25 @@ class Workplace:
             raise self.loaded.placed(error, {dotted(path): path for path in named} | by_engine) from error
 
     def _prepare(self, plan: Plan, make_directory: MakeDirectory | None) -> None:
-        own = plan.work.kind == "operations"
+        own, data = plan.work.kind == "operations", keeper(self.context)
         if own:
-            self._require_writes_allowed(plan)
-            require_live_collections(plan, self.context)
-            if self.policy is DataPolicy.LOAD:
-                explain_before_load(plan, self.context)
+            data.check(plan, self.wanted, policy=self.policy, are_writes_allowed=self.options.allow_writes)
         self._ensure_data(make_directory)
         if own:
-            read_samples(plan, self.context)
+            data.read_values(plan)
             self.stop.raise_if_requested()
             if not self.context.carried.is_tried:
-                try_steps(plan, self.context)
+                data.try_steps(plan)
                 self.context.carried.is_tried = True
-
-    def _require_writes_allowed(self, plan: Plan) -> None:
-        if self.options.allow_writes or self.context.deployment is None:
-            return
-        foreign = foreign_collections(self.wanted, self.context) if self.policy is DataPolicy.AS_IS else ()
-        require_writes_allowed(plan, not_ours=foreign)
 
     def _ensure_data(self, make_directory: MakeDirectory | None) -> list[LoadReport]:
         if self.context.deployment is None:
             return []
         self.context.progress.step("looking for the data")
-        reports = ensure_data(
+        reports = keeper(self.context).ensure(
             self.wanted,
             policy=self.policy,
             make_directory=make_directory or (lambda load: self.directory(load, kind="load")),
-            context=self.context,
             drop=self.options.drop,
         )
         record = reports[-1].record if reports else None
@@ -190,7 +176,7 @@ class Workplace:
 
     def _after_broken_load(self, record: RunRecord) -> str:
         kept = f"its record is kept in {record.directory}"
-        stays = not record.complete and self.context.deployment is not None and self.context.deployment.binary is None
+        stays = not record.complete and self.context.deployment is not None and not self.context.deployment.is_own
         return f"{kept}; the same command goes on with the load" if stays else kept
 
 
@@ -216,7 +202,7 @@ def workplace(
         target: TargetPlan = NullTarget()
         if deployment is not None:
             target = target_on(spec, deployment)
-        own_server = deployment is not None and deployment.binary is not None
+        own_server = deployment is not None and deployment.is_own
         policy = DataPolicy(options.data or (DataPolicy.LOAD if own_server else DataPolicy.CHECK))
         try:
             yield Workplace(
@@ -398,7 +384,7 @@ def environment_of(
             "same_host": deployment.local,
             "sessions": deployment.sessions,
             **({} if deployment.compressor is None else {"compressor": deployment.compressor}),
-            "started_by_brimline": deployment.binary is not None,
+            "started_by_brimline": deployment.is_own,
             **({} if deployment.lab is None else {"lab": deployment.lab}),
             **documents,
         }

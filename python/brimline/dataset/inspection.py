@@ -57,7 +57,7 @@ def inspect(database: DataDatabase, wanted: Manifest) -> Inspection:
     with target_errors("looking into the collection"):
         count = database[wanted.collection].estimated_document_count()
         is_there = count > 0 or collection_exists(database, wanted.collection)
-    state, explanation = _judge(name, found, wanted, count)
+    state, explanation = judge(name, found, wanted, count)
     if not is_there and found is not None:
         state = State.ABSENT
         if found.state != "loading":
@@ -65,18 +65,21 @@ def inspect(database: DataDatabase, wanted: Manifest) -> Inspection:
     return Inspection(state=state, explanation=explanation, document_count=count, manifest=found)
 
 
-def _judge(name: str, found: Manifest | None, wanted: Manifest, count: int) -> tuple[State, str]:
+def judge(
+    name: str, found: Manifest | None, wanted: Manifest, count: int, *, noun: str = "documents"
+) -> tuple[State, str]:
+    """What `count` documents or rows beside the manifest `found` are, where `wanted` is looked for."""
     if found is None:
         if count == 0:
             return State.ABSENT, f"{name} is empty"
-        return State.FOREIGN, f"{name} holds {count} documents that brimline did not load"
+        return State.FOREIGN, f"{name} holds {count} {noun} that brimline did not load"
     if others := differences(found, wanted):
         what = "an unfinished load of other data" if found.state == "loading" else "other data"
         return State.OTHER, f"{name} holds {what}: " + "; ".join(others)
     if found.state == "loading":
-        return State.UNFINISHED, f"loading {name} did not end: {count} documents of {len(found.records)}"
+        return State.UNFINISHED, f"loading {name} did not end: {count} {noun} of {len(found.records)}"
     if found.state == "changed":
         return State.CHANGED, f"the operations of a run changed {name} since it was loaded"
     if count != found.count:
-        return State.CHANGED, f"{name} held {found.count} documents after loading and holds {count} now"
-    return State.READY, f"{name} holds the expected {count} documents, loaded {found.loaded_at}"
+        return State.CHANGED, f"{name} held {found.count} {noun} after loading and holds {count} now"
+    return State.READY, f"{name} holds the expected {count} {noun}, loaded {found.loaded_at}"

@@ -11,7 +11,7 @@ from brimline.execution.data import (
 from brimline.execution.descriptors import allow_connections, allow_descriptors, connections_allowed
 from brimline.execution.ensure import DataPolicy, ensure_data
 from brimline.execution.execute import RunContext, execute
-from brimline.execution.kept_data import putting_back
+from brimline.execution.keeper import keeper, putting_back
 from brimline.execution.log_room import check_room
 from brimline.execution.progress import Outcome, ProgressSink, Silence, SoFar, Tick
 from brimline.execution.recent import Recent, latest_by_operation, recent
@@ -41,6 +41,7 @@ __all__ = [
     "ensure_data",
     "execute",
     "interruptible",
+    "keeper",
     "latest_by_operation",
     "load_data",
     "putting_back",

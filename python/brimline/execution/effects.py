@@ -120,15 +120,15 @@ def live_collections(plan: Plan) -> dict[tuple[str, str], str]:
 
 def needs_saved(step: Step, work: OperationsWork) -> bool:
     """Whether its command holds what an earlier step saved, which isn't known before the run."""
-    return _holds(step, work, lambda part: part.get("kind") == "saved")
+    return holds_expression(step, work, lambda part: part.get("kind") == "saved")
 
 
 def needs_rows(step: Step, work: OperationsWork, tables: Collection[int]) -> bool:
     """Whether its command holds something of a row of `tables`, by their place."""
-    return _holds(step, work, lambda part: part.get("kind") in ("cell", "row") and part["table"] in tables)
+    return holds_expression(step, work, lambda part: part.get("kind") in ("cell", "row") and part["table"] in tables)
 
 
-def _holds(step: Step, work: OperationsWork, is_wanted: Callable[[dict[str, Any]], bool]) -> bool:
+def holds_expression(step: Step, work: OperationsWork, is_wanted: Callable[[dict[str, Any]], bool]) -> bool:
     """Whether some expression is, also behind a name."""
 
     def holds(part: Any, values: Sequence[Any]) -> bool:

@@ -53,8 +53,13 @@ class _Look:
         """Why a run may not use it."""
         if self.found.ready:
             return UsageError(f"{self.wanted.namespace} is {self.misfit.text}", hint=_MISFIT_HINT)
-        unfinished = self.found.state is State.UNFINISHED
-        return UsageError(self.found.explanation, hint=_UNFINISHED_HINT if unfinished else _ABSENT_HINT)
+        return refusal_of(self.found)
+
+
+def refusal_of(found: Inspection) -> UsageError:
+    """Why a run may not use what was found."""
+    unfinished = found.state is State.UNFINISHED
+    return UsageError(found.explanation, hint=_UNFINISHED_HINT if unfinished else _ABSENT_HINT)
 
 
 def ensure_data(

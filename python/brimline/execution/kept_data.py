@@ -54,7 +54,7 @@ def _put_back(plan: Plan, context: RunContext) -> None:
             if found.state is State.CHANGED:
                 found = restored(database, plan, found, stop=context.stop)
     except TargetError as error:
-        if deployment.binary is None:  # one of brimline's own is gone with all that it held
+        if not deployment.is_own:  # one of brimline's own is gone with all that it held
             warn(f"{namespace} may hold documents that the run inserted ({error.message}): {_GOES_AWAY}")
         return
     if found.is_gone:

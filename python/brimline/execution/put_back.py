@@ -193,7 +193,7 @@ def _settle(plan: Plan, namespace: str, context: RunContext, effects: frozenset[
         manifest = found.manifest
         if Effect.CHANGE in effects:
             _note_ids(database, manifest, context)
-            if context.deployment is not None and context.deployment.binary is None:  # else it goes with its data
+            if context.deployment is not None and not context.deployment.is_own:  # else it goes with its data
                 _say_once(context, f"the operations changed {namespace}: {_GOES_ON}")
             return
         if Effect.KEYS in effects and found.state is State.CHANGED:
@@ -235,7 +235,7 @@ def _tidy_live_collections(plan: Plan, context: RunContext) -> None:
         try:
             _tidy_live(database_name, name, effects, context)
         except TargetError as error:
-            if Effect.IDS in effects and context.deployment is not None and context.deployment.binary is None:
+            if Effect.IDS in effects and context.deployment is not None and not context.deployment.is_own:
                 context.progress.warning(
                     f"{database_name}.{name} may hold documents that the run inserted ({error.message})"
                 )
@@ -264,7 +264,7 @@ def _while_it_answers(context: RunContext, namespace: str, do: Callable[[], None
     try:
         do()
     except TargetError as error:
-        if context.deployment is not None and context.deployment.binary is None:
+        if context.deployment is not None and not context.deployment.is_own:
             context.progress.warning(f"{namespace} may hold what the run wrote ({error.message}): {_GOES_ON}")
     except BrimlineError as error:
         context.progress.warning(f"{namespace}: {error.message}")

@@ -6,14 +6,19 @@ from typing import Any
 
 from brimline import dataset
 from brimline.plan import Plan
+from brimline.plan.tables import SqlTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedData:
-    """The data of one collection. `load` inserts it; `definition` None: the collection is whatever it is."""
+    """The data of one collection. `load` inserts it; `definition` None: the collection is whatever it is.
+
+    `table` is what it is in an SQL database.
+    """
 
     load: Plan
     definition: dataset.Definition | None = None
+    table: SqlTable | None = None
 
     @property
     def namespace(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from brimline.monitor.replication import read_replication
-from brimline.monitor.row import COLUMNS
+from brimline.monitor.row import COLUMNS, SQL_ALONE
 from brimline.monitor.server_status import read_status
 from brimline.servers.deployment import Deployment
 from brimline.wording import message
@@ -64,7 +64,7 @@ def absences(
     """
     by_reason: dict[str, list[str]] = {}
     for column in COLUMNS:
-        if column not in seen and column not in _ALWAYS_FILLED:
+        if column not in seen and column not in _ALWAYS_FILLED | SQL_ALONE:
             reason = _reason(column, seen=seen, deployment=deployment, refused=refused, disk=disk)
             by_reason.setdefault(reason, []).append(column)
     return tuple(Absence(tuple(metrics), reason) for reason, metrics in by_reason.items())

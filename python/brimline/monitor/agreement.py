@@ -159,6 +159,11 @@ def check_agreement(
             *_of_documents(own, before, after, others, beyond),
         ]
         checks = _without_uncounted_inserts(checks, own)
+    return agreement_of(checks)
+
+
+def agreement_of(checks: Sequence[CounterCheck]) -> Agreement:
+    """The verdict over all checks."""
     wrong = [check for check in checks if not check.agrees]
     if wrong:
         return Agreement(verdict="fail", evidence=joined("; ", map(_explain, wrong)), checks=tuple(checks))

@@ -108,6 +108,21 @@ class ServerRow:
     transactions_active: Gauge = None
     transactions_committed: Counter = None
     transactions_aborted: Counter = None
+    # Of an SQL database: pages that statements asked the buffer pool for, those of them that were not there, its size;
+    # bytes read from and written to data files; sessions that wait for a lock at the look, and for the log to be
+    # written; waits because the log's buffer was full; fsyncs of data files and log.
+    buffer_requests: Counter = None
+    buffer_misses: Counter = None
+    buffer_bytes_max: Constant = None
+    buffer_bytes_used: Gauge = None
+    buffer_bytes_dirty: Gauge = None
+    database_bytes_read: Counter = None
+    database_bytes_written: Counter = None
+    lock_waiters: Gauge = None
+    deadlocks: Counter = None
+    log_waiters: Gauge = None
+    log_waits: Counter = None
+    fsyncs: Counter = None
     # Replication: waits for a write concern above 1, flow control, and the set as this member sees it. `members_*` are
     # numbers of members; the lags are 0 when nobody is behind.
     write_concern_waits: Counter = None
@@ -173,5 +188,13 @@ COUNTERS: frozenset[str] = frozenset(field.name for field in fields(ServerRow) i
 """Columns that grow; only differences of two rows mean anything."""
 GAUGES: frozenset[str] = frozenset(field.name for field in fields(ServerRow) if field.type is Gauge)
 """Columns that say what holds at the instant of the look."""
+SQL_ALONE: frozenset[str] = frozenset(
+    {
+        *("buffer_requests", "buffer_misses", "buffer_bytes_max", "buffer_bytes_used", "buffer_bytes_dirty"),
+        *("database_bytes_read", "database_bytes_written", "lock_waiters", "deadlocks", "log_waiters", "log_waits"),
+        "fsyncs",
+    }
+)
+"""Columns that MongoDB has nothing for."""
 CONSTANTS: frozenset[str] = frozenset(field.name for field in fields(ServerRow) if field.type is Constant)
 """Columns that are the same in every row."""

@@ -70,7 +70,8 @@ class Deployment:
     `lab` says of which lab on this machine it is a part; see `lab_facts`. `sessions`: whether it has those that
     official drivers put every command into. `protocol` is what it speaks; of what isn't MongoDB `of_uri` is the
     address as it was read, `facts` what the server said of itself, for the record, and `data_directory` where it keeps
-    its data, where that is here and known.
+    its data, where that is here and known. `started`:
+    brimline started it for this verb, though not from a `binary` of MongoDB.
     """
 
     address: str
@@ -100,6 +101,7 @@ class Deployment:
     of_uri: TargetUri | None = field(default=None, repr=False, compare=False)
     facts: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     data_directory: Path | None = field(default=None, repr=False, compare=False)
+    started: bool = field(default=False, repr=False)
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -107,6 +109,11 @@ class Deployment:
         reading = () if self.reads is None else self.reads.addresses
         members = () if self.replica_set is None else self.replica_set.members
         return tuple(dict.fromkeys((self.address, *self.routers, *self.shards, *reading, *members)))
+
+    @property
+    def is_own(self) -> bool:
+        """Whether brimline started it for this verb, so that it and all it holds goes with it."""
+        return self.binary is not None or self.started
 
     @property
     def is_mongodb(self) -> bool:

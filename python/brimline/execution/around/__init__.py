@@ -6,13 +6,19 @@ A new protocol is a class here and a line in `_BY_PROTOCOL`.
 from collections.abc import Mapping
 
 from brimline.execution.around.base import Around
+from brimline.execution.around.database import AroundDatabase
 from brimline.execution.around.mongodb import AroundMongodb
 from brimline.execution.around.service import AroundService
 from brimline.plan import Plan
 from brimline.servers import Deployment
 from brimline.servers.target_uri import ProtocolName
 
-_BY_PROTOCOL: Mapping[ProtocolName, type[Around]] = {"mongodb": AroundMongodb, "http": AroundService}
+_BY_PROTOCOL: Mapping[ProtocolName, type[Around]] = {
+    "mongodb": AroundMongodb,
+    "http": AroundService,
+    "mysql": AroundDatabase,
+    "postgres": AroundDatabase,
+}
 
 
 def around(plan: Plan, deployment: Deployment | None) -> Around:

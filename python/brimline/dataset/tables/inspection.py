@@ -1,0 +1,69 @@
+"""Owns the look before a run: whether a table holds the data that the plan expects, and whose it is."""
+
+from dataclasses import dataclass
+
+from brimline.dataset.inspection import Inspection, State, judge
+from brimline.dataset.manifest import Manifest
+from brimline.dataset.tables.store import Store, Stored, statements_of
+from brimline.errors import UsageError
+from brimline.plan.tables import SqlTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableInspection:
+    """What is there. `stored`: its manifest; `is_same`: it is the very table of that."""
+
+    found: Inspection
+    stored: Stored | None
+    is_same: bool
+
+    @property
+    def ready(self) -> bool:
+        """Whether a run may use the table as it is."""
+        return self.found.ready
+
+
+def inspect_table(store: Store, table: SqlTable, wanted: Manifest) -> TableInspection:
+    """Compares a table with `wanted`, row counts by counting. Raises TargetError."""
+    name = f"{store.database}.{table.name}"
+    stored = store.read_manifest(table.name)
+    is_there = store.exists(table.name)
+    count = store.count(table.name) if is_there else 0
+    manifest = None if stored is None else stored.manifest
+    is_same = is_there and stored is not None and stored.manifest.collection_uuid in (None, store.identity(table.name))
+    if not is_there:
+        gone = manifest is not None and manifest.state != "loading"
+        words = f"{name}, which brimline loaded, is no longer there" if gone else f"{name} isn't there"
+        state = State.ABSENT
+    elif stored is None or not is_same:
+        state, words = State.FOREIGN, f"the table {name} is there, and brimline did not make it"
+    else:
+        state, words = judge(name, stored.manifest, wanted, count, noun="rows")
+        if state not in (State.OTHER, State.UNFINISHED) and list(stored.statements) != statements_of(table):
+            state, words = State.OTHER, f"{name} is made otherwise than the workload says: columns, keys or indexes"
+    found = Inspection(state=state, explanation=words, document_count=count, manifest=manifest)
+    return TableInspection(found=found, stored=stored, is_same=is_same)
+
+
+def require_ours(store: Store, table: SqlTable, looked: TableInspection) -> None:
+    """Raises UsageError where a table, which is to be dropped, isn't known to hold brimline's rows alone.
+
+    What a load that did not end left is, and what the last run left where no row came or went since.
+    """
+    if looked.found.state is State.ABSENT:
+        return
+    stored, name = looked.stored, f"{store.database}.{table.name}"
+    if stored is None or not looked.is_same:
+        message = looked.found.explanation
+    else:
+        manifest = stored.manifest
+        known = {"complete": manifest.count, "changed": _left(manifest)}.get(manifest.state)
+        if manifest.state == "loading" or known == looked.found.document_count:
+            return
+        message = f"{name} was changed since brimline loaded it, and may hold rows that brimline did not load"
+    raise UsageError(message, hint="name another database in the workload, or give --drop to have it replaced")
+
+
+def _left(manifest: Manifest) -> int | None:
+    """How many rows the last run left; None while it goes on."""
+    return None if manifest.left_ids is None else int(manifest.left_ids)

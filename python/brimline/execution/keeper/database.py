@@ -1,0 +1,314 @@
+"""Owns who keeps tables: looked at before anything is changed, loaded, put back after runs.
+
+Of a person's own statements it is known which tables they name, and whether they insert under keys that follow those
+that were loaded. Whatever else writes makes a table another one, so that it is copied aside before and put back.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from brimline import _native
+from brimline.dataset import Manifest, tables
+from brimline.dataset.inspection import State
+from brimline.dataset.ownership import keys_plan
+from brimline.dataset.tables.store import statements_of
+from brimline.errors import BrimlineError, InvalidRun, RecordError, TargetError, UsageError
+from brimline.execution.data import LoadReport, MakeDirectory
+from brimline.execution.descriptors import allow_descriptors
+from brimline.execution.effects import Effect
+from brimline.execution.ensure import DataPolicy, refusal_of
+from brimline.execution.execute import execute
+from brimline.execution.keeper.base import Keeper
+from brimline.execution.statement_effects import effects_on, require_statements_allowed
+from brimline.execution.statement_trials import try_statements
+from brimline.execution.table_samples import read_table_samples
+from brimline.execution.unrecorded import execute_unrecorded
+from brimline.execution.wanted import WantedData
+from brimline.plan import Plan, SqlTarget
+from brimline.plan.tables import SqlTable
+from brimline.units import format_count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Look:
+    """One table as it was found."""
+
+    wanted: WantedData
+    seen: tables.TableInspection
+
+    @property
+    def table(self) -> SqlTable:
+        return table_of(self.wanted)
+
+
+def table_of(wanted: WantedData) -> SqlTable:
+    """The table of data that are one."""
+    assert wanted.table is not None  # noqa: S101 - the workload's data on this target
+    return wanted.table
+
+
+class TableKeeper(Keeper):
+    """Of an SQL database."""
+
+    def check(self, plan: Plan, wanted: Sequence[WantedData], *, policy: DataPolicy, are_writes_allowed: bool) -> None:
+        """What is written is ours, or may be."""
+        if not are_writes_allowed:
+            foreign = []
+            if policy is DataPolicy.AS_IS:
+                foreign = [
+                    look.table.name for look in map(self._look, wanted) if look.seen.found.state is State.FOREIGN
+                ]
+            ours = [name for each in wanted for name in names_of(table_of(each)) if name not in foreign]
+            require_statements_allowed(plan, ours)
+
+    def ensure(
+        self, wanted: Sequence[WantedData], *, policy: DataPolicy, make_directory: MakeDirectory, drop: bool
+    ) -> list[LoadReport]:
+        """All tables are looked at before anything is changed in one. A load that did not end begins anew."""
+        if policy is DataPolicy.AS_IS:
+            return []
+        looks = [self._look(each) for each in wanted]
+        if policy is DataPolicy.CHECK:
+            _require_right([look for look in looks if look.seen.found.state is not State.CHANGED])
+        looks = [self._restored(look, drop=drop) for look in looks]
+        if policy is DataPolicy.CHECK:
+            _require_right(looks)
+            return []
+        return self.load(
+            [look.wanted for look in looks if not look.seen.ready], make_directory=make_directory, drop=drop
+        )
+
+    def load(
+        self,
+        wanted: Sequence[WantedData],
+        *,
+        make_directory: MakeDirectory,
+        drop: bool,
+        going_on: Collection[WantedData] = (),
+    ) -> list[LoadReport]:
+        """Makes each table anew and fills it, once all of them may be. What is there already of `going_on` stays."""
+        for each in wanted:
+            allow_descriptors(each.load)
+        looks = [self._look(each) for each in wanted]
+        for look in looks:
+            if not drop and not (look.wanted in going_on and look.seen.ready):
+                with self._store(look.wanted.load) as store:
+                    tables.require_ours(store, look.table, look.seen)
+        reports: list[LoadReport] = []
+        for look in looks:
+            if look.wanted in going_on and look.seen.ready:
+                count = look.seen.found.document_count
+                reports.append(
+                    LoadReport(record=None, document_count=count, namespace=look.wanted.namespace, resumed_count=count)
+                )
+                continue
+            reports.append(self._filled(look, make_directory))
+            if not reports[-1].is_whole or self.context.stop.requested:
+                break
+        return reports
+
+    def read_values(self, plan: Plan) -> None:
+        """Rows of tables."""
+        read_table_samples(plan, self.context)
+
+    def try_steps(self, plan: Plan) -> None:
+        """By `EXPLAIN`, which executes nothing, or by preparing them."""
+        try_statements(plan, self.context)
+
+    @contextmanager
+    def kept(self, plan: Plan) -> Iterator[None]:
+        """What was changed by an earlier run is put back; what this one inserts is taken away."""
+        begun: list[WantedData] = []
+        try:
+            for each in self.context.wanted:
+                self._begin(plan, each)
+                begun.append(each)
+            yield
+        finally:
+            for each in begun:
+                self._end(plan, each)
+
+    def _look(self, wanted: WantedData) -> _Look:
+        with self._store(wanted.load) as store:
+            return _Look(wanted=wanted, seen=tables.inspect_table(store, table_of(wanted), wanted.manifest))
+
+    def _restored(self, look: _Look, *, drop: bool) -> _Look:
+        """The same without what runs inserted and changed."""
+        if look.seen.found.state is not State.CHANGED:
+            return look
+        try:
+            self._put_right(look)
+        except UsageError:
+            if not drop:
+                raise
+        return self._look(look.wanted)
+
+    def _put_right(self, look: _Look) -> None:
+        """Makes changed data what was loaded. Raises UsageError where they may hold what others wrote."""
+        manifest, table = look.seen.found.manifest, look.table
+        assert manifest is not None  # noqa: S101 - its state is "changed"
+        with self._store(look.wanted.load) as store:
+            if manifest.state == "complete":
+                self._take_away(store, table, manifest, look.seen.found.document_count)
+                return
+            tables.require_ours(store, table, look.seen)
+            if tables.has_copy(store, table):
+                self.context.progress.step(f"putting {look.wanted.namespace} back from its copy")
+                tables.put_copy_back(store, table)
+                put_back = replace(manifest.unchanged(), collection_uuid=store.identity(table.name))
+                store.write_manifest(put_back, statements_of(table))
+                self._tell(f"{look.wanted.namespace} was put back from its copy", "data_put_back", look.wanted)
+                return
+        self.context.progress.step(f"loading {look.wanted.namespace} again, which the operations of a run changed")
+        execute_unrecorded(look.wanted.load, context=self.context, change=partial(self._make_empty, look))
+        self.context.stop.raise_if_requested()
+        with self._store(look.wanted.load) as store:
+            tables.complete(store, table, look.wanted.manifest)
+        self._tell(f"{look.wanted.namespace} was loaded again", "data_loaded_again", look.wanted)
+
+    def _take_away(self, store: tables.Store, table: SqlTable, manifest: Manifest, count: int) -> None:
+        """Deletes the rows of records that runs inserted behind the loaded ones."""
+        plan_json = keys_plan(manifest)
+        tables.without_new_records(
+            store,
+            table,
+            manifest,
+            surplus=count - len(manifest.records),
+            keys_of=lambda records: _native.generate_keys(plan_json, records.start, len(records)),
+            is_given_up=lambda: self.context.stop.urgent,
+        )
+
+    def _filled(self, look: _Look, make_directory: MakeDirectory) -> LoadReport:
+        wanted, namespace, plan = look.wanted, look.wanted.namespace, look.wanted.load
+        changed = False
+
+        def change() -> None:
+            nonlocal changed
+            self._make_empty(look)
+            changed = True
+
+        if look.seen.found.document_count:
+            self.context.progress.note(
+                f"replaced {format_count(look.seen.found.document_count)} rows that {namespace} held"
+            )
+        try:
+            record = execute(
+                plan, directory=make_directory(plan), title=f"loading {namespace}", context=self.context, change=change
+            )
+        except RecordError as error:
+            if changed:
+                error.hint = f"the load of {namespace} lost its record, and is made again by the next; {error.hint}"
+            raise
+        if not record.complete:
+            return LoadReport(record=record, document_count=0, namespace=namespace)
+        self.context.progress.step("counting the rows and making the indexes")
+        try:
+            with self._store(plan) as store:
+                finished = tables.complete(store, look.table, wanted.manifest)
+        except InvalidRun as error:
+            said = [row["example"] for row in (record.summary["errors"] if record.summary else [])]
+            shortfall = InvalidRun(error.message, hint=f"the server said: {said[0]}" if said else error.hint)
+            return LoadReport(record=record, document_count=0, namespace=namespace, shortfall=shortfall)
+        return LoadReport(record=record, document_count=finished.count or 0, namespace=namespace)
+
+    def _make_empty(self, look: _Look) -> None:
+        with self._store(look.wanted.load) as store:
+            tables.make_empty(store, look.table, look.wanted.manifest)
+
+    def _begin(self, plan: Plan, wanted: WantedData) -> None:
+        """Sees to one table before a run."""
+        effects = effects_on(plan, wanted)
+        look = self._look(wanted)
+        if look.seen.found.state is State.CHANGED:
+            self._put_right(look)
+            look = self._look(wanted)
+        if Effect.CHANGE not in effects or not look.seen.ready:
+            return
+        manifest, table = look.seen.found.manifest, look.table
+        assert manifest is not None  # noqa: S101 - it is ready
+        with self._store(wanted.load) as store:
+            if not tables.has_copy(store, table):
+                self.context.progress.step(f"copying {wanted.namespace} aside, so that it can be put back")
+                try:
+                    tables.make_copy(store, table)
+                except TargetError as error:
+                    self._say_once(
+                        f"{wanted.namespace} has no copy, and is loaded again before the next run: {error.message}"
+                    )
+                else:
+                    self._tell(f"{wanted.namespace} was copied aside", "data_copied", wanted)
+            store.write_manifest(manifest.changed(), statements_of(table))
+
+    def _end(self, plan: Plan, wanted: WantedData) -> None:
+        """Sees to one table after a run. Raises nothing of the target's."""
+        effects = effects_on(plan, wanted)
+        goes_on = "the next run of this workload puts it back before it begins"
+        if not effects:
+            return
+        if self.context.stop.urgent:
+            self.context.progress.warning(f"{wanted.namespace} may hold what the run wrote: {goes_on}")
+            return
+        try:
+            self._settle(wanted, effects)
+        except BrimlineError as error:
+            if not self._is_own:
+                self.context.progress.warning(
+                    f"{wanted.namespace} may hold what the run wrote ({error.message}): {goes_on}"
+                )
+
+    def _settle(self, wanted: WantedData, effects: frozenset[Effect]) -> None:
+        look = self._look(wanted)
+        manifest, count = look.seen.found.manifest, look.seen.found.document_count
+        if manifest is None or look.seen.found.state not in (State.CHANGED, State.READY):
+            return
+        with self._store(wanted.load) as store:
+            if manifest.state == "changed":
+                store.write_manifest(replace(manifest, left_ids=str(count)), statements_of(look.table))
+                if not self._is_own:
+                    self._say_once(
+                        f"the operations changed {wanted.namespace}: the next run of this workload puts it back"
+                    )
+                return
+            if Effect.KEYS in effects:
+                self._take_away(store, look.table, manifest, count)
+                left = store.count(look.table.name) - len(manifest.records)
+                if left:
+                    more = "more" if left > 0 else "less"
+                    self.context.progress.warning(
+                        f"{wanted.namespace} holds {format_count(abs(left))} rows {more} than were loaded"
+                    )
+
+    @property
+    def _is_own(self) -> bool:
+        return self.context.deployment is not None and self.context.deployment.is_own
+
+    @contextmanager
+    def _store(self, plan: Plan) -> Iterator[tables.Store]:
+        deployment = self.context.deployment
+        assert deployment is not None  # noqa: S101 - see `keeper`
+        assert deployment.of_uri is not None  # noqa: S101 - it was found by one
+        assert isinstance(plan.target, SqlTarget)  # noqa: S101 - as its deployment is
+        with tables.open_store(deployment.of_uri, plan.target) as store:
+            yield store
+
+    def _say_once(self, text: str) -> None:
+        if text not in self.context.carried.told:
+            self.context.carried.told.add(text)
+            self.context.progress.note(text)
+
+    def _tell(self, text: str, kind: str, wanted: WantedData) -> None:
+        self.context.progress.note(text)
+        self.context.carried.events.append({"kind": kind, "namespace": wanted.namespace})
+
+
+def names_of(table: SqlTable) -> list[str]:
+    """The table and its children."""
+    return [table.name, *(child.name for child in table.children)]
+
+
+def _require_right(looks: Sequence[_Look]) -> None:
+    for look in looks:
+        if not look.seen.ready:
+            raise refusal_of(look.seen.found)

@@ -1,0 +1,136 @@
+"""Owns the statements of a workload's steps as the engine sends them, with the parameters of its first operation."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import bson
+from bson.binary import Binary
+from bson.decimal128 import Decimal128
+from bson.int64 import Int64
+from bson.objectid import ObjectId
+
+from brimline import _native
+from brimline.errors import UsageError
+from brimline.execution.effects import needs_saved
+from brimline.execution.step_commands import AS_SENT
+from brimline.plan import Plan, SqlTarget
+from brimline.plan.operations import OperationsWork, Step
+from brimline.plan.requests import StatementRequest
+from brimline.servers import Deployment
+from brimline.servers.sql_client import SqlClient, open_client
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A statement of a step. `parameters` are those of operation 0, null in place of what replies bring."""
+
+    operation: str
+    step: Step
+    text: str
+    parameters: Sequence[Any]
+    has_saved: bool
+
+    @property
+    def path(self) -> str:
+        """Where it is in the spec, for errors."""
+        return f"operations.{self.operation}: the step {self.step.name}"
+
+    @property
+    def kind(self) -> str:
+        """What the server counts it as."""
+        return self.step.command
+
+
+def statements_of(plan: Plan) -> list[Statement]:
+    """The statements of each step, in order: of one with several texts each. Raises UsageError: the plan is refused."""
+    if not isinstance(plan.work, OperationsWork):
+        return []
+    try:
+        examples = _native.example_commands(plan.canonical_json(), plan.work.table_contents())
+    except _native.PlanError as error:
+        path, message = error.args
+        raise UsageError(f"{path}: {message}") from error
+    return [
+        statement
+        for operation, of_steps in zip(plan.work.operations, examples, strict=True)
+        for step, example in zip(operation.steps, of_steps, strict=True)
+        for statement in _of_step(operation.name, step, example, plan.work)
+    ]
+
+
+def _of_step(operation: str, step: Step, example: bytes, work: OperationsWork) -> Iterator[Statement]:
+    request = step.request
+    if not isinstance(request, StatementRequest):
+        return
+    slots = [plain_value(value) for value in bson.decode(example, codec_options=AS_SENT).values()]
+    texts = [request.text] if request.texts is None else list(request.texts)
+    parameters = slots if request.texts is None else slots[1:]
+    for text in texts:
+        if text is not None:
+            shown, given = (_with_rows(text, slots), []) if request.mode == "rows" else (text, parameters)
+            yield Statement(
+                operation=operation,
+                step=step,
+                text=shown,
+                parameters=given,
+                has_saved=needs_saved(step, work),
+            )
+
+
+def _with_rows(text: str, slots: Sequence[Any]) -> str:
+    """An insert with one row of nulls: its values have no bearing on how it is executed."""
+    rows = slots[0] if slots and isinstance(slots[0], list) else [[]]
+    width = len(rows[0]) if rows and isinstance(rows[0], list) else 0
+    return f"{text} ({', '.join(['NULL'] * max(width, 1))})"
+
+
+def plain_value(value: Any) -> Any:
+    """A value of BSON as the libraries of SQL databases take it."""
+    match value:
+        case Int64():
+            return int(value)
+        case Decimal128():
+            return value.to_decimal()
+        case ObjectId():
+            return str(value)
+        case Binary() | bytes():
+            return bytes(value)
+        case Mapping():
+            return json.dumps(value, default=str)
+        case list():
+            return [plain_value(each) for each in value]
+    return value
+
+
+def bson_value(value: Any) -> Any:
+    """A value of a row as BSON has it: decimals and dates too, what has no counterpart as its text."""
+    match value:
+        case Decimal():
+            return Decimal128(value)
+        case datetime():
+            return value
+        case None | bool() | int() | float() | str() | bytes():
+            return value
+        case UUID():
+            return value.bytes
+        case dict() | list():
+            return json.dumps(value)
+    return str(value)
+
+
+@contextmanager
+def open_database(plan: Plan, deployment: Deployment) -> Iterator[SqlClient]:
+    """A connection to the database of `plan`, as its connections are set up. Raises TargetError and SqlError."""
+    assert deployment.of_uri is not None  # noqa: S101 - it was found by one
+    target = plan.target
+    assert isinstance(target, SqlTarget)  # noqa: S101 - as its deployment is
+    with open_client(deployment.of_uri, database=target.database) as client:
+        for text in target.setup:
+            client.change(text)
+        yield client

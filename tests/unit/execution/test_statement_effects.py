@@ -1,0 +1,73 @@
+"""What statements do to tables, told from their text: what is put back, and what is refused beforehand."""
+
+from typing import Any
+
+import pytest
+
+from brimline.dataset import Definition
+from brimline.errors import UsageError
+from brimline.execution.effects import Effect
+from brimline.execution.statement_effects import effects_on, require_statements_allowed
+from brimline.execution.wanted import WantedData
+from brimline.plan.tables import ChildTable, SqlTable
+from tests.support.sql_work import statement_plan
+
+CHILD = ChildTable(name="t_items", column="items", create="", fill="", leave="", indexes=())
+TABLE = SqlTable(collection="t", name="t", dialect="mysql", columns=(), create="", children=(CHILD,))
+NEW = {"kind": "list", "items": [{"kind": "new_key", "collection": 0}]}
+
+
+def effects(command: str, text: str, *, is_ycsb: bool = False, body: dict[str, Any] | None = None) -> frozenset[Effect]:
+    plan = statement_plan({"step": (command, text)}, body={} if body is None else {"step": body})
+    wanted = WantedData(
+        load=statement_plan({}, load=True), table=TABLE, definition=None if is_ycsb else Definition.of()
+    )
+    return effects_on(plan, wanted)
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "expected"),
+    [
+        ("select", "SELECT * FROM t", set()),
+        ("update", "UPDATE t SET a = 1", {Effect.CHANGE}),
+        ("update", "UPDATE `T` SET a = 1", {Effect.CHANGE}),
+        ("delete", "DELETE FROM t_items", {Effect.CHANGE}),
+        ("update", "UPDATE t2 SET a = 1", set()),
+        ("insert", "INSERT INTO t VALUES (1)", {Effect.CHANGE}),
+        ("call", "CALL work('t')", {Effect.CHANGE}),
+    ],
+)
+def test_what_a_statement_does_to_the_tables_that_it_names(command: str, text: str, expected: set[Effect]) -> None:
+    assert effects(command, text) == expected
+
+
+def test_an_insert_under_keys_that_follow_is_taken_away_again() -> None:
+    assert effects("insert", "INSERT INTO t VALUES (?)", body=NEW) == {Effect.KEYS}
+
+
+def test_the_updates_of_ycsb_leave_the_data_as_good_as_before() -> None:
+    assert effects("update", "UPDATE t SET a = 1", is_ycsb=True) == frozenset()
+
+
+@pytest.mark.parametrize(
+    "text", ["UPDATE t SET a = 1", "INSERT INTO `t` (a) VALUES (1)", "DELETE FROM t_items WHERE a"]
+)
+def test_our_own_tables_may_be_written_to(text: str) -> None:
+    command = text.split()[0].lower()
+    require_statements_allowed(statement_plan({"step": (command, text)}), ["t", "t_items"])
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("update", "UPDATE other SET a = 1"),
+        ("update", "UPDATE t.u SET a = 1"),
+        ("call", "CALL work()"),
+        ("with", "WITH x AS (SELECT 1) DELETE FROM t"),
+        ("drop", "DROP TABLE t"),
+    ],
+)
+def test_what_may_be_written_elsewhere_is_refused_and_named(command: str, text: str) -> None:
+    with pytest.raises(UsageError, match=r"operations\.step: the step step writes to a table") as refused:
+        require_statements_allowed(statement_plan({"step": (command, text)}), ["t"])
+    assert "--allow-writes" in str(refused.value.hint)

@@ -1,0 +1,99 @@
+"""Whether an SQL server counted the statements and rows that brimline sent: what agrees, and what can't be known."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from brimline.monitor.sql.agreement import check_sql_agreement
+from brimline.monitor.sql.counters import SqlCounters
+from brimline.plan import Plan
+from brimline.record.model import Summary
+from tests.support.sql_work import statement_plan, statement_summary
+
+MARIADB = SqlCounters(
+    engine="mysql",
+    uptime_ms=1_000_000,
+    statements={"select": 5, "insert": 0, "update": 7},
+    rows_written=100,
+    transactions=None,
+    counts_attempts=True,
+)
+POSTGRES = replace(MARIADB, engine="postgres", statements=None, transactions=50)
+PLAN = statement_plan({"read": ("select", "SELECT 1 FROM t"), "change": ("update", "UPDATE t SET a = 1")})
+
+
+def check(before: SqlCounters, *, plan: Plan = PLAN, summary: Summary | None = None, **grown: Any) -> tuple[str, str]:
+    if summary is None:
+        summary = statement_summary(answered={"select": 10, "update": 4}, modified=4, ok={"read": 10, "change": 4})
+    after = replace(before, **{"uptime_ms": 1_060_000, **grown})
+    found = check_sql_agreement(plan, summary, before=before, after=after)
+    return found.verdict, found.evidence
+
+
+def test_statements_and_rows_agree() -> None:
+    verdict, evidence = check(MARIADB, statements={"select": 15, "insert": 0, "update": 11}, rows_written=104)
+
+    assert verdict == "pass"
+    counts = "select statements 10, update statements 4, rows written 4"
+    assert evidence == f"the server counted the same operations: {counts}"
+
+
+@pytest.mark.parametrize(
+    ("statements", "rows", "words"),
+    [
+        ({"select": 14, "update": 11}, 104, "select statements: the server counted 9, 1 fewer"),
+        ({"select": 95, "update": 11}, 104, "another client was at work (in read)"),
+        ({"select": 15, "update": 11}, 103, "rows written: the server counted 3, 1 fewer"),
+    ],
+)
+def test_a_count_that_differs_is_told(statements: dict[str, int], rows: int, words: str) -> None:
+    verdict, evidence = check(MARIADB, statements=statements, rows_written=rows)
+
+    assert verdict == "fail"
+    assert words in evidence
+
+
+def test_attempts_that_failed_raise_the_rows_and_nothing_is_wrong() -> None:
+    assert check(MARIADB, statements={"select": 15, "update": 11}, rows_written=190)[0] == "pass"
+
+
+def test_of_postgresql_rows_and_transactions_are_known_and_kinds_are_not() -> None:
+    verdict, evidence = check(POSTGRES, rows_written=104, transactions=64)
+
+    assert verdict == "pass"
+    assert "rows written 4" in evidence
+    assert "transactions 14" in evidence
+    assert "select statements unknown (in read): only the extension pg_stat_statements counts them" in evidence
+
+
+def test_too_few_transactions_are_told() -> None:
+    verdict, evidence = check(POSTGRES, rows_written=104, transactions=63)
+
+    assert verdict == "fail"
+    assert "transactions: the server counted 13, 1 fewer" in evidence
+
+
+def test_the_extension_of_postgresql_counts_what_ended_well() -> None:
+    before = replace(POSTGRES, statements={})
+    summary = statement_summary(
+        answered={"select": 10, "update": 4}, modified=3, ok={"read": 10, "change": 3}, failed={"change": 1}
+    )
+
+    verdict, evidence = check(
+        before, summary=summary, statements={"select": 10, "update": 3}, rows_written=103, transactions=70
+    )
+
+    assert (verdict, "update statements 3," in evidence) == ("pass", True)
+
+
+def test_of_a_load_the_rows_are_counted() -> None:
+    plan = statement_plan({}, load=True)
+    summary = statement_summary(answered={}, inserted=1000)
+
+    assert check(MARIADB, plan=plan, summary=summary, rows_written=1100)[0] == "pass"
+    assert check(MARIADB, plan=plan, summary=summary, rows_written=1099)[0] == "fail"
+
+
+def test_a_server_that_was_started_again_proves_nothing() -> None:
+    assert check(MARIADB, uptime_ms=3_000) == ("unknown", "the server was started again during the run")
