@@ -119,6 +119,11 @@ impl Stream {
         self.tls.is_some()
     }
 
+    /// Whether a handshake of TLS is still under way. It goes on with whatever is sent and received.
+    pub fn is_handshaking(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.is_handshaking())
+    }
+
     /// Tells whether connecting worked; to be called once, after the socket first became writable.
     ///
     /// # Errors

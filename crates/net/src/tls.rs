@@ -246,6 +246,11 @@ impl Session {
         }
     }
 
+    /// Whether its handshake is still under way.
+    pub(crate) fn is_handshaking(&self) -> bool {
+        self.tls.is_handshaking()
+    }
+
     /// Sends what rustls has made.
     fn flush(&mut self, stream: &TcpStream) -> io::Result<SendState> {
         while self.tls.wants_write() {
