@@ -216,6 +216,25 @@ def test_a_dump_is_imported_compressed_or_not(here: CommandLine, uri: str) -> No
     assert here.run("import", "dump/shop/orders.bson", *other).json()["count_after"] == 5_000
 
 
+def test_a_hint_about_a_directory_leads_on(here: CommandLine, uri: str) -> None:
+    """Each can be followed as it is, and leads to no other one."""
+    for place in ("two/a/my orders.bson", "two/b/my orders.bson", "own/a/orders.bson", "own/a/system.views.bson"):
+        Path(place).parent.mkdir(parents=True, exist_ok=True)
+        Path(place).write_bytes(bson.encode({"_id": 1}))
+    at = ("--uri", f"{uri}/led", "--drop")
+    for more in ((), ("-c", "my orders")):
+        refused = here.run("import", "two", *more, *at)
+        refused.check_error(2, "more than one dump of my orders", "'two/a/my orders.bson', 'two/b/my orders.bson'")
+    assert here.run("import", "two/b/my orders.bson", *at).exit_code == 0
+    refused = here.run("import", "two", "-c", "x y", *at)
+    refused.check_error(2, "import 'two/a/my orders.bson' --collection 'x y'")
+    assert here.run("import", "own", *at, "--json").json()["namespace"] == "led.orders", "what the server keeps is none"
+    Path("none/deep").mkdir(parents=True)
+    here.run("import", "none", *at).check_error(2, "without a BSON dump", "'DIRECTORY/*.csv'")
+    Path("none/deep/a b.JSON.gz").write_bytes(b"")
+    here.run("import", "none", *at).check_error(2, "without a BSON dump", "name its files: 'none/deep/*.JSON.gz'")
+
+
 @pytest.mark.parametrize("name", ["a/b", "50% off", "séjours.été", "集合" * 20])
 def test_a_dump_goes_into_the_collection_that_it_was_taken_of(here: CommandLine, uri: str, name: str) -> None:
     database = Path("dump") / "shop"

@@ -3,6 +3,8 @@
 import glob
 import hashlib
 import json
+import re
+import shlex
 import stat
 import zlib
 from collections.abc import Sequence
@@ -21,7 +23,9 @@ _LINES_BYTES = 1 << 16
 _SEPARATORS = ",;\t|"
 _NAMES_OF_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _GZIP_SUFFIX = ".gz"
+_TEXT_ENDING = re.compile(r"\.(?:csv|tsv|json)(?:\.gz)?$", re.IGNORECASE)
 _ANNEX = "annex/objects/"
+_SYSTEM = "system."
 _COMPRESSIONS = {".br": "brotli", ".snappy": "snappy", ".sz": "snappy", ".deflate": "deflate", ".zz": "zlib"}
 _DUMP_SUFFIXES = (".bson", ".bson.gz")
 _CUT_MARK = "%24"
@@ -69,13 +73,20 @@ def _paths(name: str, collection: str | None) -> list[Path]:
 def _dumped_collection(directory: Path, collection: str | None) -> Path:
     """The one dump below a directory that is meant."""
     dumps = sorted(path for path in directory.rglob("*") if path.name.lower().endswith(_DUMP_SUFFIXES))
-    wanted = [path for path in dumps if collection in (None, collection_of(path))]
+    # What the server keeps for itself is dumped beside the collections, and is meant only where it is named.
+    of_people = [path for path in dumps if not path.name.startswith(_SYSTEM)] if collection is None else dumps
+    wanted = [path for path in of_people if collection in (None, collection_of(path))]
     if len(wanted) == 1:
         return wanted[0]
     if not dumps:
-        raise UsageError(f"{directory} is a directory without a BSON dump in it",
-                         hint="name its files, such as 'DIRECTORY/*.csv'")  # fmt: skip
+        raise UsageError(f"{directory} is a directory without a BSON dump in it", hint=_files_hint(directory))
     names = ", ".join(sorted({collection_of(path) for path in dumps})[:8])
+    if wanted and len({collection_of(path) for path in wanted}) == 1:
+        files = ", ".join(shlex.quote(str(path)) for path in wanted[:8])
+        raise UsageError(
+            f"{directory} holds more than one dump of {collection_of(wanted[0])}",
+            hint=f"give one of its files: {files}",
+        )
     if wanted:
         raise UsageError(
             f"{directory} holds dumps of more than one collection",
@@ -84,8 +95,17 @@ def _dumped_collection(directory: Path, collection: str | None) -> Path:
     # --collection says which dump of a directory is meant; beside a file it says what the collection is called.
     raise UsageError(
         f"{directory} has no dump of {collection}, but of: {names}",
-        hint=f"to import one under this name, give its file: brimline import {dumps[0]} --collection {collection}",
+        hint="to import one under this name, give its file: brimline import "
+        f"{shlex.quote(str(dumps[0]))} --collection {shlex.quote(collection or 'NAME')}",
     )
+
+
+def _files_hint(directory: Path) -> str:
+    """How the files in a directory without a dump are named: by the first that could be an input."""
+    for path in sorted(directory.rglob("*")):
+        if (ending := _TEXT_ENDING.search(path.name)) is not None:
+            return f"name its files: {shlex.quote(f'{path.parent}/*{ending[0]}')}"
+    return "name its files, such as 'DIRECTORY/*.csv'"
 
 
 def collection_of(path: Path) -> str:

@@ -1,5 +1,6 @@
 """Owns how results of tools look that `import-results` doesn't read, so that an error can name them."""
 
+import codecs
 import re
 import shlex
 from collections.abc import Sequence
@@ -15,28 +16,55 @@ _PACKED: Sequence[tuple[bytes, str, str, str]] = (
     (b"\xfd7zXZ\0", "compressed with xz", "xzcat", ".xz"),
     (b"\x28\xb5\x2f\xfd", "compressed with zstd", "zstdcat", ".zst"),
     (b"\x04\x22\x4d\x18", "compressed with lz4", "lz4cat", ".lz4"),
+    (b"\x1f\x9d", "compressed with compress", "zcat", ".Z"),
+    (b"\x5d\0\0", "compressed with lzma", "lzcat", ".lzma"),
+    (b"\xff\x06\0\0sNaPpY", "compressed with snappy", "snzip -dc", ".sz"),
 )
-_UTF16, _UTF16_HINT = "text in UTF-16", "turn it into UTF-8 first: iconv -f UTF-16 -t UTF-8 FILE"
+# brotli has no mark: its name says it.
+_PACKED_BY_NAME: Sequence[tuple[str, str, str]] = ((".br", "compressed with brotli", "brotli -dc"),)
 # What else it begins with, and what to do.
 _BYTES: Sequence[tuple[bytes, str, str]] = (
     (b"PK\x03\x04", "a ZIP archive", "unpack it first: unzip FILE"),
-    (b"\xff\xfe", _UTF16, _UTF16_HINT),
-    (b"\xfe\xff", _UTF16, _UTF16_HINT),
     (b"SQLite format 3\0", "an SQLite database", FORMATS_HINT),
-    (
-        b"version https://git-lfs.github.com/spec/",
-        "a pointer of Git LFS, not the file itself",
-        "fetch it: git lfs pull",
-    ),
     (b"\x89PNG\r\n", "a PNG image", FORMATS_HINT),
     (b"%PDF-", "a PDF document", FORMATS_HINT),
 )
-_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype +)?html", re.IGNORECASE)
+# What a file begins with that stands for another one.
+_POINTERS: Sequence[tuple[re.Pattern[bytes], str, str]] = (
+    (
+        re.compile(rb"\s*(?:ext-.*\n)*version https?://(?:git-lfs|hawser|git-media)\.|# git-media\n|\[git-media\]"),
+        "a pointer of Git LFS, not the file itself",
+        "fetch it: git lfs pull",
+    ),
+    (
+        re.compile(rb"(?:(?:\.\./)*\.git)?/annex/objects/"),
+        "a pointer of git-annex, not the file itself",
+        "fetch it: git annex get FILE",
+    ),
+)
+_MARKS: Sequence[tuple[bytes, str]] = (
+    (b"\xff\xfe\0\0", "UTF-32"),
+    (b"\0\0\xfe\xff", "UTF-32"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"\xfe\xff", "UTF-16"),
+)
+# Without a mark: how often a unit of Latin text has 0 at each of its places.
+_WITHOUT_MARK: Sequence[tuple[Sequence[bool], str]] = (
+    ((False, True, True, True), "UTF-32LE"),
+    ((True, True, True, False), "UTF-32BE"),
+    ((False, True), "UTF-16LE"),
+    ((True, False), "UTF-16BE"),
+)
+_ENCODED_BYTES = 200
+_PAGE = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*<(?:!--|(?:!doctype|html|head|body|title|meta|table|div|pre)\b)", re.IGNORECASE
+)
+_JMETER_XML = re.compile(rb"<testResults\b")
 _LOCUST_HINT = f"Locust keeps no single samples; {FORMATS_HINT}"
 _SAMPLES_HINT = "give JMeter's own results instead, the file of -l, with a row for each sample"
 # A regular expression for a text's beginning, whose results it is, and a hint where there is a better one.
 _TEXTS: Sequence[tuple[str, str, str]] = (
-    (r"Label[,;\t]# Samples[,;\t]|sampler_label,aggregate_report_", "JMeter's table of a whole run", _SAMPLES_HINT),
+    (r"sampler_label,aggregate_report_", "JMeter's table of a whole run", _SAMPLES_HINT),
     (r"\s*\{.{0,200}\"(?:sampleCount|errorCount|transaction)\"\s*:", "JMeter's dashboard", _SAMPLES_HINT),
     (r".*?^summary [+=] ", "JMeter's summariser", _SAMPLES_HINT),
     (r"\"?(?:Type|Method)\"?[,;\t]\"?Name\"?[,;\t]\"?(?:Request Count|# requests|Error)\"?[,;\t]", "Locust",
@@ -46,6 +74,11 @@ _TEXTS: Sequence[tuple[str, str, str]] = (
     (r"\"?Count\"?[,;\t]\"?Message\"?[,;\t]\"?Traceback\"?[,;\t]", "Locust", _LOCUST_HINT),
     (r".{0,4000}?^ *(?:(?:Type|Method) +)?Name +(?:# (?:reqs|requests)|50% +66%)", "Locust", _LOCUST_HINT),
     (r".{0,4000}?(?:^ *# (?:occurrences|fails) +Error|/(?:INFO|WARNING|ERROR)/locust\.)", "Locust", _LOCUST_HINT),
+    # In every language: the second column is the number of something, and other names have a share or percentiles.
+    (r"[^,;\t\n]+[,;\t]\"?# (?=[^\n]*%)[^,;\t\n]+(?:[,;\t][^,;\t\n]*){3,}",
+     "JMeter's table of a whole run", _SAMPLES_HINT),
+    (r"(?=[^\n]*\b90 ?%)(?=[^\n]*\b95 ?%)(?=[^\n]*\b99 ?%)[^,;\t\n]+(?:[,;\t][^,;\t\n]*){7,}",
+     "JMeter's table of a whole run", _SAMPLES_HINT),
     (r"\s*\[\s*\{.{0,400}\"(?:num_requests|last_request_timestamp)\"\s*:", "Locust", _LOCUST_HINT),
     (r"metric_name,timestamp,metric_value|\{\"type\":\"(?:Metric|Point)\"|.*^ *http_req_duration\.+:", "k6", ""),
     (r"\s*\{.{0,4000}\"(?:http_req_duration|root_group|iteration_duration)\"", "k6", ""),
@@ -57,36 +90,64 @@ _TEXTS: Sequence[tuple[str, str, str]] = (
     (r"\s*\{\s*\"aggregate\"\s*:\s*\{", "Artillery", ""),
     (r".{0,300}\bsysbench [0-9]", "sysbench", ""),
     (r"pgbench \(|transaction type: |starting vacuum", "pgbench", ""),
-    (r".{0,300}memtier_benchmark|[0-9]+ +Threads\n[0-9]+ +Connections per thread", "memtier_benchmark", ""),
+    (r".{0,4000}?(?:\bmemtier_benchmark\b|^[0-9]+ +Threads\s+[0-9]+ +Connections per thread|^\[RUN #[0-9]+[ \]]"
+     r"|^ALL STATS *\n=+\nType +Ops/sec)", "memtier_benchmark", ""),
+    (r"\s*\{.{0,4000}\"(?:ALL STATS|Connections per thread)\"", "memtier_benchmark", ""),
     (r".{0,4000}(?:\*+ Stress Settings \*+|\ntype +total ops,|Op rate +:)", "cassandra-stress",
      "give its histogram log instead (-log hdrfile=FILE)"),
     (r"\s*\{\s*\"(?:READ|UPDATE|INSERT|SCAN|TOTAL)\"\s*:", "go-ycsb", "let it print text (-p outputstyle=plain)"),
     (r"\s*\[?\s*\{\s*\"Operation\"\s*:", "go-ycsb", "let it print text (-p outputstyle=plain)"),
     (r"\+-+\+-+\+[-+]*\n\| +OPERATION +\|", "go-ycsb", "let it print text (-p outputstyle=plain)"),
     (r"insert +query +update +delete +getmore +command", "mongostat", "brimline stat shows a server live"),
-    (r"\s*\{.{0,300}\"fio version\"|fio-[0-9]", "fio", ""),
+    (r"\s*\{.{0,300}\"fio version\"|.{0,4000}?^(?:fio-[0-9]|[0-9];fio-)", "fio", ""),
+    (r".{0,4000}?^\S[^\n]*: \(g(?:roupid)?=[0-9]+[^\n]*\): (?:rw|err)=", "fio", ""),
 )  # fmt: skip
 _PATTERNS = tuple((re.compile(pattern, re.DOTALL | re.MULTILINE), tool, hint) for pattern, tool, hint in _TEXTS)
 
 
 def refuse_foreign_bytes(path: Path, head: bytes) -> None:
-    """Raises UsageError, with what to do, for a file that is packed or in another encoding."""
+    """Raises UsageError, with what to do, for a file that is packed, in another encoding, or stands for another one."""
     for begin, what, program, suffix in _PACKED:
         if head.startswith(begin):
-            unpacked = path.name.removesuffix(suffix)
-            if unpacked == path.name:
-                unpacked = f"unpacked-{path.name}"
-            hint = f"unpack it first: {program} < {shlex.quote(path.name)} > {shlex.quote(unpacked)}"
-            raise bad_file(path, f"it is {what}", hint=hint)
-    if _PAGE.match(head):
+            raise _packed(path, what, program, suffix)
+    for suffix, what, program in _PACKED_BY_NAME:
+        if path.name.lower().endswith(suffix):
+            raise _packed(path, what, program, suffix)
+    named = shlex.quote(path.name)
+    for pattern, what, hint in _POINTERS:
+        if pattern.match(head.removeprefix(codecs.BOM_UTF8)):
+            raise bad_file(path, f"it is {what}", hint=hint.replace("FILE", named))
+    if _PAGE.match(head) and not _JMETER_XML.search(head):
         raise bad_file(path, "it is a page of HTML", hint=FORMATS_HINT)
     for begin, what, hint in _BYTES:
         if head.startswith(begin):
-            raise bad_file(path, f"it is {what}", hint=hint.replace("FILE", shlex.quote(path.name)))
-    # UTF-16 without a mark: every other byte of Latin text is 0.
-    if b"\0" in head[:200] and not head[0:200:2].strip(b"\0") != b"" != head[1:200:2].strip(b"\0"):
-        hint = _UTF16_HINT.replace("UTF-16 ", "UTF-16BE " if head[0] == 0 else "UTF-16LE ", 1)
-        raise bad_file(path, f"it is {_UTF16}", hint=hint.replace("FILE", shlex.quote(path.name)))
+            raise bad_file(path, f"it is {what}", hint=hint.replace("FILE", named))
+    if (encoding := _encoding(head)) is not None:
+        hint = f"turn it into UTF-8 first: iconv -f {encoding} -t UTF-8 {named}"
+        raise bad_file(path, f"it is text in {encoding[:6]}", hint=hint)
+
+
+def _packed(path: Path, what: str, program: str, suffix: str) -> UsageError:
+    unpacked = path.name.removesuffix(suffix)
+    if unpacked == path.name:
+        unpacked = f"unpacked-{path.name}"
+    hint = f"unpack it first: {program} < {shlex.quote(path.name)} > {shlex.quote(unpacked)}"
+    return bad_file(path, f"it is {what}", hint=hint)
+
+
+def _encoding(head: bytes) -> str | None:
+    """What `iconv` calls the encoding of a text of 16 or 32 bits, told by its mark or by the zeros of Latin text."""
+    marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
+    if marked is not None:
+        return marked
+    for are_zero, name in _WITHOUT_MARK:
+        width = len(are_zero)
+        units = [head[place:_ENCODED_BYTES:width] for place in range(width)]
+        if len(head) >= width and all(
+            (not any(unit)) if is_zero else 0 not in unit for unit, is_zero in zip(units, are_zero, strict=True)
+        ):
+            return name
+    return None
 
 
 def foreign(path: Path, head: str) -> UsageError | None:

@@ -111,6 +111,11 @@ def read_hdr_log(path: Path) -> list[HdrLog]:
                 IntervalTimes(operation=operation, clock=clock, start_ns=start_ns, end_ns=end_ns, unit_ns=unit_ns,
                               text=histogram.encode())
             )  # fmt: skip
+    if not logs:
+        left_out = sorted({tag for _, _, tag, _, _ in found.intervals})
+        raise bad_file(path, f"it holds no time of an operation: {', '.join(left_out[:3])} is none",
+                       hint="give a log with service (-st) or response times (-rt)" if tool == CASSANDRA_STRESS else
+                       "give a log with the timers of operations")  # fmt: skip
     return [log for log in logs.values() if log.intervals or tool == YCSB]
 
 

@@ -71,8 +71,8 @@ def read_jtl_csv(path: Path, tally: Tally, errors: ErrorTally) -> bool:
         lines = enumerate(lines_of(stream, path), start=1)
         header_line, header = next(((number, line) for number, line in lines if not is_blank(line)), (1, ""))
         delimiter = _delimiter(header)
-        columns = _columns(header, delimiter, path, header_line)
-        rows = _Rows(path, columns, tally, errors, header_line=header_line, delimiter=delimiter)
+        names = _names(header, delimiter, path, header_line)
+        rows = _Rows(path, names, tally, errors, header_line=header_line, delimiter=delimiter)
         return rows.read(csv.reader((line for _, line in lines), delimiter=delimiter))
 
 
@@ -81,7 +81,8 @@ def _delimiter(header: str) -> str:
     return header[match.end()] if match and match.end() < len(header.rstrip("\r\n")) else ","
 
 
-def _columns(header: str, delimiter: str, path: Path, line: int) -> dict[str, int]:
+def _names(header: str, delimiter: str, path: Path, line: int) -> list[str]:
+    """Names of columns in their order; "" of one that has none, as where a spreadsheet filled lines up."""
     names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter), [])]
     missing = [name for name in REQUIRED if name not in names]
     if missing:
@@ -91,10 +92,10 @@ def _columns(header: str, delimiter: str, path: Path, line: int) -> dict[str, in
             line=line,
             hint="let JMeter write them (jmeter.save.saveservice.print_field_names, time, label, successful)",
         )
-    repeated = next((name for name in names if names.count(name) > 1), None)
+    repeated = next((name for name in names if name and names.count(name) > 1), None)
     if repeated is not None:
         raise bad_file(path, f"the header names {repeated} twice", line=line)
-    return {name: place for place, name in enumerate(names)}
+    return names
 
 
 class _Rows:
@@ -103,16 +104,17 @@ class _Rows:
     def __init__(
         self,
         path: Path,
-        columns: dict[str, int],
+        names: Sequence[str],
         tally: Tally,
         errors: ErrorTally,
         *,
         header_line: int,
         delimiter: str,
     ) -> None:
-        self._path, self._columns, self._tally, self._errors = path, columns, tally, errors
+        self._path, self._names, self._tally, self._errors = path, names, tally, errors
+        self._columns = {name: place for place, name in enumerate(names)}
         self._header_line, self._delimiter = header_line, delimiter
-        self._width = len(columns)
+        self._width = len(names)
         self._times = Times(path)
 
     def read(self, reader: Iterator[list[str]]) -> bool:
@@ -164,7 +166,7 @@ class _Rows:
 
     def _is_header(self, row: list[str]) -> bool:
         """Whether the file's own header stands there again, as where JMeter appended to it."""
-        return "elapsed" in row and [name.strip("\ufeff ") for name in row] == list(self._columns)
+        return "elapsed" in row and [name.strip("\ufeff ") for name in row] == self._names
 
     def _add(self, rows: Sequence[list[str]], lines: Sequence[int]) -> None:
         columns = list(zip(*rows, strict=True))

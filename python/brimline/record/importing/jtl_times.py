@@ -32,14 +32,19 @@ _UNITS = ((EPOCH_MS_MIN, "seconds", "multiply by 1000"), (EPOCH_MS_MAX, "millise
 
 
 class Times:
-    """Reads the column `timeStamp` of a file, in one form throughout. `knows_zone`: its times are of a known zone."""
+    """Reads the column `timeStamp` of a file, in one form throughout."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._are_dates: bool | None = None
-        self.knows_zone = True
+        self._zone_is_known: bool | None = None
         self._minute: tuple[str, ...] = ()
         self._minute_ms = 0
+
+    @property
+    def knows_zone(self) -> bool:
+        """Whether the times are of a known zone, as milliseconds are."""
+        return self._zone_is_known is not False
 
     def read(self, texts: Sequence[str], lines: Sequence[int]) -> NDArray[np.int64]:
         """Starts in ms since the epoch; dates without a zone as if they were of UTC. Raises UsageError."""
@@ -56,7 +61,7 @@ class Times:
     def _read(self, text: str, line: int) -> int:
         number = whole_number(text, most=EPOCH_MS_MAX)
         if number is None or number < EPOCH_MS_MIN:
-            number = self._date(text)
+            number = self._date(text, line)
         if number is None or not EPOCH_MS_MIN <= number < EPOCH_MS_MAX:
             raise bad_time(self._path, "timeStamp", text, line)
         is_date = not text.isdecimal()
@@ -66,11 +71,16 @@ class Times:
             raise bad_file(self._path, "timeStamp is a date in some rows and a number in others", line=line)
         return number
 
-    def _date(self, text: str) -> int | None:
+    def _date(self, text: str, line: int) -> int | None:
         match = _DATE.fullmatch(text)
         if match is None:
             return None
-        self.knows_zone &= match["zone"] is not None
+        has_zone = match["zone"] is not None
+        if self._zone_is_known is None:
+            self._zone_is_known = has_zone
+        elif self._zone_is_known is not has_zone:
+            raise bad_file(self._path, "timeStamp has a zone in some rows and none in others", line=line,
+                           hint="which of them came first can't be told: write all of them in one form")  # fmt: skip
         minute = (*match.group("one", "two", "three", "hour", "minute"), match["separator"], match["zone"] or "")
         if minute != self._minute:  # dates of one minute are read once
             moment = _moment(match)

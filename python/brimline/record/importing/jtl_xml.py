@@ -5,6 +5,7 @@ counted again. A document type is refused: with it come entities, which can make
 """
 
 import codecs
+import re
 import xml.parsers.expat
 from collections.abc import Mapping
 from pathlib import Path
@@ -30,6 +31,10 @@ from brimline.record.importing.tally import Batch, Tally
 
 _SAMPLES = ("sample", "httpSample")
 _BLOCK_BYTES = 256 * 1024
+_REFERENCE = re.compile(rb"&#(?:x(?P<hexadecimal>[0-9A-Fa-f]{1,8})|(?P<decimal>[0-9]{1,9}));")
+_REFERENCE_BYTES_MAX = 16
+_CONTROL_MAX = 0x1F
+_WHITE_SPACE = (0x9, 0xA, 0xD)
 _BATCH_ROWS = 50_000
 _ATTRIBUTES = {"t": "elapsed", "ts": "timeStamp", "by": "bytes", "sby": "sentBytes", "na": "allThreads",
                "sc": "SampleCount", "ec": "ErrorCount"}  # fmt: skip
@@ -54,6 +59,7 @@ class _Reader:
         self._path, self._tally, self._errors = path, tally, errors
         self._depth = self._count = self._fed = self._skipped = 0
         self._rows: list[tuple[str, int, int, int, int, int, int, int]] = []
+        self._carried = b""
         self._optional: frozenset[str] | None = None
         self._parser = xml.parsers.expat.ParserCreate()
         self._parser.StartElementHandler = self._start
@@ -67,6 +73,11 @@ class _Reader:
         self.feed(text)
 
     def feed(self, block: bytes) -> None:
+        """Feeds a block. Control characters, which JMeter writes as references and no XML 1.0 has, become U+FFFD."""
+        block = self._carried + block
+        begun = block.rfind(b"&", max(len(block) - _REFERENCE_BYTES_MAX, 0))
+        cut = begun if begun >= 0 and b";" not in block[begun:] else len(block)
+        block, self._carried = _REFERENCE.sub(_character, block[:cut]), block[cut:]
         try:
             self._parser.Parse(block, False)
         except xml.parsers.expat.ExpatError as error:
@@ -78,7 +89,7 @@ class _Reader:
 
     def end(self) -> None:
         try:
-            self._parser.Parse(b"", True)
+            self._parser.Parse(self._carried, True)
         except xml.parsers.expat.ExpatError as error:
             raise bad_file(
                 self._path,
@@ -162,6 +173,13 @@ class _Reader:
 
     def _bad(self, problem: str) -> UsageError:
         return bad_file(self._path, problem, line=self._line)
+
+
+def _character(reference: re.Match[bytes]) -> bytes:
+    """A reference as it is, but for one to a character that XML doesn't have."""
+    hexadecimal = reference["hexadecimal"]
+    code = int(hexadecimal, 16) if hexadecimal is not None else int(reference["decimal"])
+    return b"&#xFFFD;" if code <= _CONTROL_MAX and code not in _WHITE_SPACE else reference[0]
 
 
 def _integers(values: tuple[object, ...]) -> NDArray[np.int64]:

@@ -106,4 +106,5 @@ def described(path: Path, form: str) -> SourceFile:
 def unreadable(path: Path, error: OSError) -> UsageError:
     """The error for a file that can't be read."""
     reason = os.strerror(error.errno).lower() if error.errno else str(error)
-    return UsageError(f"can't read {path}: {reason}")
+    hint = "name the files in it" if isinstance(error, IsADirectoryError) else None
+    return UsageError(f"can't read {path}: {reason}", hint=hint)

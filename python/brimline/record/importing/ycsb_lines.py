@@ -145,7 +145,7 @@ class _Reader:
             raise self._foreign("it holds no results that can be read", hint=FORMATS_HINT)
 
     def _foreign(self, problem: str, *, line: int | None = None, hint: str | None = None) -> UsageError:
-        """The error for what is no result of YCSB; it names another tool whose it is, or says that YCSB left no result."""
+        """The error for what is no result of YCSB; it names another tool whose it is, or YCSB where that left none."""
         head = _head(self._path)
         if _OF_YCSB.search(head):
             return bad_file(self._path, "nothing in it is a result of YCSB", hint="give what YCSB printed, whole")

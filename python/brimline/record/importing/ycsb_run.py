@@ -40,7 +40,7 @@ def ycsb_run(output: YcsbOutput, logs: Sequence[HdrLog], path: Path) -> ToolRun:
     known = {(each.operation, each.clock) for each in times}
     times += bucket_times(measured, known, duration_ns)
     histograms = merged(times)
-    series = _series(measured, histograms, tally, command) or _status_series(output, command)
+    series = _series(measured, histograms, tally, _failures_in(logs), command) or _status_series(output, command)
     if not any(each.counted for each in series):
         raise bad_file(path, "it holds no measurement: YCSB stopped before it measured", hint="look at its messages")
     started = tally.first_ms * NS_PER_MS if tally.first_ms is not None else log_start_unix_ns(logs)
@@ -143,6 +143,7 @@ def _series(
     measured: Mapping[Key, Measured],
     histograms: Mapping[tuple[str, str], ScaledHistogram],
     tally: Tally,
+    failures_in_logs: Mapping[Key, int],
     command: _Command,
 ) -> list[Series]:
     """One per operation and clock; failures are counted with their operation, and their times left apart."""
@@ -151,6 +152,7 @@ def _series(
     # Failures of a call of which nothing else is told: as where somebody kept only some of the lines.
     alone = {(name.partition("-")[0], clock): each.operations for (name, clock), each in measured.items()
              if _is_failure(name)}  # fmt: skip
+    alone = {**failures_in_logs, **alone}
     keys += [key for key in alone if key not in keys]
     for operation, clock in histograms:
         as_key: Key = (operation, "response" if clock == "response" else "service")
@@ -172,6 +174,16 @@ def _series(
         found.append(_one_series(operation, clock, each, histogram, samples=timed + beside, timed=timed,
                                  misses=states.misses, failed=failed, counted=operation in CALLS))  # fmt: skip
     return found
+
+
+def _failures_in(logs: Sequence[HdrLog]) -> dict[Key, int]:
+    """Failures that have a log of their own (READ-FAILED), by the call that failed."""
+    found: Counter[Key] = Counter()
+    for log in logs:
+        if _is_failure(log.operation):
+            count = sum(each.histogram.count() for each in log.intervals)
+            found[log.operation.partition("-")[0], log.clock] += count
+    return {key: count for key, count in found.items() if count}
 
 
 def _raw_failures(operation: str, tally: Tally) -> int:

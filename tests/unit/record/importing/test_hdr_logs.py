@@ -169,6 +169,33 @@ def test_cassandra_stress(comments: list[str], tmp_path: Path) -> None:
     assert sum(each.samples for each in run.rows) == 400
 
 
+@pytest.mark.parametrize(
+    ("comment", "tags", "hint"),
+    [
+        ("#Logging op latencies for Cassandra Stress", ("READ-wt", "WRITE-wt"), "service (-st) or response times"),
+        ("#logging histograms for session x", ("main.tries", "main.resultset-size"), "the timers of operations"),
+    ],
+)
+def test_a_log_without_a_time_of_operations_says_so(
+    comment: str, tags: Sequence[str], hint: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match="it holds no time of an operation: ") as raised:
+        imported(tmp_path, [comment, *(interval(0.0, 1.0, PAYLOAD, tag=tag) for tag in tags)])
+    assert tags[-1] in raised.value.message and hint in (raised.value.hint or "")
+
+
+def test_failures_that_have_a_log_of_their_own_are_counted(tmp_path: Path) -> None:
+    """Beside the log of what succeeded, and alone; their times are left apart."""
+    for name in ("READ", "READ-FAILED"):
+        text = [f"#[Logging for: {name}]", interval(0.0, 1.0, PAYLOAD if name == "READ" else OTHER)]
+        (tmp_path / f"run.{name}.hdr").write_text("\n".join(text) + "\n")
+    failures = tmp_path / "run.READ-FAILED.hdr"
+    (both,) = import_files([tmp_path / "run.READ.hdr", failures]).series
+    assert (both.operation, both.samples, both.failed, both.timed) == ("READ", 1_013, 10, 1_003)
+    (alone,) = import_files([failures]).series
+    assert (alone.operation, alone.samples, alone.failed, alone.timed) == ("READ", 10, 10, 0)
+
+
 def test_nosqlbench(tmp_path: Path) -> None:
     """Cycles are the operations; what is measured within them stands beside, and counts of rows are no times."""
     ns = encoded({250_000: 90, 1_000_000: 10}, version="V2", compressed=True)

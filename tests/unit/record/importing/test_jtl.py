@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from brimline.errors import UsageError
-from brimline.record.importing import format_of, import_files
+from brimline.record.importing import format_of, import_files, jtl_xml
 from brimline.record.importing import tally as tally_module
 from tests.unit.record.importing.jtl import COLUMNS, START_MS, Sample, row, uniform, write, write_lines
 
@@ -131,6 +131,19 @@ def test_more_labels_than_can_be_told_apart(tmp_path: Path) -> None:
 
 def xml_text(samples: str, *, head: str = "") -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}<testResults version="1.2">\n{samples}</testResults>\n'
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+@pytest.mark.parametrize("block_bytes", [1, 7, 1 << 18])
+def test_control_characters_in_xml_are_replaced(
+    version: str, block_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """JMeter writes them as references, which only XML 1.1 allows; wherever the file is cut for reading."""
+    monkeypatch.setattr(jtl_xml, "_BLOCK_BYTES", block_bytes)
+    text = xml_text(f'<sample t="5" ts="{START_MS}" s="true" lb="a&#x1;b&#27;&#x9;&amp;&#228;"/>\n')
+    (tmp_path / "r.xml").write_text(text.replace('"1.0"', f'"{version}"'))
+    run = import_files([tmp_path / "r.xml"])
+    assert [each.operation for each in run.series] == ["a\ufffdb\ufffd\t&ä"]
 
 
 def test_xml(tmp_path: Path) -> None:

@@ -46,6 +46,25 @@ def test_dates_with_a_zone_are_moments(tmp_path: Path) -> None:
     assert (run.started_unix_ns, run.duration_ns) == (1_709_629_200_250 * MS, 850 * MS)
 
 
+@pytest.mark.parametrize("first", ["", "Z"])
+def test_dates_with_a_zone_in_some_rows_only_are_an_error(first: str, tmp_path: Path) -> None:
+    """Hours may lie between two of them that seem to be of one second."""
+    second = "" if first else " +0100"
+    lines = [f"2024-03-05 10:00:00{first},1,A,200,true", f"2024-03-05 10:00:01{second},1,A,200,true"]
+    with pytest.raises(UsageError, match=r"r\.jtl:3: timeStamp has a zone in some rows and none in others"):
+        import_files([write_lines(tmp_path / "r.jtl", [SHORT, *lines])])
+
+
+@pytest.mark.parametrize("gap", ["||", ",", "", ",,,"])
+def test_columns_without_a_name_are_passed_over(gap: str, tmp_path: Path) -> None:
+    """As where the delimiter is doubled, or a spreadsheet filled every line up; the header may come again."""
+    delimiter, end = (gap, "") if gap == "||" else (",", gap)
+    names = delimiter.join(SHORT.split(",")) + end
+    cells = [delimiter.join([str(START_MS + each), "5", "A", "200", "true"]) + end for each in range(4)]
+    run = import_files([write_lines(tmp_path / "r.jtl", [names, *cells[:2], names, *cells[2:]])])
+    assert (run.operation_count, run.duration_ns) == (4, 8 * MS)
+
+
 @pytest.mark.parametrize(
     ("text", "unit", "change"),
     [
