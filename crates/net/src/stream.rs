@@ -143,6 +143,12 @@ impl Stream {
     /// Drops the last request and its reply, and lends the outgoing buffer, empty, to render the next request into.
     pub fn request(&mut self) -> &mut Vec<u8> {
         self.incoming.clear();
+        self.next_request()
+    }
+
+    /// The same where a peer may send more than replies: what has arrived and was not taken stays.
+    #[inline]
+    pub fn next_request(&mut self) -> &mut Vec<u8> {
         self.sent = 0;
         let capacity = self.outgoing.capacity();
         if capacity > BUFFER_BYTES_KEPT && self.outgoing.len() < capacity / 4 {

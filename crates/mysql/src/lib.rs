@@ -1,0 +1,23 @@
+//! The protocol of MySQL and MariaDB as a client speaks it ([`Connector`]): logins, TLS, statements that are prepared before the
+//! first request, values as parameters or literals, and results that are drained without being kept.
+//!
+//! Sources: <https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html>,
+//! <https://mariadb.com/kb/en/clientserver-protocol/>.
+//!
+//! Nothing here trusts a peer: every length is checked before it is used, and memory follows the bytes that arrived.
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod fields;
+mod link;
+mod literals;
+mod login;
+mod packet;
+mod parameters;
+mod reply;
+mod row;
+
+pub use brimline_sql::settings::{Secrets, Settings};
+pub use brimline_sql::statement::{RequestSpec, Requests, SpecError, StatementSpec};
+pub use link::Connector;

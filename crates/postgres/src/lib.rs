@@ -1,0 +1,21 @@
+//! The protocol of PostgreSQL as a client speaks it ([`Connector`]): logins, TLS, statements that are prepared before the first
+//! request, values as parameters, literals or rows of a COPY, and results that are drained without being kept.
+//!
+//! Source: <https://www.postgresql.org/docs/current/protocol.html>, version 3.0.
+//!
+//! Nothing here trusts a peer: every length is checked before it is used, and memory follows the bytes that arrived.
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod fields;
+mod link;
+mod login;
+mod message;
+mod reply;
+mod row;
+mod text;
+
+pub use brimline_sql::settings::{Secrets, Settings};
+pub use brimline_sql::statement::{RequestSpec, Requests, SpecError, StatementSpec};
+pub use link::Connector;

@@ -1,0 +1,151 @@
+//! What tests of both protocols use: a client that waits, a peer that plays a script, and values as BSON arrays.
+
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "each test uses a part, and a failed unwrap is a failed test"
+)]
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::thread::JoinHandle;
+
+use brimline_bson::{Reader, Value};
+use brimline_net::link::{Answer, Connector, Greeting, Link, Looks, Lost, LostKind, Part, Request};
+use brimline_net::stream::SendState;
+use brimline_net::wait::is_ready;
+use brimline_sql::settings::Settings;
+use brimline_sql::statement::{Mode, RequestSpec, StatementSpec};
+use rustix::event::PollFlags;
+
+const PATIENCE_NS: u64 = 10_000_000_000;
+
+pub struct Client(pub Box<dyn Link>);
+
+impl Client {
+    pub fn connect(connector: &impl Connector) -> Result<Self, Lost> {
+        let mut client = Self(connector.connect()?);
+        client.wait(PollFlags::OUT);
+        loop {
+            match client.0.greet()? {
+                Greeting::Ready => return Ok(client),
+                Greeting::AwaitsRoom => client.wait(PollFlags::OUT),
+                Greeting::AwaitsReply => client.wait(PollFlags::IN),
+            }
+        }
+    }
+
+    fn wait(&self, wanted: PollFlags) {
+        let socket = self.0.socket().expect("the link has a socket");
+        assert!(is_ready(&socket, wanted, PATIENCE_NS).unwrap(), "nothing came");
+    }
+
+    pub fn ask_part(
+        &mut self,
+        part: Part,
+        step: u16,
+        values: bson::Bson,
+        looks: Looks,
+    ) -> Result<Answer, Lost> {
+        let rendered = self.0.render(Request { step, part }, &array(values), looks);
+        rendered.map_err(|message| Lost { kind: LostKind::Refused, message })?;
+        while self.0.send()? == SendState::Blocked {
+            self.wait(PollFlags::OUT);
+        }
+        loop {
+            if let Some(answer) = self.0.receive()? {
+                return Ok(answer);
+            }
+            self.wait(PollFlags::IN);
+        }
+    }
+
+    pub fn ask(&mut self, step: u16, values: bson::Bson) -> Result<Answer, Lost> {
+        self.ask_part(Part::Main, step, values, Looks::default())
+    }
+
+    /// The view of a reply that is looked at.
+    pub fn look(&mut self, step: u16, values: bson::Bson) -> bson::Document {
+        let looks = Looks { at_content: true, ..Looks::default() };
+        let answer = self.ask_part(Part::Main, step, values, looks).unwrap();
+        assert_eq!(answer.refusal, None);
+        let mut view = Vec::new();
+        self.0.view(&mut view);
+        bson::Document::from_reader(view.as_slice()).unwrap()
+    }
+}
+
+pub fn array(values: bson::Bson) -> Vec<u8> {
+    let bytes = bson::doc! { "v": values }.to_vec().unwrap();
+    let Some(Value::Array(array)) = Reader::new(&bytes).unwrap().find("v").unwrap() else {
+        panic!("no list")
+    };
+    array.to_vec()
+}
+
+pub fn step(name: &str, text: &str, mode: Mode, slots: usize) -> RequestSpec {
+    let statement = StatementSpec { text: Some(text.to_owned()), texts: Vec::new(), mode };
+    RequestSpec { name: name.to_owned(), statement, slots }
+}
+
+pub fn settings(address: &str, database: &str) -> Settings {
+    Settings {
+        address: address.to_owned(),
+        database: database.to_owned(),
+        tls: false,
+        setup: Vec::new(),
+        bulk: None,
+    }
+}
+
+/// What a scripted peer does.
+pub enum Act {
+    /// Reads so many bytes as these, which must be these.
+    Expect(Vec<u8>),
+    /// Reads so many bytes, whatever they are.
+    Read(usize),
+    Say(Vec<u8>),
+    /// One byte after the other.
+    Drip(Vec<u8>),
+    /// Says this again and again until the client goes.
+    Repeat(Vec<u8>),
+    Close,
+    /// Waits until the client goes.
+    Hold,
+}
+
+/// Plays `acts` on one connection; the address of the peer.
+pub fn peer(acts: Vec<Act>) -> (String, JoinHandle<()>) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let thread = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.set_nodelay(true).unwrap();
+        for act in acts {
+            play(&mut stream, act);
+        }
+    });
+    (address, thread)
+}
+
+fn play(stream: &mut TcpStream, act: Act) {
+    match act {
+        Act::Expect(expected) => {
+            let mut bytes = vec![0; expected.len()];
+            stream.read_exact(&mut bytes).unwrap();
+            assert_eq!(
+                bytes,
+                expected,
+                "{:?} for {:?}",
+                bytes.escape_ascii().to_string(),
+                expected.escape_ascii().to_string()
+            );
+        }
+        Act::Read(count) => stream.read_exact(&mut vec![0; count]).unwrap(),
+        Act::Say(bytes) => stream.write_all(&bytes).unwrap(),
+        Act::Drip(bytes) => bytes.iter().for_each(|byte| stream.write_all(&[*byte]).unwrap()),
+        Act::Repeat(bytes) => while stream.write_all(&bytes).is_ok() {},
+        Act::Close => stream.shutdown(Shutdown::Both).unwrap(),
+        Act::Hold => while stream.read(&mut [0; 4_096]).is_ok_and(|count| count > 0) {},
+    }
+}
