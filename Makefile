@@ -178,6 +178,11 @@ lock-postgres: $(VENV)/.installed ## Pin the newest version of PostgreSQL's prog
 	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
 	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file tools/postgres/requirements.txt tools/postgres/requirements.in
 
+.PHONY: lock-order-service
+lock-order-service: $(VENV)/.installed ## Pin the newest versions of what the order service needs, in step with requirements.txt
+	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
+	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file examples/order-service/requirements.txt examples/order-service/requirements.in
+
 .PHONY: browser
 browser: ## Install headless Chromium for the browser tests (Debian, Ubuntu; needs root)
 	command -v chromium || command -v chromium-browser || (apt-get update -q && apt-get install -qy --no-install-recommends chromium)
@@ -193,6 +198,10 @@ mariadb: ## Install MariaDB's programs for labs, without a service (Debian, Ubun
 .PHONY: postgres
 postgres: $(VENV)/.installed ## Install PostgreSQL's programs for labs into .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement tools/postgres/requirements.txt
+
+.PHONY: order-service
+order-service: $(VENV)/.installed ## Install what examples/order-service needs into .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement examples/order-service/requirements.txt
 
 .PHONY: clean
 clean: ## Remove everything that was built or installed

@@ -15,6 +15,7 @@ from brimline.servers.lab.leftovers import sweep_labs
 from brimline.servers.lab.lifecycle import DEADLINE_S, Raised, ServerLook, bring_up, find_lab, look_at, take_down
 from brimline.servers.lab.mongodb import MongoDbRecipe
 from brimline.servers.lab.network import Between, Network, parse_bit_rate
+from brimline.servers.lab.order_service import OrderServiceRecipe, find_order_service
 from brimline.servers.lab.recipe import Recipe
 from brimline.servers.lab.restart import start_servers, stop_servers
 from brimline.servers.lab.spec import (
@@ -22,14 +23,17 @@ from brimline.servers.lab.spec import (
     ELECTION_TIMEOUT_MS_DEFAULT,
     NAME_DEFAULT,
     SHARDS_MAX,
+    WORKERS_DEFAULT,
+    IdGenerator,
     LabSpec,
     MemberSpec,
+    ServiceSpec,
     System,
     members_of,
 )
 from brimline.servers.lab.sql import SqlRecipe
 from brimline.servers.lab.state import Lab, LabServer, labs_directory, stored_labs
-from brimline.servers.sql_programs import find_sql_program
+from brimline.servers.sql_programs import SqlSystem, find_sql_program
 from brimline.units import parse_duration, parse_percentage
 
 __all__ = ["LabWords", "lab", "lab_down", "lab_spec", "lab_start", "lab_status", "lab_stop", "lab_up", "labs"]
@@ -46,7 +50,8 @@ class LabWords(TypedDict, total=False):
     CPUs each may use (root). `small`: small journal files,
     for tests of behaviour. `delay` ("5ms", each way) and `rate` ("100mbit") of a line `between` "clients" and servers,
     the "members", or "all", `loss` ("1%") of its segments. `deadline_s`: until when it must be up. `mariadb`,
-    `postgres`: one such server in place of MongoDB's.
+    `postgres`: one such server in place of MongoDB's. `order_service`: an order service on a database of that kind, in
+    `workers` processes, with ids of a "snowflake" generator, or of that of a "field-report", which fails under load.
     """
 
     replica_set: int | None
@@ -73,6 +78,9 @@ class LabWords(TypedDict, total=False):
     deadline_s: float
     mariadb: bool
     postgres: bool
+    order_service: System | None
+    workers: int | None
+    id_generator: IdGenerator | None
 
 
 @contextmanager
@@ -173,9 +181,11 @@ def lab_spec(words: LabWords) -> LabSpec:
         small=words.get("small", False),
         election_timeout_ms=words.get("election_timeout_ms", ELECTION_TIMEOUT_MS_DEFAULT),
         network=_network(words),
+        service=_service(words),
     )
 
 
+_SQL: tuple[SqlSystem, ...] = ("mariadb", "postgres")
 _OF_MONGODB = {
     "replica_set": "--replica-set",
     "shards": "--shards",
@@ -187,16 +197,36 @@ _OF_MONGODB = {
 
 
 def _system(words: LabWords) -> System:
-    """The kind of the servers. Raises UsageError where two are asked for, or what only the other kind has."""
-    if not (words.get("mariadb") or words.get("postgres")):
-        return "mongodb"
-    if words.get("mariadb") and words.get("postgres"):
-        raise UsageError("a lab has MariaDB or PostgreSQL", hint="bring up two labs, with a name each")
-    for word, option in _OF_MONGODB.items():
-        if words.get(word) is not None:
-            chosen = "--mariadb" if words.get("mariadb") else "--postgres"
-            raise UsageError(f"{option} is of MongoDB, and the lab is {chosen}", hint="leave one of the two out")
-    return "mariadb" if words.get("mariadb") else "postgres"
+    """The kind of the servers. Raises UsageError where two are asked for, or what only another kind has."""
+    asked: dict[str, System] = {f"--{name}": name for name in _SQL if words.get(name)}
+    if (service := words.get("order_service")) is not None:
+        asked[f"--order-service {service}"] = service
+    if len(asked) > 1:
+        raise UsageError(
+            f"{' and '.join(asked)} are several databases, and a lab has one", hint="bring up labs of different names"
+        )
+    for option, system in asked.items():
+        for word, of_mongodb in _OF_MONGODB.items() if system != "mongodb" else ():
+            if words.get(word) is not None:
+                raise UsageError(
+                    f"{of_mongodb} is of MongoDB, and the lab is {option}", hint="leave one of the two out"
+                )
+    return next(iter(asked.values()), "mongodb")
+
+
+def _service(words: LabWords) -> ServiceSpec | None:
+    if words.get("order_service") is None:
+        for word, option in (("workers", "--workers"), ("id_generator", "--id-generator")):
+            if words.get(word) is not None:
+                raise UsageError(
+                    f"{option} is of an order service, and the lab has none", hint="add --order-service mongodb"
+                )
+        return None
+    workers = words.get("workers")
+    return ServiceSpec(
+        workers=WORKERS_DEFAULT if workers is None else workers,
+        id_generator=words.get("id_generator") or "snowflake",
+    )
 
 
 def _network(words: LabWords) -> Network | None:
@@ -248,6 +278,14 @@ def _brought_up(spec: LabSpec, words: LabWords, *, outlives: bool, say: Say) -> 
 
 
 def _recipe(spec: LabSpec, words: LabWords, *, say: Say, stop: StopToken) -> Recipe:
+    service = None if spec.service is None else find_order_service()
+    database = _database(spec, words, say=say, stop=stop)
+    if spec.service is None or service is None:
+        return database
+    return OrderServiceRecipe(database=database, service=spec.service, directory=service)
+
+
+def _database(spec: LabSpec, words: LabWords, *, say: Say, stop: StopToken) -> Recipe:
     if spec.system != "mongodb":
         return SqlRecipe(program=find_sql_program(spec.system, tls=spec.tls))
     mongod = find_mongod(

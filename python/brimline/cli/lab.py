@@ -22,7 +22,7 @@ from brimline.report.document import FORMAT_VERSION
 from brimline.servers.lab.kinds import kind_of
 from brimline.servers.lab.lifecycle import DEADLINE_S, ServerLook, is_complete
 from brimline.servers.lab.network import LOCAL, Network
-from brimline.servers.lab.spec import CACHE_GB_DEFAULT, NAME_DEFAULT
+from brimline.servers.lab.spec import CACHE_GB_DEFAULT, NAME_DEFAULT, WORKERS_DEFAULT
 from brimline.servers.lab.state import Lab, damaged_names, labs_directory
 from brimline.units import parse_duration
 
@@ -46,6 +46,13 @@ class UpOptions(Group):
 
     mariadb: bool = option("--mariadb", "", "One MariaDB in place of MongoDB.", default=False)
     postgres: bool = option("--postgres", "", "One PostgreSQL in place of MongoDB.", default=False)
+    order_service: Literal["mongodb", "mariadb", "postgres"] | None = option(
+        "--order-service", "", "An order service over HTTP, on such a database."
+    )
+    workers: int | None = option("--workers", "N", f"Processes of the order service; default: {WORKERS_DEFAULT}.")
+    id_generator: Literal["snowflake", "field-report"] | None = option(
+        "--id-generator", "", "The order service's ids; field-report's fail under load."
+    )
     replica_set: int | None = option("--replica-set", "N", "Members with data, of the set or of each shard.")
     shards: int | None = option("--shards", "N", "A sharded cluster of N shards; needs a mongos.")
     client_routed: int | None = option("--client-routed", "N", "N independent servers, or sets, without a router.")
@@ -95,6 +102,9 @@ def up(
         say=(lambda _: None) if output.quiet else _talk,
         mariadb=said.mariadb,
         postgres=said.postgres,
+        order_service=said.order_service,
+        workers=said.workers,
+        id_generator=said.id_generator,
         replica_set=said.replica_set,
         shards=said.shards,
         client_routed=said.client_routed,
@@ -226,6 +236,9 @@ def _show(lab: Lab, looks: Sequence[ServerLook], *, as_json: bool) -> int:
             return 0
         out = console()
         out.print(f"{lab.name}: {lab.topology}, {_product(lab)} {lab.version}, {_state(lab, looks)}")
+        if (workers := lab.settings.get("workers")) is not None:
+            out.print(f"order service: workers {workers}, ids {lab.settings.get('id_generator')}")
+            out.print(f"its database: {lab.settings.get('database_uri')}", soft_wrap=True)
         if (network := _network(lab)) is not None:
             out.print(f"network: {network.described}, by forwarders")
         table = Table(box=None, pad_edge=False, header_style="dim")

@@ -4,9 +4,10 @@ The grain is 10 ms, but for the thread: that is counted by the scheduler in ns (
 """
 
 import os
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from brimline.servers.processes import family
 
 _NS_PER_TICK = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 _USER_TIME_FIELD = 14
@@ -43,17 +44,6 @@ def named_process_cpu(pid: int, *, proc: Path = Path("/proc")) -> tuple[str, int
     if fields is None:
         return None
     return fields[0], sum(map(int, fields[1][_OWN_TIMES])) * _NS_PER_TICK
-
-
-def family(pid: int, *, proc: Path = Path("/proc")) -> list[int]:
-    """The process and all that it started and those started, as far as they live."""
-    found = [pid]
-    for each in found:
-        with suppress(OSError):
-            for thread in (proc / str(each) / "task").iterdir():
-                with suppress(OSError):
-                    found += map(int, (thread / "children").read_text().split())
-    return found
 
 
 def family_cpu_ns(pid: int, *, proc: Path = Path("/proc")) -> int | None:

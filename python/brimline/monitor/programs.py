@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from brimline.monitor.cpu_time import family, named_process_cpu
+from brimline.monitor.cpu_time import named_process_cpu
 from brimline.record.named_times import named_times_text
 from brimline.servers.members import MemberProcess
+from brimline.servers.processes import family
 
 OTHERS_SHOWN = 8
 """Programs that a row names, those that took most."""

@@ -3,6 +3,7 @@
 import os
 import select
 import signal
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +43,17 @@ def identify(pid: int) -> ProcessIdentity | None:
 def is_alive(identity: ProcessIdentity) -> bool:
     """Whether this very process still runs."""
     return identify(identity.pid) == identity
+
+
+def family(pid: int, *, proc: Path = _PROC) -> list[int]:
+    """The process and all that it started and those started, as far as they live."""
+    found = [pid]
+    for each in found:  # grows while it is read
+        with suppress(OSError):
+            for thread in (proc / str(each) / "task").iterdir():
+                with suppress(OSError):
+                    found += map(int, (thread / "children").read_text().split())
+    return found
 
 
 def kill(identity: ProcessIdentity, *, timeout_s: float = 10.0, number: signal.Signals = signal.SIGKILL) -> bool:

@@ -5,8 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from brimline.monitor.cpu_time import family, family_cpu_ns
+from brimline.monitor.cpu_time import family_cpu_ns
 from brimline.monitor.watched_process import WatchedProcess
+from brimline.servers.processes import family
 
 
 def process(proc: Path, pid: int, *, children: str = "", times: tuple[int, int, int, int] = (0, 0, 0, 0)) -> None:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from brimline.errors import TargetError
+from brimline.servers.processes import family
 
 _ROOT = Path("/sys/fs/cgroup")
 _PERIOD_US = 100_000
@@ -18,7 +19,10 @@ _EMPTY_S = 2.0
 
 
 def hold(lab_directory: Path, *, server: str, pid: int, share: float) -> None:
-    """Lets the process use `share` CPUs at most. Raises TargetError where this machine doesn't allow it."""
+    """Lets the process and those below it use `share` CPUs together at most.
+
+    Raises TargetError where this machine doesn't allow it.
+    """
     first = (_ROOT / "cpu").is_dir()
     group = _place() / f"{_prefix(lab_directory)}{server}"
     quota_us = round(share * _PERIOD_US)
@@ -30,6 +34,10 @@ def hold(lab_directory: Path, *, server: str, pid: int, share: float) -> None:
         else:
             (group / "cpu.max").write_text(f"{quota_us} {_PERIOD_US}")
         (group / "cgroup.procs").write_text(str(pid))
+        # Those that it starts from now on are in the group from birth.
+        for child in family(pid)[1:]:
+            with suppress(ProcessLookupError):
+                (group / "cgroup.procs").write_text(str(child))
     except OSError as error:
         release(lab_directory)
         raise TargetError(

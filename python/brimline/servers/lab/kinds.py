@@ -4,7 +4,7 @@ import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from brimline.servers.lab import mongodb, sql_access
+from brimline.servers.lab import mongodb, order_service, sql_access
 from brimline.servers.lab.state import Lab, LabServer, Role
 
 
@@ -22,6 +22,7 @@ _OTHERS: dict[Role, Kind] = {
     "mariadb": Kind(product="MariaDB", answers=sql_access.answers),
     # SIGTERM waits until the last client has gone.
     "postgres": Kind(product="PostgreSQL", answers=sql_access.answers, stop_signal=signal.SIGINT),
+    "service": Kind(product="order service", answers=lambda _, server: order_service.answers(server)),
 }
 
 

@@ -39,8 +39,9 @@ def sweep_labs(parent: Path | None = None) -> tuple[str, ...]:
 def remove(lab: Lab, *, here: Scope | None = None) -> bool:
     """Ends all processes of a lab and removes its directory, whatever state they are in; whether nothing is left.
 
-    Guardians go first: they end their servers, or the kernel does. No process is touched unless pid, start time and
-    executable are those that were written down, in this boot and this pid namespace.
+    What was started last goes first, since it may need the others. Guardians end their servers, or the kernel does. No
+    process is touched unless pid, start time and executable are those that were written down, in this boot and this pid
+    namespace.
     """
     gone = True
     if lab.scope == (here or Scope.current()):

@@ -9,6 +9,7 @@ from brimline.servers.bundled import CACHE_GB_MAX, CACHE_GB_MIN
 from brimline.servers.lab.network import Network
 
 System = Literal["mongodb", "mariadb", "postgres"]
+IdGenerator = Literal["snowflake", "field-report"]
 Topology = Literal["standalone", "replica set", "sharded cluster", "client-routed shards"]
 
 CACHE_GB_DEFAULT = 0.25
@@ -16,6 +17,8 @@ CACHE_GB_DEFAULT = 0.25
 MEMBERS_MAX = 7
 """A replica set has at most 7 members that vote, and all of a lab's do unless they are hidden and delayed."""
 SHARDS_MAX = 16
+WORKERS_MAX = 64
+WORKERS_DEFAULT = 2
 CPU_SHARE_MIN = 0.02
 CPU_SHARE_MAX = 4096.0
 PRIORITY_MAX = 1000
@@ -36,10 +39,25 @@ class MemberSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceSpec:
+    """An order service. `id_generator`: "snowflake", or the one of a field report that fails under load."""
+
+    workers: int = WORKERS_DEFAULT
+    id_generator: IdGenerator = "snowflake"
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.workers <= WORKERS_MAX:
+            raise UsageError(
+                f"the order service can't have {self.workers} workers", hint=f"give a number from 1 to {WORKERS_MAX}"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LabSpec:
     """A lab.
 
     `system` is the kind of its servers; MariaDB and PostgreSQL are standalone, and always have access control.
+    `service` is what stands before them.
     `members` are those of the replica set, or of each shard; none: servers of their own. `shard_count` is of the
     sharded cluster or of the client-routed shards, 0 otherwise. `cpus` are the processors that the servers may run on;
     none: all. `cpu_share` is how many CPUs each of them may use; None: any. `small`: small journal files and oplog,
@@ -60,6 +78,7 @@ class LabSpec:
     small: bool = False
     election_timeout_ms: int = ELECTION_TIMEOUT_MS_DEFAULT
     network: Network | None = None
+    service: ServiceSpec | None = None
 
     def __post_init__(self) -> None:
         check_name(self.name)

@@ -273,9 +273,9 @@ class Guarded:
 
 
 def guarded(directory: Path) -> list[Guarded]:
-    """All that was started for the lab in `directory`; it may have ended since."""
+    """All that was started for the lab in `directory`, the last first; it may have ended since."""
     found = []
-    for file in sorted((directory / "servers").glob(f"*/{SERVER_FILE}")):
+    for file in sorted((directory / "servers").glob(f"*/{SERVER_FILE}"), key=_written_ns, reverse=True):
         document = read_json(file)
         number = document.get("end_signal")
         found.append(
@@ -286,6 +286,13 @@ def guarded(directory: Path) -> list[Guarded]:
             )
         )
     return found
+
+
+def _written_ns(file: Path) -> int:
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def server_process(lab: Lab, server: LabServer) -> ProcessIdentity | None:
