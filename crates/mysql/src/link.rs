@@ -28,6 +28,8 @@ const CLOCK: &str = "SET time_zone = '+00:00'";
 const ROLLBACK: &str = "ROLLBACK";
 /// Longest packet before a client is in.
 const LOGIN_BYTES_MAX: usize = 64 * 1024;
+/// Reads in a row of one reply: other connections have their turn while a reply has no end.
+const READS_MAX: u32 = 32;
 
 /// A server of MySQL or MariaDB, and what its connections send.
 #[derive(Clone, Debug)]
@@ -318,18 +320,26 @@ impl Link {
 
     /// What the server sends although nothing was asked: why it closes.
     fn unasked(&mut self) -> Result<(), Lost> {
-        match self.stream.fill(1)?.0 {
-            Filled::Nothing => return Ok(()),
-            Filled::End => return Err(StreamError::Closed.into()),
-            Filled::Bytes | Filled::Last => {}
+        loop {
+            let arrived = self.stream.arrived();
+            let mut needs = HEADER_BYTES;
+            if let Some((length, _)) = header(arrived) {
+                needs += length.min(LOGIN_BYTES_MAX);
+                match arrived.get(HEADER_BYTES..needs) {
+                    Some(payload @ [ERROR, ..]) => {
+                        let message = ServerError::read(payload)?.words();
+                        return Err(Lost { kind: LostKind::Closed, message });
+                    }
+                    Some(_) => return Err(Lost::bad("bytes arrived that nothing called for")),
+                    None => {}
+                }
+            }
+            match self.stream.fill(needs)?.0 {
+                Filled::Bytes | Filled::Last => {}
+                Filled::Nothing => return Ok(()),
+                Filled::End => return Err(StreamError::ended(self.stream.arrived().len()).into()),
+            }
         }
-        let arrived = self.stream.arrived();
-        if let Some((length, _)) = header(arrived)
-            && let Some(payload @ [ERROR, ..]) = arrived.get(HEADER_BYTES..HEADER_BYTES + length)
-        {
-            return Err(Lost { kind: LostKind::Closed, message: ServerError::read(payload)?.words() });
-        }
-        Err(Lost::bad("bytes arrived that nothing called for"))
     }
 }
 
@@ -407,7 +417,7 @@ impl link::Link for Link {
         }
         let mut is_drained = false;
         let mut arrived_unix_ns = None;
-        loop {
+        for reads in 0.. {
             let Fed { taken, needs, is_done } = self.reply.feed(self.stream.arrived())?;
             self.stream.take(taken);
             self.bytes += taken as u64;
@@ -425,8 +435,9 @@ impl link::Link for Link {
                     arrived_unix_ns,
                 }));
             }
-            if is_drained {
-                return Ok(None);
+            // What TLS has decrypted would not make the socket readable again.
+            if is_drained || reads == READS_MAX && !self.stream.is_secure() {
+                break;
             }
             let (filled, at_unix_ns) = self.stream.fill(needs)?;
             match filled {
@@ -443,6 +454,7 @@ impl link::Link for Link {
                 self.first_arrived_unix_ns = at_unix_ns;
             }
         }
+        Ok(None)
     }
 
     fn view(&mut self, out: &mut Vec<u8>) {

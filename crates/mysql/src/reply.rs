@@ -1,6 +1,9 @@
 //! Owns a reply: where it ends, and what it says. Rows are counted and passed over, so that memory holds the first one at most, and
 //! that only where it is looked at.
 
+#[cfg(test)]
+mod tests;
+
 use brimline_net::link::{Lost, Refusal};
 
 use crate::error::{ERROR, ServerError};

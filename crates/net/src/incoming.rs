@@ -6,6 +6,8 @@ use crate::stream::{BUFFER_BYTES_KEPT, Extent, StreamError};
 
 /// What a receiving buffer starts with; enough for the replies of most operations.
 const BUFFER_BYTES_START: usize = 4 * 1024;
+/// What a buffer grows to whose content is taken piece by piece.
+const BUFFER_BYTES_OF_PIECES: usize = 32 * 1024;
 
 /// Grows only when it is full, and then at most to twice its size: a peer that announces a long message has to send it.
 #[derive(Debug)]
@@ -48,8 +50,11 @@ impl Incoming {
         &self.bytes[self.taken..self.filled]
     }
 
-    /// Is done with the first `bytes` of what has arrived.
+    /// Is done with the first `bytes` of what has arrived. A buffer that was full grows, so that long replies take fewer reads.
     pub(crate) fn take(&mut self, bytes: usize) {
+        if self.filled == self.bytes.len() && self.filled < BUFFER_BYTES_OF_PIECES {
+            self.bytes.resize(2 * self.filled, 0);
+        }
         self.taken = (self.taken + bytes).min(self.filled);
         if self.taken == self.filled {
             (self.taken, self.filled) = (0, 0);
@@ -175,7 +180,7 @@ mod tests {
         assert_eq!(incoming.bytes.len(), 200_000);
     }
 
-    /// A reply of many parts that are taken one by one needs no more memory than the longest of them.
+    /// A reply of many parts that are taken one by one needs no more memory than pieces are read in.
     #[test]
     fn what_was_taken_makes_space() {
         let parts: Vec<u8> = (0..1_000).flat_map(|_| message(1_000)).collect();
@@ -184,7 +189,7 @@ mod tests {
             assert_eq!(receive(&mut incoming, &mut source).unwrap(), Some(message(1_000)));
             incoming.take(1_000);
         }
-        assert_eq!((incoming.bytes.len(), incoming.arrived()), (BUFFER_BYTES_START, [].as_slice()));
+        assert_eq!((incoming.bytes.len(), incoming.arrived()), (BUFFER_BYTES_OF_PIECES, [].as_slice()));
     }
 
     /// Gives bytes in pieces; an empty piece is "not now", and the end is the end of the stream.

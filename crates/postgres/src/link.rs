@@ -23,6 +23,8 @@ use crate::text::{SessionLiterals, append_lines, append_parameters};
 const ROLLBACK: &[u8] = b"ROLLBACK";
 /// Longest message before a client is in.
 const LOGIN_BYTES_MAX: usize = 64 * 1024;
+/// Reads in a row of one reply: other connections have their turn while a reply has no end.
+const READS_MAX: u32 = 32;
 
 /// A server of PostgreSQL, and what its connections send.
 #[derive(Clone, Debug)]
@@ -401,7 +403,7 @@ impl link::Link for Link {
         }
         let mut is_drained = false;
         let mut arrived_unix_ns = None;
-        loop {
+        for reads in 0.. {
             let Fed { taken, needs, is_done } = self.reply.feed(self.stream.arrived())?;
             self.stream.take(taken);
             self.bytes += taken as u64;
@@ -416,8 +418,9 @@ impl link::Link for Link {
                     arrived_unix_ns,
                 }));
             }
-            if is_drained {
-                return Ok(None);
+            // What TLS has decrypted would not make the socket readable again.
+            if is_drained || reads == READS_MAX && !self.stream.is_secure() {
+                break;
             }
             let (filled, at_unix_ns) = self.stream.fill(needs)?;
             match filled {
@@ -439,6 +442,7 @@ impl link::Link for Link {
                 self.first_arrived_unix_ns = at_unix_ns;
             }
         }
+        Ok(None)
     }
 
     fn view(&mut self, out: &mut Vec<u8>) {

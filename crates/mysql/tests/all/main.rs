@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod exchange;
 mod real;
 #[path = "../../../sql/tests/support/mod.rs"]
 mod support;

@@ -40,6 +40,10 @@ impl Client {
         assert!(is_ready(&socket, wanted, PATIENCE_NS).unwrap(), "nothing came");
     }
 
+    pub fn wait_for_reply(&self) {
+        self.wait(PollFlags::IN);
+    }
+
     pub fn ask_part(
         &mut self,
         part: Part,
