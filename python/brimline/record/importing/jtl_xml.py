@@ -33,6 +33,7 @@ _SAMPLES = ("sample", "httpSample")
 _BLOCK_BYTES = 256 * 1024
 _REFERENCE = re.compile(rb"&#(?:x(?P<hexadecimal>[0-9A-Fa-f]{1,8})|(?P<decimal>[0-9]{1,9}));")
 _REFERENCE_BYTES_MAX = 16
+_DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"'](?P<name>[A-Za-z0-9._-]{1,40})[\"']")
 _CONTROL_MAX = 0x1F
 _WHITE_SPACE = (0x9, 0xA, 0xD)
 _BATCH_ROWS = 50_000
@@ -60,20 +61,38 @@ class _Reader:
         self._depth = self._count = self._fed = self._skipped = 0
         self._rows: list[tuple[str, int, int, int, int, int, int, int]] = []
         self._carried = b""
+        self._decoder: codecs.IncrementalDecoder | None = None
         self._optional: frozenset[str] | None = None
-        self._parser = xml.parsers.expat.ParserCreate()
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._stop
-        self._parser.StartDoctypeDeclHandler = self._refuse_type
+        self._parser = self._new_parser(None)
+
+    def _new_parser(self, encoding: str | None) -> xml.parsers.expat.XMLParserType:
+        parser = xml.parsers.expat.ParserCreate(encoding)
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._stop
+        parser.StartDoctypeDeclHandler = self._refuse_type
+        return parser
 
     def begin(self, block: bytes) -> None:
         """Feeds the first block without blank lines in front, which no XML has."""
         text = block.removeprefix(codecs.BOM_UTF8).lstrip()
         self._skipped = block[: len(block) - len(text)].count(b"\n")
+        if (declared := _DECLARED.match(text)) is not None:
+            self._decode_as(declared["name"].decode())
         self.feed(text)
+
+    def _decode_as(self, encoding: str) -> None:
+        """Has an encoding decoded here: the parser itself knows none of several bytes but Unicode's."""
+        try:
+            " ".encode(encoding)
+        except LookupError as error:
+            raise bad_file(self._path, f"its encoding {encoding} is not known", line=1) from error
+        self._decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+        self._parser = self._new_parser("utf-8")
 
     def feed(self, block: bytes) -> None:
         """Feeds a block. Control characters, which JMeter writes as references and no XML 1.0 has, become U+FFFD."""
+        if self._decoder is not None:
+            block = self._decoder.decode(block).encode()
         block = self._carried + block
         begun = block.rfind(b"&", max(len(block) - _REFERENCE_BYTES_MAX, 0))
         cut = begun if begun >= 0 and b";" not in block[begun:] else len(block)

@@ -41,6 +41,11 @@ def ycsb_run(output: YcsbOutput, logs: Sequence[HdrLog], path: Path) -> ToolRun:
     times += bucket_times(measured, known, duration_ns)
     histograms = merged(times)
     series = _series(measured, histograms, tally, _failures_in(logs), command) or _status_series(output, command)
+    if logs and not any(each.counted for each in series):
+        names = ", ".join(sorted({log.operation for log in logs})[:3])
+        raise bad_file(
+            path, f"it holds no time of an operation: {names} is none", hint="give the logs of calls as well"
+        )
     if not any(each.counted for each in series):
         raise bad_file(path, "it holds no measurement: YCSB stopped before it measured", hint="look at its messages")
     started = tally.first_ms * NS_PER_MS if tally.first_ms is not None else log_start_unix_ns(logs)

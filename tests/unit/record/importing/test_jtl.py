@@ -146,6 +146,19 @@ def test_control_characters_in_xml_are_replaced(
     assert [each.operation for each in run.series] == ["a\ufffdb\ufffd\t&ä"]
 
 
+@pytest.mark.parametrize("encoding", ["UTF-8", "GBK", "GB18030", "Shift_JIS", "Big5", "windows-1252", "ISO-8859-1"])
+@pytest.mark.parametrize("block_bytes", [200, 201, 1 << 18])
+def test_xml_in_the_encoding_that_it_declares(
+    encoding: str, block_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jtl_xml, "_BLOCK_BYTES", block_bytes)
+    label = "Größe" if encoding in ("windows-1252", "ISO-8859-1") else "中文中文"
+    text = xml_text(f'<sample t="5" ts="{START_MS}" s="true" lb="{label}"/>\n' * 20)
+    (tmp_path / "r.xml").write_bytes(text.replace("UTF-8", encoding).encode(encoding))
+    run = import_files([tmp_path / "r.xml"])
+    assert [(each.operation, each.samples) for each in run.series] == [(label, 20)]
+
+
 def test_xml(tmp_path: Path) -> None:
     outer = "".join(
         f'<httpSample t="{each}" ts="{START_MS + 10 * each}" s="true" lb="GET &lt;id&gt;" rc="200" rm="OK" by="1000" '
@@ -199,6 +212,8 @@ DAMAGE: list[tuple[str, Callable[[], bytes], str]] = [
     ("XML elapsed", lambda: xml_text(f'<sample t="{2**53}" ts="{START_MS}" lb="a" s="true"/>').encode(), "(elapsed)"),
     ("XML count", lambda: xml_text(f'<sample t="1" ts="1" lb="a" s="true" sc="{2**52}"/>').encode(), "3: sc (Sample"),
     ("bytes", lambda: "\n".join(lines_with(GOOD.replace(",1000,", f",{2**52},"))).encode(), "5: bytes can't be"),
+    ("XML encoding", lambda: xml_text("").replace("UTF-8", "X-Y").encode(), "r.jtl:1: its encoding X-Y is not known"),
+    ("XML codec", lambda: xml_text("").replace("UTF-8", "base64").encode(), "its encoding base64 is not known"),
     ("XML attribute", lambda: xml_text('<sample ts="1" lb="a" s="true"/>').encode(), "the sample has no attribute t"),
     ("no sample", lambda: xml_text("").encode(), "r.jtl: the file holds no sample"),
     (
