@@ -13,7 +13,7 @@ from brimline.plan.operations import OperationsWork
 from brimline.servers import Deployment
 from brimline.spec import load_spec
 from brimline.spec.own import OwnOperations
-from brimline.spec.own.kinds import all_kinds
+from brimline.spec.own.protocols import all_kinds
 from tests.support.replica_set import replica_set
 from tests.support.server import required_mongod
 

@@ -12,7 +12,16 @@ from brimline.plan.model import (
     WireTarget,
 )
 from brimline.plan.own import collection_plan, with_tables
-from brimline.plan.resolve import driver_target, load_plan, load_plans, resolve, rest_of_load, wire_target
+from brimline.plan.resolve import (
+    driver_target,
+    http_target,
+    load_plan,
+    load_plans,
+    resolve,
+    rest_of_load,
+    sql_target,
+    wire_target,
+)
 
 __all__ = [
     "DriverTarget",
@@ -26,10 +35,12 @@ __all__ = [
     "collection_plan",
     "driver_target",
     "explain",
+    "http_target",
     "load_plan",
     "load_plans",
     "resolve",
     "rest_of_load",
+    "sql_target",
     "wire_target",
     "with_tables",
 ]

@@ -44,7 +44,8 @@ def _operation(operation: OperationPlan) -> str:
 
 
 def _step(step: Step) -> str:
-    begin = "begin, " if step.transaction == "begin" else ""
+    # A statement that begins a transaction is a step by itself.
+    begin = "begin, " if step.transaction == "begin" and step.request is None else ""
     if step.think_time is None:
         return f"{begin}{step.name}"
     law = "about " if step.think_time.law == "exponential" else ""

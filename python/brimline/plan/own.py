@@ -3,27 +3,53 @@
 from collections.abc import Mapping
 from typing import Any
 
+from brimline.errors import UsageError
 from brimline.plan import data as data_plan
 from brimline.plan import model
 from brimline.plan.operations import CollectionPlan, OperationsWork, Sampled
 from brimline.plan.pacing_plan import pacer_plan
 from brimline.spec.model import Spec
 from brimline.spec.own import CollectionSpec, KeyOf, OwnOperation, OwnOperations, OwnWorkload, Table
+from brimline.spec.own.step_kind import ProtocolName
 
 
-def operations_work(spec: Spec) -> OperationsWork:
-    """The work of `spec`, which has operations of its own."""
-    read = spec.own_workload()
+def operations_work(spec: Spec, target: model.TargetPlan) -> OperationsWork:
+    """The work of `spec`, which has operations of its own, in the words of `target`.
+
+    Raises UsageError where it has no words for such a target.
+    """
+    read = spec.own_workload(spec_protocol(spec, target))
     return OperationsWork.model_validate(
         {
             "collections": [_collection(name, shape, read.shapes) for name, shape in spec.shapes.items()],
             "tables": [_table(table) for table in read.tables],
             "values": [{"name": name, "value": _expression(plan, read.shapes)} for name, plan in read.values],
             "saved": read.saved,
-            "operations": _operations(spec, read),
+            "operations": _operations(spec, read, target),
             "loads": _loads(spec),
         }
     )
+
+
+def spec_protocol(spec: Spec, target: model.TargetPlan) -> ProtocolName:
+    """Which of its forms a workload has on `target`; of one that answers by itself the first."""
+    match target.kind:
+        case "http":
+            return "http"
+        case "mysql" | "postgres":
+            return "sql"
+        case "null":
+            return spec.protocols[0]
+    return "mongodb"
+
+
+def require_protocol(spec: Spec, target: model.TargetPlan) -> None:
+    """Raises UsageError where `spec` is about another kind of target."""
+    if spec_protocol(spec, target) not in spec.protocols:
+        raise UsageError(
+            f"the workload runs on {' or '.join(spec.protocols)}, and not on {spec_protocol(spec, target)}",
+            hint="give the address of such a target, or another workload",
+        )
 
 
 def main_operation(spec: Spec) -> str | None:
@@ -102,18 +128,47 @@ def _generator(spec: Any, shapes: data_plan.Collections) -> dict[str, Any]:
     return data_plan.value_plan(spec, shapes)
 
 
-def _operations(spec: Spec, read: OwnWorkload) -> list[dict[str, Any]]:
+def _operations(spec: Spec, read: OwnWorkload, target: model.TargetPlan) -> list[dict[str, Any]]:
     shares = spec.operations.shares
     total, main = sum(shares.values()), main_operation(spec)
     return [
         {
             "name": name,
             "weight": 1.0 if name == main else shares[name] / total if total else 0.0,
-            "steps": [{**step, "body": _expression(step["body"], read.shapes)} for step in steps],
+            "steps": [_step(name, step, read.shapes, target) for step in steps],
         }
         for name, steps in read.steps.items()
         if name in _sent(spec)
     ]
+
+
+def _step(
+    operation: str, step: dict[str, Any], shapes: data_plan.Collections, target: model.TargetPlan
+) -> dict[str, Any]:
+    """A step as `target` takes it: of several forms of a statement the one for its dialect."""
+    by_target = step.get("of")
+    if by_target is not None:
+        chosen = next(iter(by_target)) if target.kind == "null" else target.kind
+        if chosen not in by_target:
+            there = next(iter(by_target))
+            raise UsageError(
+                f"the step {step['name']} of {operation} has a statement for {there} alone",
+                hint=f"add {chosen}: …",
+            )
+        step = {name: value for name, value in step.items() if name != "of"} | by_target[chosen]
+        if isinstance(target, model.HttpTarget) and target.base:
+            step["request"] = _below(target.base, step["request"])
+    return {**step, "body": _expression(step["body"], shapes)}
+
+
+def _below(base: str, request: dict[str, Any]) -> dict[str, Any]:
+    """A request whose path begins with the base path; one that is a value as a whole has it already."""
+    first, *rest = request["target"]
+    return (
+        {**request, "target": [{"text": base + first["text"]}, *rest]}
+        if "text" in first
+        else ({**request, "target": [{"text": base}, first, *rest]} if first["as"] == "url" else request)
+    )
 
 
 def _sent(spec: Spec) -> Mapping[str, OwnOperation]:

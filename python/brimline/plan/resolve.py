@@ -1,17 +1,22 @@
 """Owns the step from spec to plan. Pure: the same spec and target give the same plan."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from brimline.errors import UsageError
 from brimline.plan import model
+from brimline.plan.columns import Dialect
 from brimline.plan.data import document_plan, length_plan
-from brimline.plan.own import main_operation, operations_work
+from brimline.plan.own import main_operation, operations_work, require_protocol
 from brimline.plan.pacing_plan import keys_plan, pacer_plan
+from brimline.plan.tables import sql_tables
+from brimline.plan.ycsb_statements import statements_work
 from brimline.spec import data as spec_data
 from brimline.spec.load_models import Load
 from brimline.spec.model import Spec
 from brimline.spec.operations import NoDataSpec
 from brimline.spec.own import OwnOperations
+from brimline.spec.own.http import HttpSpec
 from brimline.spec.readers import MESSAGE_BYTES_MAX
 
 # Documents per insert command unless the spec says: MongoDB's own tools send 1000.
@@ -25,13 +30,14 @@ _BATCHES_IN_FLIGHT = 8
 
 
 def resolve(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
-    """The plan of a run of `spec` against `target`."""
+    """The plan of a run of `spec` against `target`. Raises UsageError where it is about another kind of target."""
+    require_protocol(spec, target)
     duration_ns = spec.effective_duration_ns
     load, connections = _main_load(spec)
     return _plan(
         spec,
         target=target,
-        work=operations_work(spec) if spec.is_own else _mix(spec, target),
+        work=_work(spec, target),
         pacer=pacer_plan(load),
         connections=connections,
         in_flight_max=spec.in_flight,
@@ -41,6 +47,12 @@ def resolve(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
         # An interval longer than the window would only make the last row look short.
         interval_ns=spec.interval_ns if duration_ns is None else min(spec.interval_ns, duration_ns),
     )
+
+
+def _work(spec: Spec, target: model.TargetPlan) -> model.WorkPlan:
+    if spec.is_own:
+        return operations_work(spec, target)
+    return statements_work(spec, target) if isinstance(target, model.SqlTarget) else _mix(spec, target)
 
 
 def _main_load(spec: Spec) -> tuple[Load, int]:
@@ -75,7 +87,12 @@ def _transaction(spec: Spec) -> model.Transaction | None:
 
 
 def load_plans(spec: Spec, *, target: model.TargetPlan) -> tuple[model.Plan, ...]:
-    """A plan as `load_plan` makes it for each collection with a shape, in order; none where all exist already."""
+    """A plan as `load_plan` makes it for each collection with a shape, in order.
+
+    There is none where all exist already, and none for a service.
+    """
+    if isinstance(target, model.HttpTarget):
+        return ()
     if not spec.is_own:
         return (load_plan(spec, target=target),)
     return tuple(load_plan(spec.model_copy(update={"data": shape}), target=target) for shape in spec.shapes.values())
@@ -93,6 +110,8 @@ def load_plan(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
             "every collection of the workload is existing, so that there is nothing to load",
             hint="give one a shape, such as orders: {records: 100k}",
         )
+    if isinstance(target, model.SqlTarget):
+        target = _with_bulk(spec, target)
     batch_size = spec.data.batch_size or default_batch_size(spec.data)
     batch_count = _batch_count(spec.data.records, batch_size, target)
     connections = min(spec.effective_connections, batch_count)
@@ -110,6 +129,14 @@ def load_plan(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
         operation_count=batch_count,
         interval_ns=spec.interval_ns,
     )
+
+
+def _with_bulk(spec: Spec, target: model.SqlTarget) -> model.SqlTarget:
+    """`target` with the table that the first collection is loaded into."""
+    if spec.upsert:
+        raise UsageError("upsert is of MongoDB's loads alone", hint="leave upsert out, or empty the table first")
+    table = next(each for each in sql_tables(spec, target.kind) if each.name == spec.data.collection)
+    return target.model_copy(update={"bulk": table.bulk()})
 
 
 def _insert_retries(spec: Spec) -> model.InsertRetries | None:
@@ -200,6 +227,33 @@ def wire_target(
     )
 
 
+def http_target(spec: Spec, *, address: str, authority: str, base: str = "", tls: bool = False) -> model.HttpTarget:
+    """The service at `address` ("host:port"), as `spec` speaks to it. `base` is the path of its address, "" or "/…"."""
+    said = spec.http or HttpSpec()
+    return model.HttpTarget(
+        address=address,
+        authority=authority,
+        base=base,
+        tls=tls,
+        keep_alive=said.keep_alive,
+        connect=said.connect,
+        follow_redirects=said.follow_redirects,
+        cookies=said.cookies,
+    )
+
+
+_SETUP: Final[dict[Dialect, tuple[str, ...]]] = {
+    # Dates are UTC, as in MongoDB.
+    "mysql": ("SET time_zone = '+00:00'",),
+    "postgres": ("SET TIME ZONE 'UTC'",),
+}
+
+
+def sql_target(*, kind: Dialect, address: str, database: str, tls: bool = False) -> model.SqlTarget:
+    """The database at `address` ("host:port"). Each connection has the same time zone."""
+    return model.SqlTarget(kind=kind, address=address, database=database, tls=tls, setup=_SETUP[kind])
+
+
 def driver_target(target: model.WireTarget) -> model.DriverTarget:
     """The same server by the official driver."""
     return model.DriverTarget(
@@ -208,7 +262,7 @@ def driver_target(target: model.WireTarget) -> model.DriverTarget:
 
 
 def default_batch_size(data: spec_data.DataSpec) -> int:
-    """1000 documents per command, fewer when they are large."""
+    """1000 documents per command, fewer when they are large: also as text, a row stays below what servers take."""
     return max(1, min(_BATCH_SIZE_DEFAULT, _BATCH_BYTES_MAX // data.document_bytes_max))
 
 

@@ -14,6 +14,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails
 
 from brimline import units
+from brimline.errors import UsageError
 from brimline.spec import fields
 from brimline.spec.base import Part
 from brimline.spec.data import DataSpec
@@ -22,11 +23,14 @@ from brimline.spec.inserting import InsertRetriesSpec
 from brimline.spec.keys import Keys, ZipfianKeys
 from brimline.spec.lengths import ScanLength, UniformLength, shortest
 from brimline.spec.load_models import ClosedLoad, Load, TlrLoad, operations_offered, profile_length_ns
-from brimline.spec.operations import NoDataSpec, Operations
+from brimline.spec.operations import NO_COLLECTION, NoDataSpec, Operations
 from brimline.spec.own import CollectionSpec, OwnOperations, OwnWorkload, Rows, read_workload
 from brimline.spec.own.belonging import OF_KINDS, check_own, unknown_in_slo
 from brimline.spec.own.collections import DATABASE_DEFAULT, EXISTING, Collections, Tables, check_tables
+from brimline.spec.own.http import HttpSpec
 from brimline.spec.own.problems import Problem, checked, told_to_pydantic
+from brimline.spec.own.step_kind import ProtocolName
+from brimline.spec.pairing import check_forms, forms_there, mismatch, protocols_of
 from brimline.spec.scans import ScansSpec
 from brimline.spec.slo import SloSpec
 from brimline.spec.target import TargetSpec
@@ -52,6 +56,10 @@ class Spec(Part):
     seed: fields.Seed = 1
     """Decides data and operations: the same seed gives the same ones."""
     # Of a workload with collections it follows from the first with a shape.
+    protocol: ProtocolName | None = None
+    """What steps of operations of your own are: MongoDB's commands without it, `http` requests, or `sql` statements."""
+    http: HttpSpec | None = None
+    """How a service is spoken to, where `protocol` is `http`."""
     data: DataSpec = Field(default=None)  # type: ignore[assignment]
     """The records, and where they are. Needed where there are no `collections`."""
     operations: Operations
@@ -153,15 +161,32 @@ class Spec(Part):
 
     @property
     def is_own(self) -> bool:
-        """Whether it has collections and operations of the person's own."""
-        return self.collections is not None
+        """Whether it has operations of the person's own."""
+        return isinstance(self.operations, OwnOperations)
 
     @property
     def has_transactions(self) -> bool:
-        """Whether some operation is or has a transaction."""
+        """Whether some operation of MongoDB's is or has a transaction."""
         if isinstance(self.operations, OwnOperations):
-            return any(each.has_transaction for each in self.operations.by_name.values())
+            default = self.protocol or "mongodb"
+            return any(each.has_transaction(default=default) for each in self.operations.by_name.values())
         return self.operations.transaction > 0
+
+    @property
+    def protocols(self) -> tuple[ProtocolName, ...]:
+        """What it can run on: what it says, or what each of its operations has a form for."""
+        if self.protocol is None and self.scans is not None:
+            return ("mongodb",)
+        return protocols_of(self.operations, self.protocol)
+
+    def require_protocol(self, uri: str) -> None:
+        """Raises UsageError where this workload can't run on what is at `uri`."""
+        problem = self._mismatch(uri)
+        if problem is not None:
+            raise UsageError(problem.message, hint=problem.hint)
+
+    def _mismatch(self, uri: str) -> Problem | None:
+        return mismatch(uri, self.protocols, self.operations, self.protocol)
 
     @property
     def shapes(self) -> dict[str, CollectionSpec]:
@@ -186,14 +211,20 @@ class Spec(Part):
         """The rows of each file that it names."""
         return list(self._files.values())
 
-    def own_workload(self) -> OwnWorkload:
-        """Its collections, values and operations, read together. Raises pydantic.ValidationError."""
+    def own_workload(self, protocol: ProtocolName | None = None) -> OwnWorkload:
+        """Its collections, values and operations, read together, in the words of a protocol that it can run on.
+
+        Raises pydantic.ValidationError.
+        """
         operations, shapes = self.operations, self.shapes
         assert isinstance(operations, OwnOperations)  # noqa: S101 - of every spec with collections
         database = self.database or DATABASE_DEFAULT
         databases = {name: shapes[name].database if name in shapes else database for name in self.collections or {}}
         with told_to_pydantic():
             return read_workload(
+                protocol=protocol or self.protocols[0],
+                default=self.protocol or "mongodb",
+                http=self.http,
                 shapes=dict(shapes),
                 databases=databases,
                 values=self.values or {},
@@ -211,7 +242,7 @@ class Spec(Part):
     @model_validator(mode="after")
     def _data_of_the_first(self) -> Self:
         if "data" not in self.model_fields_set:
-            if self.collections is None:
+            if self.collections is None and not self.is_own:
                 missing = InitErrorDetails(type="missing", loc=("data",), input=None)
                 raise ValidationError.from_exception_data("Spec", [missing])
             self.__dict__["data"] = self._first_data()
@@ -227,7 +258,7 @@ class Spec(Part):
                     _fields_set=each.model_fields_set & set(DataSpec.model_fields),
                     **{**values, "database": database, "collection": name},
                 )
-        return NoDataSpec(database=database, collection=next(iter(self.collections or {})))
+        return NoDataSpec(database=database, collection=next(iter(self.collections or {}), NO_COLLECTION))
 
     @field_validator("scan_length")
     @classmethod
@@ -335,9 +366,19 @@ class Spec(Part):
                 message = "the official driver is measured with reads, updates and inserts by key"
                 raise Problem(("target", "kind"), message, "leave target.kind out").as_validation_error()
             with told_to_pydantic():
+                check_forms(self.operations, self.protocol)
                 check_tables(self.tables or {}, self.shapes, self.collections or {})
-            if self._directory is not None:
-                self.own_workload()
+            # All that is written is read, also a form that lacks elsewhere.
+            for protocol in forms_there(self.operations, self.protocol) if self._directory is not None else ():
+                self.own_workload(protocol)
+        return self
+
+    @model_validator(mode="after")
+    def _check_address(self) -> Self:
+        uri = self.target.uri
+        problem = None if uri is None else self._mismatch(uri.get_secret_value())
+        if problem is not None:
+            raise problem.as_validation_error()
         return self
 
     def to_document(self) -> dict[str, Any]:
@@ -345,7 +386,8 @@ class Spec(Part):
         values = self.model_dump(exclude_none=True)
         if self.is_own:
             shapes = {name: each.model_dump(exclude_none=True) for name, each in self.shapes.items()}
-            values["collections"] = {name: shapes.get(name, EXISTING) for name in values["collections"]}
+            if self.collections is not None:
+                values["collections"] = {name: shapes.get(name, EXISTING) for name in values["collections"]}
             values = {name: value for name, value in values.items() if name not in ("data", *OF_KINDS)}
         else:
             values["operations"] = {name: share for name, share in values["operations"].items() if share}

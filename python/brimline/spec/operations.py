@@ -78,6 +78,10 @@ Operations = Annotated[
 ]
 
 
+NO_COLLECTION: Final = "none"
+"""Stands for a collection where a workload has none, as one of a service."""
+
+
 class NoDataSpec(DataSpec):
     """No records of brimline's own: every collection is there already. Of such a workload nothing is loaded."""
 

@@ -1,15 +1,37 @@
 """Owns the part of a spec that says which server, and keeps its password out of what is printed or stored."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 from urllib.parse import parse_qsl, unquote
 
 from pydantic import BeforeValidator, Field, PlainSerializer, SecretStr, WithJsonSchema, model_validator
 
 from brimline.errors import redact_uri
 from brimline.spec.base import Part
+from brimline.spec.own.step_kind import ProtocolName
 from brimline.spec.readers import shown, whole
 
-_SCHEMES = ("mongodb://", "mongodb+srv://")
+ADDRESSES: Final[dict[ProtocolName, str]] = {
+    "mongodb": "mongodb://HOST:PORT",
+    "http": "http://HOST:PORT",
+    "sql": "mysql://USER@HOST/DATABASE or postgresql://USER@HOST/DATABASE",
+}
+"""How the address of a target is written, by what it speaks."""
+TARGET_WORDS: Final[dict[ProtocolName, str]] = {
+    "mongodb": "a MongoDB server",
+    "http": "a service",
+    "sql": "an SQL database",
+}
+"""What such a target is."""
+_PROTOCOLS: Final[dict[str, ProtocolName]] = {
+    "mongodb": "mongodb",
+    "mongodb+srv": "mongodb",
+    "http": "http",
+    "https": "http",
+    "mysql": "sql",
+    "mariadb": "sql",
+    "postgresql": "sql",
+    "postgres": "sql",
+}
 _TAG_LENGTH_MAX = 128
 _MEMBER_COUNT_MAX = 50
 _TIMEOUT_MS_MAX = 2**31 - 1
@@ -24,10 +46,11 @@ def _read_uri(value: object) -> SecretStr:
         raise ValueError(
             "has no password: it was left out when this spec was stored; give the address with --uri or BRIMLINE_URI"
         )
-    if not value.startswith(_SCHEMES):
-        scheme, separator, _ = value.partition("://")
+    scheme, separator, _ = value.partition("://")
+    if not separator or scheme not in _PROTOCOLS:
         if separator and scheme.isalnum():
-            raise ValueError(f'has the scheme "{scheme}"; write mongodb:// or mongodb+srv://')
+            known = ", ".join(f"{name}://" for name in _PROTOCOLS)
+            raise ValueError(f'has the scheme "{scheme}"; write one of {known}')
         raise ValueError("has no scheme; write mongodb://HOST:PORT")
     if any(character.isspace() for character in value):
         raise ValueError("has a space in it; take it out, or write it as %20")
@@ -38,7 +61,7 @@ Uri = Annotated[
     SecretStr,
     BeforeValidator(_read_uri),
     PlainSerializer(lambda uri: redact_uri(uri.get_secret_value()), return_type=str),
-    WithJsonSchema({"type": "string", "description": "mongodb:// or mongodb+srv://"}),
+    WithJsonSchema({"type": "string", "description": "mongodb://, http://, mysql://, postgresql://"}),
 ]
 
 
@@ -101,6 +124,10 @@ class TargetSpec(Part):
     @model_validator(mode="after")
     def _check_agreement(self) -> Self:
         asked = self._write_concern_of_uri()
+        if self.write_concern is not None and self.uri is not None:
+            protocol = protocol_of_uri(self.uri.get_secret_value())
+            if protocol != "mongodb":
+                raise ValueError(f"write_concern is MongoDB's, and uri names {TARGET_WORDS[protocol]}; leave it out")
         if self.write_concern is not None and asked is not None and asked != self.write_concern:
             raise ValueError("write_concern and the options of uri ask for different write concerns; give one of them")
         return self
@@ -109,12 +136,20 @@ class TargetSpec(Part):
         return None if self.uri is None else write_concern_of_uri(self.uri.get_secret_value())
 
 
+def protocol_of_uri(uri: str) -> ProtocolName:
+    """What the target behind an address speaks, by its scheme; whatever is no other one's is MongoDB's to read."""
+    scheme, separator, _ = uri.strip().partition("://")
+    return _PROTOCOLS.get(scheme.lower(), "mongodb") if separator else "mongodb"
+
+
 def write_concern_of_uri(uri: str) -> WriteConcernSpec | None:
     """The write concern that a connection string's `w`, `journal` and `wtimeoutMS` ask for; None without them.
 
     Raises ValueError when they ask for one that can't be measured; it quotes them, so that only what may be shown of
     the string is read.
     """
+    if protocol_of_uri(uri) != "mongodb":
+        return None
     options = {key.lower(): value for key, value in parse_qsl(redact_uri(uri).partition("?")[2].replace(";", "&"))}
     w, journal = options.get("w"), options.get("journal", options.get("j"))
     timeout = options.get("wtimeoutms", options.get("wtimeout"))
@@ -140,5 +175,7 @@ def database_of_uri(uri: str) -> str | None:
 
     What isn't shown of a string isn't read from it either: errors quote the name.
     """
+    if protocol_of_uri(uri) == "http":
+        return None  # a path of a service names no database
     path = redact_uri(uri).partition("://")[2].partition("?")[0].partition("/")[2]
     return unquote(path) or None

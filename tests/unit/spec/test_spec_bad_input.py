@@ -161,9 +161,14 @@ SLIPS = [
     ("slo: {response_p99: 10}", "slo.response_p99: 10 has no unit", 'write "10s" or "10ms"'),
     ("target: {uri: localhost:27017}", "target.uri: has no scheme", "write mongodb://HOST:PORT"),
     (
+        "target: {uri: ftp://u:pw@h}",
+        'target.uri: has the scheme "ftp"',
+        "write one of mongodb://, mongodb+srv://, http://, https://, mysql://, mariadb://, postgresql://, postgres://",
+    ),
+    (
         "target: {uri: http://u:pw@h}",
-        'target.uri: has the scheme "http"',
-        "write mongodb:// or mongodb+srv://",
+        "target.uri: operations by key are of a database, and http:// is the address of a service",
+        "write operations of your own, with protocol: http for a service",
     ),
     (
         "target: {uri: 'mongodb://***@h'}",

@@ -437,8 +437,8 @@ def test_what_would_have_no_effect_is_refused(name: str) -> None:
         ),
         (
             "mongodb.url=http://u:secret@h",
-            'mongodb.url: has the scheme "http"',
-            "write mongodb:// or mongodb+srv://",
+            "mongodb.url: operations by key are of a database, and http:// is the address of a service",
+            "write operations of your own, with protocol: http for a service",
         ),
         (
             "table=a$b",

@@ -3,10 +3,11 @@
 from typing import Any
 
 from brimline.spec.own.expressions import read_expression
-from brimline.spec.own.kinds import ORDERED, Given, StepKind, inserted
+from brimline.spec.own.kinds import ORDERED, inserted
 from brimline.spec.own.nodes import Node, array, constant, constant_value, document
 from brimline.spec.own.options import Option
 from brimline.spec.own.problems import Problem
+from brimline.spec.own.step_kind import Given, StepKind
 from brimline.spec.readers import BATCH_SIZE_MAX, shown
 
 

@@ -76,6 +76,10 @@ class Scope:
         """A place for an ObjectId, which no other of the workload has."""
         return next(self.places)
 
+    def knows(self, name: str) -> bool:
+        """Whether `$name` is a value here."""
+        return name in self.names or name in self.saved or name in self.saved_later or name in BUILT_IN
+
 
 def read_expression(value: Any, path: Path, scope: Scope) -> Node:
     """The expression for what YAML gave. Raises Problem."""
@@ -104,7 +108,7 @@ def _text(value: str, path: Path, scope: Scope) -> Node:
                 f'write "${value}" for the variable $${variable}',
             )
         return _plain_text(literal, path)
-    return _reference(value, path, scope) if value.startswith("$") else _plain_text(value, path)
+    return reference(value, path, scope) if value.startswith("$") else _plain_text(value, path)
 
 
 def _plain_text(value: str, path: Path) -> Node:
@@ -114,7 +118,8 @@ def _plain_text(value: str, path: Path) -> Node:
         raise Problem(path, "holds a character that can't be stored", "write text without lone surrogates") from None
 
 
-def _reference(text: str, path: Path, scope: Scope) -> Node:
+def reference(text: str, path: Path, scope: Scope) -> Node:
+    """The value that `$name` stands for, or with `.` behind it a field of it. Raises Problem."""
     name, *rest = text[1:].split(".")
     if name in BUILT_IN:
         plan, kind = BUILT_IN[name]

@@ -1,81 +1,20 @@
-"""Owns the table of step kinds: what each says, reads and writes, and the command that it becomes.
+"""Owns the table of MongoDB's step kinds: what each says, reads and writes, and the command that it becomes.
 
 A new kind is an entry of `KINDS`, and a function where its command has a form of its own.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from brimline.spec.document import Path
 from brimline.spec.own import options as read
 from brimline.spec.own.expressions import Scope
 from brimline.spec.own.nodes import Node, constant, document
 from brimline.spec.own.options import Option
-from brimline.spec.own.problems import Problem, near_name, nearest
+from brimline.spec.own.problems import Problem
+from brimline.spec.own.step_kind import COMMON, WRITE_CONCERN, Given, StepKind
 from brimline.spec.readers import BATCH_SIZE_MAX, shown
 
-Access = Literal["read", "write", "command"]
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """A step as it was read: its options by name, what was written, and where; `collection` is the server's name."""
-
-    collection: str | None
-    nodes: dict[str, Node]
-    raw: dict[str, Any]
-    path: Path
-    scope: Scope
-
-
-@dataclass(frozen=True, slots=True)
-class StepKind:
-    """A kind of step.
-
-    `statements` names the list of an insert, update or delete, `make` puts its members together, `statement_options`
-    belong to them, and `made_from` is what it reads itself, with what each says. `counted` is what a reply's `n`
-    counts, as `expect` calls it; `document_at` is where the reply has the document that `save` and `expect` look into.
-    `writes` says of what was written whether it writes, where that isn't always so.
-    """
-
-    name: str
-    words: str
-    command: str
-    access: Access
-    counter: Literal["query", "insert", "update", "delete", "command"]
-    options: tuple[Option, ...] = ()
-    required: tuple[str, ...] = ()
-    one_of: tuple[tuple[str, ...], ...] = ()
-    statements: str | None = None
-    statement_options: tuple[Option, ...] = ()
-    made_from: Mapping[str, str] = field(default_factory=dict)
-    make: "Callable[[StepKind, Given], list[Node]] | None" = None
-    has_cursor: bool = False
-    counted: str | None = None
-    counts_modified: bool = False
-    document_at: tuple[str, ...] = ()
-    writes: Callable[[dict[str, Any]], bool] | None = None
-
-    @property
-    def all_options(self) -> tuple[Option, ...]:
-        """Everything that may stand beside `collection`."""
-        read_concern = _READ_CONCERN if self.access == "read" else ()
-        write_concern = _WRITE_CONCERN if self.access == "write" or self.writes is not None else ()
-        return (*self.statement_options, *self.options, *_COMMON, *read_concern, *write_concern)
-
-
-_COMMON: Final = (
-    Option("comment", "comment", read.any_value, "Stands in the server's log and profile."),
-    Option("max_time", "maxTimeMS", read.a_time_limit, "How long the server may take, such as 2s."),
-)
-_READ_CONCERN: Final = (
-    Option("read_concern", "readConcern", read.a_read_concern, "A level such as majority; the target's without it."),
-)
-_WRITE_CONCERN: Final = (
-    Option("write_concern", "writeConcern", read.a_write_concern, "Such as majority, 1 or {w: 1, j: true}."),
-)
-COMMIT_OPTIONS: Final = (*_WRITE_CONCERN, *_COMMON)
+COMMIT_OPTIONS: Final = (*WRITE_CONCERN, *COMMON)
 """What the commit of a transaction may carry."""
 _FILTER = Option("filter", "filter", read.a_filter, "Which documents.")
 _QUERY = Option("filter", "query", read.a_filter, "Which documents.")
@@ -345,22 +284,7 @@ OTHER_KINDS: Final = {
 }
 """Kinds that are no entry of `KINDS`: several commands, or any."""
 
-
-def all_kinds() -> tuple[str, ...]:
-    """The names of all kinds of steps."""
-    return (*KINDS, *OTHER_KINDS)
-
-
-def unknown_kind(keys: list[str], path: Path) -> Problem:
-    """What a step says that is no kind."""
-    named = next((key for key in keys if near_name(key, all_kinds())), keys[0] if keys else "")
-    if not named:
-        return Problem(path, "says nothing to do", f"kinds of steps: {', '.join(all_kinds())}")
-    hint = _SYNONYMS.get(named.lower().replace("_", ""), "") or nearest(named, all_kinds())
-    return Problem((*path, named), f"{shown(named)} is no kind of step", hint)
-
-
-_SYNONYMS: Final = {
+SYNONYMS: Final = {
     "findone": 'write "find" with limit: 1',
     "insertone": 'write "insert" with document',
     "insertmany": 'write "insert" with documents',
@@ -379,3 +303,4 @@ _SYNONYMS: Final = {
     "sleep": 'write "think_time"',
     "wait": 'write "think_time"',
 }
+"""What other tools call the kinds, in small letters without _, with what to write."""

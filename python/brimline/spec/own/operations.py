@@ -8,12 +8,13 @@ from pydantic import ConfigDict, Field, model_validator
 
 from brimline.spec import fields
 from brimline.spec.base import Part
+from brimline.spec.document import Path
 from brimline.spec.load_models import ClosedLoad, Load, UnlimitedLoad, rate_stages
 from brimline.spec.own.keys import check_keys
-from brimline.spec.own.kinds import all_kinds, unknown_kind
-from brimline.spec.own.problems import Problem, checked
+from brimline.spec.own.problems import Problem, checked, nearest
+from brimline.spec.own.protocols import FORMS, STEPS, all_kinds, unknown_kind
 from brimline.spec.own.schema import operation_properties
-from brimline.spec.own.steps import BESIDE_COMMAND, BESIDE_KIND
+from brimline.spec.own.step_kind import BESIDE_COMMAND, BESIDE_KIND, ProtocolName
 from brimline.spec.readers import shown
 
 OPERATIONS_MAX: Final = 64
@@ -45,13 +46,37 @@ class OwnOperation(Part):
 
     @property
     def definition(self) -> dict[str, Any]:
-        """Its steps as they were written: the list `steps`, or one step with what stands beside it."""
+        """What was written beside share and load: the list `steps`, one step, or the same work in several forms."""
         return self.__pydantic_extra__
 
     @property
-    def has_transaction(self) -> bool:
+    def has_forms(self) -> bool:
+        """Whether it says the same work in the words of several protocols."""
+        return any(name in self.definition for name in FORMS if name != "sql")
+
+    def form_of(self, default: ProtocolName) -> ProtocolName:
+        """The protocol of its words, where it has no several forms: `default`, unless it is a statement alone."""
+        return "sql" if default == "mongodb" and "sql" in self.definition else default
+
+    def form(self, protocol: ProtocolName, *, default: ProtocolName) -> tuple[Any, Path] | None:
+        """Its steps for a protocol, `steps` or one step, and where they stand in it; None where it has none.
+
+        An operation without several forms is in the words of `default`.
+        """
+        if not self.has_forms:
+            return (self.definition, ()) if self.form_of(default) == protocol else None
+        if protocol not in self.definition:
+            return None
+        given = self.definition[protocol]
+        is_statement = isinstance(given, str) or (isinstance(given, dict) and not _STEPS_OF_SQL & given.keys())
+        if protocol == "sql" and is_statement:
+            return {"sql": given}, ()
+        return given, (protocol,)
+
+    def has_transaction(self, protocol: ProtocolName = "mongodb", *, default: ProtocolName = "mongodb") -> bool:
         """Whether one of its steps is a transaction."""
-        steps = self.definition.get("steps", [self.definition])
+        form = self.form(protocol, default=default)
+        steps = form[0].get("steps", [form[0]]) if form is not None and isinstance(form[0], dict) else []
         return any("transaction" in step for step in steps if isinstance(step, dict))
 
     @property
@@ -69,7 +94,7 @@ class OwnOperation(Part):
     @model_validator(mode="before")
     @classmethod
     def _check_keys(cls, value: Any) -> Any:
-        return checked(value, _check_definition)
+        return checked(value, _check_load_alone)
 
     @model_validator(mode="after")
     def _check_load(self) -> Self:
@@ -80,29 +105,57 @@ class OwnOperation(Part):
         return self
 
 
-def _check_definition(value: dict[str, Any]) -> None:
+_STEPS_OF_SQL: Final = frozenset({"sql", "steps", "transaction"})
+"""What the form `sql` begins with where it isn't the statement itself."""
+_OWN: Final = ("share", "load", "connections")
+
+
+def _check_load_alone(value: dict[str, Any]) -> None:
     if "share" in value and "load" in value:
         raise Problem(("load",), "has no place beside share: it is a load of its own", "leave one of them out")
-    own = ("share", "load", "connections")
-    kinds = [key for key in value if key in all_kinds()]
+
+
+def check_definition(operation: OwnOperation, path: Path, protocol: ProtocolName) -> None:
+    """Refuses what no operation says, whose protocol is `protocol` unless it has several forms. Raises Problem."""
+    given = operation.definition
+    if not operation.has_forms:
+        _check_steps(given, path, operation.form_of(protocol), beside=_OWN)
+        return
+    for name in given:
+        if name in BESIDE_KIND:
+            hint = f"write it in each form: {{mongodb: {{find: {{…}}, {name}: …}}, sql: {{sql: …, {name}: …}}}}"
+            raise Problem((*path, name), "has no place beside forms", hint)
+        if name not in FORMS:
+            hint = "write it in one of them" if name in (*all_kinds(), "steps") else nearest(name, (*_OWN, *FORMS))
+            raise Problem((*path, name), "has no place beside forms", hint)
+        form = operation.form(name, default=protocol)
+        assert form is not None  # noqa: S101 - its name was found
+        if not isinstance(form[0], dict):
+            hint = f"write {name}: {STEPS[name].example}, or {name}: {{steps: [{STEPS[name].example}]}}"
+            raise Problem((*path, name), f"must be a step, not {shown(form[0])}", hint)
+        _check_steps(form[0], (*path, *form[1]), name)
+
+
+def _check_steps(value: dict[str, Any], path: Path, protocol: ProtocolName, *, beside: tuple[str, ...] = ()) -> None:
+    names = all_kinds(protocol)
+    kinds = [key for key in value if key in names]
     if "steps" in value:
         if kinds:
-            raise Problem((kinds[0],), "is a step beside steps", "make it one of the steps")
-        check_keys(value, (), (*own, "steps"))
+            raise Problem((*path, kinds[0]), "is a step beside steps", "make it one of the steps")
+        check_keys(value, path, (*beside, "steps"))
     elif not kinds:
-        unknown = [key for key in value if key not in (*own, *BESIDE_KIND)]
+        unknown = [key for key in value if key not in (*beside, *BESIDE_KIND)]
         if not unknown:
-            raise Problem(("steps",), "is missing", f"add steps, or one of {', '.join(all_kinds())}")
+            raise Problem((*path, "steps"), "is missing", f"add steps, or one of {', '.join(names)}")
         near = [key for key in unknown if key[:2] == "st"]
         if near:
-            check_keys(value, (), (*own, "steps", *all_kinds(), *BESIDE_KIND))
-        raise unknown_kind(unknown, ())
+            check_keys(value, path, (*beside, "steps", *names, *BESIDE_KIND))
+        raise unknown_kind(unknown, path, protocol)
     elif len(kinds) > 1:
         hint = "write steps: [{…}, {…}] for several"
-        raise Problem((kinds[1],), f"is a second step beside {kinds[0]}", hint)
+        raise Problem((*path, kinds[1]), f"is a second step beside {kinds[0]}", hint)
     else:
-        beside = BESIDE_COMMAND if kinds[0] == "command" else ()
-        check_keys(value, (), (*own, kinds[0], *BESIDE_KIND, *beside))
+        check_keys(value, path, (*beside, kinds[0], *BESIDE_KIND, *BESIDE_COMMAND.get(kinds[0], ())))
 
 
 class OwnOperations(Part):

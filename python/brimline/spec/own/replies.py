@@ -5,9 +5,10 @@ from typing import Any, Final
 from brimline.spec.document import Path
 from brimline.spec.own.expressions import BUILT_IN, Scope, read_expression
 from brimline.spec.own.keys import check_keys, mapping
-from brimline.spec.own.kinds import StepKind
 from brimline.spec.own.nodes import Node
+from brimline.spec.own.patterns import read_pattern
 from brimline.spec.own.problems import Problem
+from brimline.spec.own.step_kind import StepKind
 from brimline.spec.readers import shown
 
 EXPECT_EXAMPLE: Final = "{documents: 1}"
@@ -25,7 +26,7 @@ def read_expect(value: Any, path: Path, scope: Scope, kind: StepKind | None) -> 
             fields = mapping(wanted, (*path, name), "{status: open}")
             made += [_field(each, (*path, name, field), scope, field, kind) for field, each in fields.items()]
         else:
-            made.append({"what": known[name], **_bounds(wanted, (*path, name))})
+            made.append({"what": known[name], **read_bounds(wanted, (*path, name))})
     return made
 
 
@@ -43,7 +44,8 @@ def _expectable(kind: StepKind | None) -> dict[str, str]:
     return known
 
 
-def _bounds(wanted: Any, path: Path) -> dict[str, Any]:
+def read_bounds(wanted: Any, path: Path) -> dict[str, Any]:
+    """How many there must be: a number, or {min, max}."""
     if isinstance(wanted, dict):
         check_keys(wanted, path, ("min", "max"))
         bounds = {name: _count(each, (*path, name)) for name, each in wanted.items()}
@@ -63,13 +65,31 @@ def _count(value: Any, path: Path) -> int:
 
 
 def _field(wanted: Any, path: Path, scope: Scope, field: str, kind: StepKind | None) -> dict[str, Any]:
-    made = {"what": "field", "path": [*_first_document(kind), *_parts(field, path)]}
-    if isinstance(wanted, dict) and wanted and set(wanted) <= {"min", "max"}:
+    made = {"what": "field", "path": [*_first_document(kind), *reply_path(field, path, _SAVE_EXAMPLE)]}
+    return {**made, **read_wanted(wanted, path, scope, has_texts=False)}
+
+
+def read_wanted(
+    wanted: Any, path: Path, scope: Scope, *, has_bounds: bool = True, has_texts: bool = True
+) -> dict[str, Any]:
+    """What a field must be: a constant, within {min, max}, or text that {contains} something or {matches}."""
+    keys = set(wanted) if isinstance(wanted, dict) else set()
+    if has_bounds and keys and keys <= {"min", "max"}:
         for name, each in wanted.items():
             if isinstance(each, bool) or not isinstance(each, int | float):
                 raise Problem((*path, name), f"must be a number, not {shown(each)}", "write {min: 1}")
-        return {**made, **wanted}
-    return {**made, "equals": _constant(wanted, path, scope, "expect compares").plan["hex"]}
+        return dict(wanted)
+    if has_texts and keys and keys <= {"contains", "matches"}:
+        made = {}
+        if "matches" in wanted:
+            made["matches"] = read_pattern(wanted["matches"], (*path, "matches"))
+        if "contains" in wanted:
+            text = wanted["contains"]
+            if not isinstance(text, str) or not text:
+                raise Problem((*path, "contains"), f"must be text, not {shown(text)}", "write {contains: open}")
+            made["contains"] = text
+        return made
+    return {"equals": read_constant(wanted, path, scope, "expect compares").plan["hex"]}
 
 
 def _first_document(kind: StepKind | None) -> tuple[str, ...]:
@@ -79,16 +99,18 @@ def _first_document(kind: StepKind | None) -> tuple[str, ...]:
     return ("cursor", "firstBatch", "0") if kind.has_cursor else kind.document_at
 
 
-def _constant(value: Any, path: Path, scope: Scope, what: str) -> Node:
+def read_constant(value: Any, path: Path, scope: Scope, what: str) -> Node:
+    """A value that is the same in every operation; `what` begins the sentence that says so."""
     node = read_expression(value, path, scope)
     if not node.is_constant:
         raise Problem(path, f"{what} with a constant", "write the constant itself")
     return node
 
 
-def _parts(text: Any, path: Path) -> list[str]:
+def reply_path(text: Any, path: Path, example: str) -> list[str]:
+    """The parts of a path in a reply."""
     if not isinstance(text, str) or not text or not all(text.split(".")):
-        raise Problem(path, f"must be a path such as address.city, not {shown(text)}", f"write save: {_SAVE_EXAMPLE}")
+        raise Problem(path, f"must be a path such as address.city, not {shown(text)}", f"write save: {example}")
     if text.startswith("$"):
         raise Problem(path, f"{shown(text)} begins with $, and a path of a reply doesn't", f"write {text.lstrip('$')}")
     return text.split(".")
@@ -107,15 +129,20 @@ def read_save(
     made = []
     for name, given in mapping(value, path, _SAVE_EXAMPLE).items():
         at = (*path, name)
-        if not name.replace("_", "a").isalnum() or name[:1].isdigit():
-            raise Problem(at, f"{shown(name)} can't name a value", "take letters, digits and _, a letter first")
-        if name in BUILT_IN:
-            raise Problem(at, f"${name} is built in", f"save it under another name: my_{name}")
-        if name in scope.names:
-            raise Problem(at, f"${name} is one of the values already", "save it under another name")
+        new_name(name, at, scope)
         made.append({"slot": slots[name], **_saved(given, at, scope, kind)})
         scope.saved[name] = slots[name]
     return made
+
+
+def new_name(name: str, path: Path, scope: Scope) -> None:
+    """Refuses what can't name a value that is saved. Raises Problem."""
+    if not name.replace("_", "a").isalnum() or name[:1].isdigit():
+        raise Problem(path, f"{shown(name)} can't name a value", "take letters, digits and _, a letter first")
+    if name in BUILT_IN:
+        raise Problem(path, f"${name} is built in", f"save it under another name: my_{name}")
+    if name in scope.names:
+        raise Problem(path, f"${name} is one of the values already", "save it under another name")
 
 
 def _saved(given: Any, path: Path, scope: Scope, kind: StepKind | None) -> dict[str, Any]:
@@ -125,11 +152,13 @@ def _saved(given: Any, path: Path, scope: Scope, kind: StepKind | None) -> dict[
         check_keys(given, path, ("path", "from", "default"), required=("path",))
         text = given["path"]
         if "default" in given:
-            default = _constant(given["default"], (*path, "default"), scope, "what is missing is replaced").plan["hex"]
+            default = read_constant(given["default"], (*path, "default"), scope, "what is missing is replaced").plan[
+                "hex"
+            ]
         if "from" in given:
             if given["from"] not in ("document", "reply"):
                 raise Problem((*path, "from"), f"{shown(given['from'])} is no known value", "values: document, reply")
             source = given["from"]
-    parts = _parts(text, (*path, "path") if isinstance(given, dict) else path)
+    parts = reply_path(text, (*path, "path") if isinstance(given, dict) else path, _SAVE_EXAMPLE)
     at = kind.document_at if kind is not None and "from" not in (given if isinstance(given, dict) else {}) else ()
     return {"path": [*at, *parts], "from": source, "default": default}

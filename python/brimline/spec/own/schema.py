@@ -3,8 +3,9 @@
 from typing import Any, Final
 
 from brimline.spec.own import options as read
-from brimline.spec.own.kinds import KINDS, OTHER_KINDS, StepKind
 from brimline.spec.own.options import Option
+from brimline.spec.own.protocols import FORMS, STEPS
+from brimline.spec.own.step_kind import StepKind
 
 _TYPES: Final[dict[Any, Any]] = {
     read.a_flag: "boolean",
@@ -20,32 +21,62 @@ _TYPES: Final[dict[Any, Any]] = {
 _BESIDE: Final = {
     "name": {"type": "string", "description": "what reports call the step"},
     "save": {"type": "object", "description": "names, each with a path in the reply"},
-    "expect": {"type": "object", "description": "what the reply must say, such as {documents: 1}"},
+    "expect": {"type": "object", "description": "what the reply must say, such as {documents: 1} or {status: 200}"},
     "think_time": {"description": "pause before the step, such as 20ms"},
 }
 
 
 def operation_properties() -> dict[str, Any]:
     """What an operation may say beside its share and load: one step, or `steps`."""
+    forms: dict[str, Any] = {
+        name: {"description": f"the same work as {STEPS[name].several}, beside other forms"}
+        for name in FORMS
+        if name != "sql"
+    }
     return {
         **step_properties(),
+        **forms,
         "steps": {"type": "array", "items": {"type": "object", "properties": step_properties()}},
     }
 
 
 def step_properties() -> dict[str, Any]:
     """What a step may say."""
-    others = {name: {"description": words} for name, words in OTHER_KINDS.items()}
+    others = {name: {"description": words} for steps in STEPS.values() for name, words in steps.others.items()}
     command = {
         "database": {"type": "string", "description": "the database of a command"},
         "access": {"enum": ["read", "write", "command"], "description": "where a command goes"},
         "cursor": {"type": "boolean", "description": "whether the reply of a command has a cursor"},
     }
-    return {**{kind.name: _kind(kind) for kind in KINDS.values()}, **others, **_BESIDE, **command}
+    kinds: dict[str, Any] = {}
+    for steps in STEPS.values():
+        for kind in steps.kinds.values():
+            kinds[kind.name] = _either(kinds.get(kind.name), _kind(kind))
+    return {**kinds, **others, **_BESIDE, **command}
+
+
+def _either(one: dict[str, Any] | None, other: dict[str, Any]) -> dict[str, Any]:
+    """What two protocols call the same, such as `delete`."""
+    if one is None:
+        return other
+    return {
+        "type": ["object", "string"],
+        "description": f"{one['description']} {other['description']}",
+        "properties": {**one["properties"], **other["properties"]},
+        "additionalProperties": False,
+    }
 
 
 def _kind(kind: StepKind) -> dict[str, Any]:
     made_from = {name: {"description": words} for name, words in kind.made_from.items()}
+    if kind.request is not None:
+        return {
+            "type": ["object", "string"],
+            "description": kind.words,
+            "properties": made_from,
+            "required": list(kind.required),
+            "additionalProperties": False,
+        }
     options = {option.name: _option(option) for option in kind.all_options}
     return {
         "type": "object",

@@ -1,18 +1,23 @@
 """Owns a person's own workload as a whole: collections, values and operations, read together."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any, Final
 
 from brimline.spec.data import DataSpec
 from brimline.spec.document import Path
+from brimline.spec.own.command_steps import CommandSteps
+from brimline.spec.own.expressions import Scope
 from brimline.spec.own.forms import Forms, Table
-from brimline.spec.own.kinds import all_kinds
+from brimline.spec.own.http import HttpSpec
 from brimline.spec.own.operations import OwnOperation
 from brimline.spec.own.problems import Problem
+from brimline.spec.own.protocols import all_kinds
 from brimline.spec.own.replies import saved_names
+from brimline.spec.own.request_steps import RequestSteps
+from brimline.spec.own.step_kind import ProtocolName
 from brimline.spec.own.steps import StepReader
 from brimline.spec.own.tables import Rows
 from brimline.spec.own.values import FORMS, NamedValues, read_named
@@ -38,28 +43,42 @@ class OwnWorkload:
 
 def read_workload(
     *,
+    protocol: ProtocolName,
+    default: ProtocolName,
     shapes: dict[str, DataSpec],
     databases: dict[str, str],
     values: dict[str, Any],
     operations: Mapping[str, OwnOperation],
     directory: FilePath,
     files: dict[Path, Rows],
+    http: HttpSpec | None = None,
 ) -> OwnWorkload:
     """Reads values and operations against the collections, and the files that values name.
 
-    Raises Problem, and pydantic.ValidationError for generators and key laws.
+    Of each operation it is the form of `protocol`; one without several forms has the words of `default`, and one that
+    has nothing for `protocol` is left out. Raises Problem, and pydantic.ValidationError for generators and key laws.
     """
     forms = Forms(FORMS, shapes, databases, directory, files)
     for name, shape in shapes.items():
         forms.check_collections(shape.template or {}, ("collections", name, "fields"))
-    saved_by = _saved_by(operations)
+    definitions = {
+        name: (form[0], ("operations", name, *form[1]))
+        for name, each in operations.items()
+        if (form := each.form(protocol, default=default)) is not None
+    }
+    saved_by = _saved_by(definitions)
     places = itertools.count()
     named = read_named(values, forms, saved_by, places)
     slots = {name: number for number, name in enumerate(saved_by)}
-    steps = {
-        name: _steps(name, operation, forms=forms, named=named, slots=slots, databases=databases)
-        for name, operation in operations.items()
-    }
+
+    def reader(scope: Scope) -> StepReader:
+        if protocol == "mongodb":
+            plans = [node.plan for node in named.nodes.values()]
+            return CommandSteps(protocol, forms, scope, slots, next(iter(databases.values())), plans)
+        said = http or HttpSpec()
+        return RequestSteps(protocol, forms, scope, slots, said.plain_headers, said.secret_header_names)
+
+    steps = {name: _steps(given, path, named, reader) for name, (given, path) in definitions.items()}
     if sum(map(len, steps.values())) > _STEPS_MAX:
         message = f"have more than {_STEPS_MAX} commands together"
         raise Problem(("operations",), message, "make them fewer")
@@ -70,33 +89,25 @@ def read_workload(
 
 
 def _steps(
-    name: str,
-    operation: OwnOperation,
-    *,
-    forms: Forms,
-    named: NamedValues,
-    slots: dict[str, int],
-    databases: dict[str, str],
+    definition: dict[str, Any], path: Path, named: NamedValues, reader_of: Callable[[Scope], StepReader]
 ) -> list[dict[str, Any]]:
-    path: Path = ("operations", name)
-    definition = operation.definition
     scope = named.scope()
     scope.saved_later = frozenset(_saved_in(definition))
-    plans = [node.plan for node in named.nodes.values()]
-    reader = StepReader(forms, scope, slots, next(iter(databases.values())), plans)
+    reader = reader_of(scope)
     if "steps" not in definition:
         return reader.step(definition, path)
     made = reader.read(definition["steps"], (*path, "steps"))
     if not made:
-        raise Problem((*path, "steps"), "has no step but a pause", f"write one of {', '.join(all_kinds())}")
+        names = ", ".join(all_kinds(reader.protocol))
+        raise Problem((*path, "steps"), "has no step but a pause", f"write one of {names}")
     return made
 
 
-def _saved_by(operations: Mapping[str, OwnOperation]) -> dict[str, list[str]]:
+def _saved_by(definitions: Mapping[str, tuple[dict[str, Any], Path]]) -> dict[str, list[str]]:
     """Which operations save a name, by the name."""
     found: dict[str, list[str]] = {}
-    for name, operation in operations.items():
-        for saved in dict.fromkeys(_saved_in(operation.definition)):
+    for name, (definition, _) in definitions.items():
+        for saved in dict.fromkeys(_saved_in(definition)):
             found.setdefault(saved, []).append(name)
     return found
 

@@ -43,7 +43,7 @@ STEPS = [
     ("{fnd: {collection: orders}}", 'fnd: "fnd" is no kind of step', 'did you mean "find"'),
     ("{findOne: {collection: orders}}", 'findOne: "findOne" is no kind of step', 'write "find" with limit: 1'),
     ("{stpes: []}", "stpes: unknown key", 'did you mean "steps"'),
-    ("{connections: 1}", "steps: is missing", "add steps, or one of find, aggregate"),
+    ("{load: closed, connections: 1}", "steps: is missing", "add steps, or one of find, aggregate"),
     ("{find: {collection: orders}, delete: {collection: orders}}", "delete: is a second step beside find", "write steps"),
     ("{steps: []}", "steps: must be a list of steps", "write it like [{find: {collection: orders}}]"),
     ("{steps: [{find: {collection: orders}, count: {}}]}", "steps[0].count: is a second step beside find", "begin each"),

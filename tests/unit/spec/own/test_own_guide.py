@@ -9,7 +9,8 @@ from brimline.errors import SpecError
 from brimline.plan import NullTarget, resolve
 from brimline.spec import load_spec, spec_schema
 from brimline.spec.own.expressions import BUILT_IN
-from brimline.spec.own.kinds import KINDS, all_kinds
+from brimline.spec.own.kinds import KINDS
+from brimline.spec.own.protocols import all_kinds
 from brimline.spec.own.values import FORMS
 
 GUIDE = (Path(__file__).parents[4] / "docs" / "guides" / "own-operations.md").read_text(encoding="utf-8")

@@ -10,8 +10,9 @@ from brimline.errors import SpecError
 from brimline.plan import NullTarget, Plan, resolve
 from brimline.spec import load_spec
 from brimline.spec.own import options
-from brimline.spec.own.kinds import KINDS, StepKind
+from brimline.spec.own.kinds import KINDS
 from brimline.spec.own.options import Option
+from brimline.spec.own.step_kind import StepKind
 
 HEAD = """
 collections:
