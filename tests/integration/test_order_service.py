@@ -127,6 +127,18 @@ def _seeded(uri: str, file: Path, *words: str) -> list[str]:
     return file.read_text().splitlines()
 
 
+def test_a_service_is_stopped_and_started_again_at_its_address(cli: CommandLine) -> None:
+    require_order_service("mongodb")
+    uri = _up(cli, "mongodb", "--workers", "1")["uri"]
+    assert cli.run("lab", "stop", "shop", "2").exit_code == 0
+    stopped = cli.run("lab", "status", "shop")
+    assert (stopped.exit_code, "1 of 2 up: " in stopped.stdout) == (5, True)
+    assert cli.run("lab", "start", "shop").exit_code == 0
+    connection = _connection(uri)
+    assert _asked(connection, "GET", "/health") == (200, {"status": "ok", "worker": 0})
+    connection.close()
+
+
 @pytest.mark.parametrize("killed", ["guardian", "supervisor", "worker"])
 def test_a_service_goes_with_all_of_its_processes_however_it_ends(cli: CommandLine, cache: Path, killed: str) -> None:
     require_order_service("mongodb")

@@ -27,6 +27,7 @@ from brimline.servers.lab.state import Lab, damaged_names, labs_directory
 from brimline.units import parse_duration
 
 _MEMBER = re.compile(r"[0-9]{1,3}")
+_SAYINGS = frozenset({"ended", "does not answer"})
 _PROCESSORS = re.compile(r"(?P<first>[0-9]{1,5})(-(?P<last>[0-9]{1,5}))?")
 
 app = typer.Typer(help="Start servers of a topology on this machine.", rich_markup_mode=None, no_args_is_help=True)
@@ -274,7 +275,7 @@ def _state(lab: Lab, looks: Sequence[ServerLook]) -> str:
     if lab.phase != "up" or not away:
         return lab.phase
     reasons = ", ".join(
-        f"{look.server.address} {look.state if look.pid is None else f'is {look.state}'}" for look in away
+        f"{look.server.address} {look.state if look.state in _SAYINGS else f'is {look.state}'}" for look in away
     )
     return f"{len(looks) - len(away)} of {len(looks)} up: {reasons}"
 
