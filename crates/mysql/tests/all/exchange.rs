@@ -4,6 +4,7 @@ use brimline_mysql::{Connector, RequestSpec, Requests, Secrets};
 use brimline_net::link::{Looks, LostKind, Part, Request};
 use brimline_sql::statement::Mode;
 
+use crate::counting::allocations;
 use crate::support::{Act, Client, array, peer, settings, step};
 
 const STEPS: [(&str, Mode, usize); 3] =
@@ -102,6 +103,20 @@ fn an_exchange_is_byte_for_byte() {
     let end = client.ask_part(Part::Rollback, 0, bson::bson!([]), Looks::default()).unwrap();
     assert_eq!(end.refusal, None);
     assert!(length > 40);
+    drop(client);
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_request_and_its_reply_allocate_nothing() {
+    let (mut client, thread) =
+        client(vec![Act::Serve(execute(5).len(), row_of(&5_i32.to_le_bytes()).concat())]);
+    let (request, values) = (Request { step: 0, part: Part::Main }, array(bson::bson!([5])));
+    let mut ask = |times| (0..times).all(|_| client.exchange(request, &values).unwrap().rows == 1);
+    assert!(ask(3));
+    let before = allocations();
+    assert!(ask(500));
+    assert_eq!(allocations() - before, 0);
     drop(client);
     thread.join().unwrap();
 }

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[path = "../../../sql/tests/support/counting.rs"]
+mod counting;
 mod exchange;
 mod real;
 #[path = "../../../sql/tests/support/mod.rs"]

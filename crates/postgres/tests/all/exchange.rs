@@ -5,6 +5,7 @@ use brimline_postgres::{Connector, RequestSpec, Requests, Secrets};
 use brimline_sql::settings::{Bulk, Column, ColumnType, Form};
 use brimline_sql::statement::Mode;
 
+use crate::counting::allocations;
 use crate::support::{Act, Client, array, peer, settings, step};
 
 fn steps() -> Vec<RequestSpec> {
@@ -115,6 +116,28 @@ fn an_exchange_is_byte_for_byte() {
     let copied =
         client.ask_part(Part::Bulk, 0, bson::bson!([{"_id": 1}, {"_id": 2}]), Looks::default()).unwrap();
     assert_eq!(copied.affected, 2);
+    drop(client);
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_request_and_its_reply_allocate_nothing() {
+    let (mut client, thread) = client(vec![Act::Serve(
+        execute(b"5", false).len(),
+        [
+            message(b'2', b""),
+            message(b'D', b"\0\x01\0\0\0\x015"),
+            message(b'C', b"SELECT 1\0"),
+            READY.to_vec(),
+        ]
+        .concat(),
+    )]);
+    let (request, values) = (Request { step: 0, part: Part::Main }, array(bson::bson!([5])));
+    let mut ask = |times| (0..times).all(|_| client.exchange(request, &values).unwrap().rows == 1);
+    assert!(ask(3));
+    let before = allocations();
+    assert!(ask(500));
+    assert_eq!(allocations() - before, 0);
     drop(client);
     thread.join().unwrap();
 }

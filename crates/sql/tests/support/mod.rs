@@ -53,6 +53,16 @@ impl Client {
     ) -> Result<Answer, Lost> {
         let rendered = self.0.render(Request { step, part }, &array(values), looks);
         rendered.map_err(|message| Lost { kind: LostKind::Refused, message })?;
+        self.finish()
+    }
+
+    /// Sends `request` with these values, a BSON array, and takes its reply.
+    pub fn exchange(&mut self, request: Request, values: &[u8]) -> Result<Answer, Lost> {
+        self.0.render(request, values, Looks::default()).unwrap();
+        self.finish()
+    }
+
+    fn finish(&mut self) -> Result<Answer, Lost> {
         while self.0.send()? == SendState::Blocked {
             self.wait(PollFlags::OUT);
         }
@@ -113,6 +123,8 @@ pub enum Act {
     Drip(Vec<u8>),
     /// Says this again and again until the client goes.
     Repeat(Vec<u8>),
+    /// Reads so many bytes and says this, as often as the client asks.
+    Serve(usize, Vec<u8>),
     Close,
     /// Waits until the client goes.
     Hold,
@@ -148,6 +160,11 @@ fn play(stream: &mut TcpStream, act: Act) {
         Act::Read(count) => stream.read_exact(&mut vec![0; count]).unwrap(),
         Act::Say(bytes) => stream.write_all(&bytes).unwrap(),
         Act::Drip(bytes) => bytes.iter().for_each(|byte| stream.write_all(&[*byte]).unwrap()),
+        Act::Serve(count, reply) => {
+            while stream.read_exact(&mut vec![0; count]).is_ok() {
+                stream.write_all(&reply).unwrap();
+            }
+        }
         Act::Repeat(bytes) => while stream.write_all(&bytes).is_ok() {},
         Act::Close => stream.shutdown(Shutdown::Both).unwrap(),
         Act::Hold => while stream.read(&mut [0; 4_096]).is_ok_and(|count| count > 0) {},
