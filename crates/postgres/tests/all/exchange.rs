@@ -116,6 +116,9 @@ fn an_exchange_is_byte_for_byte() {
     let copied =
         client.ask_part(Part::Bulk, 0, bson::bson!([{"_id": 1}, {"_id": 2}]), Looks::default()).unwrap();
     assert_eq!(copied.affected, 2);
+    // A text that ends early would be another statement.
+    let cut = client.ask(1, bson::bson!([[["a\u{0}b"]]])).unwrap_err();
+    assert!(cut.message.contains("NUL"));
     drop(client);
     thread.join().unwrap();
 }
