@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from brimline.init.simrunner.left_out import LeftOut
+from brimline.init.left_out import LeftOut
 from brimline.init.simrunner.nodes import Constant, Form, Node, Reference
 
 

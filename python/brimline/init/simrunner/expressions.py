@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from brimline.init.left_out import LeftOut
 from brimline.init.simrunner.arguments import Arguments
-from brimline.init.simrunner.left_out import LeftOut
 from brimline.init.simrunner.nodes import Constant, Fields, Form, Items, Node, Reference, as_form, as_generator
 from brimline.init.simrunner.operators import operated
 from brimline.init.simrunner.texts import joined

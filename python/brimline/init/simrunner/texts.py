@@ -4,6 +4,7 @@ from typing import Any
 
 from brimline.init.simrunner.arguments import Arguments
 from brimline.init.simrunner.nodes import Constant, Form, Node, as_form
+from brimline.init.translated import uuid_form
 
 _FAKER = {
     "name.firstName": "first_name", "name.maleFirstName": "first_name", "name.femaleFirstName": "first_name",
@@ -79,11 +80,7 @@ def binary(arguments: Arguments) -> Node:
 
 def uuid_text(arguments: Arguments) -> Node:  # noqa: ARG001
     """A UUID as text."""
-    parts: list[Any] = []
-    for length in (8, 4, 4, 4, 12):
-        parts += ["-"] if parts else []
-        parts.append({"kind": "string", "length": length, "alphabet": "hex"})
-    return Form({"kind": "text", "parts": parts})
+    return Form(uuid_form())
 
 
 def of_faker(operator: str, arguments: Arguments) -> Node:

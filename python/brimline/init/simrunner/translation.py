@@ -2,16 +2,16 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from brimline.errors import UsageError
+from brimline.init.left_out import LeftOut
 from brimline.init.simrunner.configuration import Configuration, named, read_configuration
 from brimline.init.simrunner.expressions import Definitions
-from brimline.init.simrunner.left_out import LeftOut
 from brimline.init.simrunner.templates import Inserts, Template, TemplateReader
 from brimline.init.simrunner.workloads import WorkloadReader
+from brimline.init.translated import Translated, header_lines, used_values
 from brimline.init.words import name_word
 from brimline.init.yaml_text import noted, yaml_text
 from brimline.spec.readers import check_collection, check_database
@@ -26,17 +26,6 @@ _SETTINGS = {
     "mongoReporter": "the record is a directory; brimline export writes it elsewhere",
     "encryption": "encryption on the client's side is not measured",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Translated:
-    """The text of the workload, and the texts of files `beside` it by name."""
-
-    text: str
-    beside: Mapping[str, str]
-    collections: int
-    operations: int
-    not_taken: Sequence[str]
 
 
 def from_simrunner(path: Path, *, stem: str | None) -> Translated:
@@ -64,7 +53,7 @@ def from_simrunner(path: Path, *, stem: str | None) -> Translated:
         "database": database,
         "collections": {each.collection: each.entry for each in every},
     }
-    if values := _used(definitions.values, operations):
+    if values := used_values(definitions.values, {"operations": operations}):
         keys["values"] = values
     keys["operations"] = operations
     keys["slo"] = noted({"response_p99": "50ms"}, beside="guess: write what you promise")
@@ -171,36 +160,9 @@ def _operations(
     return found
 
 
-def _used(values: Mapping[str, Any], operations: Mapping[str, Any]) -> dict[str, Any]:
-    """The values that operations, or values that they name, name."""
-    text = yaml_text({"operations": operations})
-    used: dict[str, Any] = {}
-    while True:
-        further = {
-            name: form
-            for name, form in values.items()
-            if name not in used and _names(text + yaml_text(used) if used else text, name)
-        }
-        if not further:
-            return {name: form for name, form in values.items() if name in used}
-        used |= further
-
-
-def _names(text: str, name: str) -> bool:
-    start = text.find(f"${name}")
-    while start >= 0:
-        following = text[start + len(name) + 1 : start + len(name) + 2]
-        if not (following.isalnum() or following == "_"):
-            return True
-        start = text.find(f"${name}", start + 1)
-    return False
-
-
 def _header(path: Path, left: LeftOut) -> list[str]:
-    lines = [f"A workload translated by brimline init from the SimRunner configuration {path.name}."]
-    lines.append("A name such as $city is drawn once for each operation, and not anew in each place.")
-    if left.lost:
-        lines += ["", "Not taken over, by path:", *(f"- {each}" for each in left.lost)]
-    if left.changed:
-        lines += ["", "Taken over in another form, by path:", *(f"- {each}" for each in left.changed)]
-    return lines
+    first = [
+        f"A workload translated by brimline init from the SimRunner configuration {path.name}.",
+        "A name such as $city is drawn once for each operation, and not anew in each place.",
+    ]
+    return header_lines(first, left, by="path")

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from brimline.init.left_out import LeftOut
 from brimline.init.simrunner.expressions import Definitions, Expressions
-from brimline.init.simrunner.left_out import LeftOut
 from brimline.init.simrunner.nodes import Constant, Node, Reference, in_step
 from brimline.init.simrunner.templates import Template, add_variables
 from brimline.init.words import operation_name
