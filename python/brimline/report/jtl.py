@@ -6,6 +6,10 @@ place within its sampling interval is not known: they are spread evenly over it.
 operation kind and outcome, and JMeter's own columns `SampleCount` and `ErrorCount` say how many it stands for: as in
 JMeter's `StatisticalSampleResult`, `elapsed` and bytes are then sums, and percentiles can't be made from those.
 
+An operation of several steps has a row as JMeter's Transaction Controllers have, and each of its steps one that is
+labelled by the step's name. How many of a step's samples failed is known, which of its times were theirs is not: they
+are spread evenly over it.
+
 Only operations that were due in the measured window. `elapsed` is response time, in a closed loop service time.
 `Latency` (to the first byte), `IdleTime` and `Connect` were not measured: 0. Columns as in JMeter's
 `CSVSaveService` with its default `saveservice` properties.
@@ -14,13 +18,13 @@ Only operations that were due in the measured window. `elapsed` is response time
 import csv
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from brimline.errors import UsageError
 from brimline.record import hlog
 from brimline.record.layout import LATENCY_FILE
-from brimline.record.model import ErrorRow, Histogram, IntervalRow, OperationRow, RunRecord
+from brimline.record.model import ErrorRow, Histogram, IntervalRow, OperationRow, RunRecord, StepRow, step_of
 from brimline.report.statistics import report_clock
 from brimline.stats.quantile_interval import Buckets
 from brimline.units import NS_PER_MS
@@ -53,11 +57,15 @@ ROWS_MAX = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """What one interval's operations of one kind have in common; `times` are (ns, count, failed) by bucket."""
+    """What one interval's operations of one kind, or steps of one name, have in common.
+
+    `times` are (ns, count, failed) by bucket.
+    """
 
     start_ns: int
     end_ns: int
     operation: str
+    label: str
     times: list[tuple[int, int, bool]]
     bytes_in: float
     bytes_out: float
@@ -67,7 +75,8 @@ class _Cut:
 def jtl_lines(record: RunRecord, *, rows_max: int = ROWS_MAX) -> Iterator[str]:
     """The lines of the file, header first. Raises UsageError where a record can't be written as JTL."""
     measured = [row for row in record.operations if row["phase"] == "measure"]
-    count = sum(row["ok"] + row["miss"] + row["failed"] for row in measured)
+    steps = [row for row in record.steps if row["phase"] == "measure"]
+    count = sum(row["ok"] + row["miss"] + row["failed"] for row in (*measured, *steps))
     single = count <= rows_max
     started_ms = _started_ms(record) if measured else 0
     failures = {operation: _failure(record, operation) for operation in {row["operation"] for row in measured}}
@@ -81,7 +90,7 @@ def jtl_lines(record: RunRecord, *, rows_max: int = ROWS_MAX) -> Iterator[str]:
                 (
                     started_ms + at_ns // NS_PER_MS,
                     elapsed_ms,
-                    cut.operation,
+                    cut.label,
                     code,
                     text,
                     f"{cut.operation} 1-1",
@@ -104,13 +113,23 @@ def jtl_lines(record: RunRecord, *, rows_max: int = ROWS_MAX) -> Iterator[str]:
 def _cuts(record: RunRecord, measured: Sequence[OperationRow]) -> Iterator[_Cut]:
     clock = report_clock(record)
     rows = {(row["start_ns"], row["operation"]): row for row in measured}
+    steps = {(row["start_ns"], row["operation"], row["step"]): row for row in record.steps if row["phase"] == "measure"}
     intervals = {row["start_ns"]: row for row in record.intervals}
     lines = (each for each in record.interval_histograms() if each.phase == "measure")
-    for (start_ns, operation), of_one in groupby(lines, key=lambda each: (each.start_ns, each.operation)):
-        by_clock = {each.clock: each.histogram for each in of_one if each.clock in (clock, f"failed_{clock}")}
-        row = rows.get((start_ns, operation))
-        if clock in by_clock and row is not None:
-            yield _cut(row, intervals.get(start_ns), by_clock[clock], by_clock.get(f"failed_{clock}"))
+    for start_ns, of_interval in groupby(lines, key=lambda each: each.start_ns):
+        found: dict[str, dict[str, Histogram]] = {}
+        for line in of_interval:
+            found.setdefault(line.operation, {})[line.clock] = line.histogram
+        for operation, by_clock in found.items():
+            row = rows.get((start_ns, operation))
+            if clock not in by_clock or row is None:
+                continue
+            whole = _cut(row, intervals.get(start_ns), by_clock[clock], by_clock.get(f"failed_{clock}"))
+            yield whole
+            for name, histogram in by_clock.items():
+                of_step = steps.get((start_ns, operation, step_of(name) or ""))
+                if of_step is not None:
+                    yield _step_cut(whole, of_step, histogram)
 
 
 def _cut(row: OperationRow, interval: IntervalRow | None, every: Histogram, failed: Histogram | None) -> _Cut:
@@ -124,11 +143,33 @@ def _cut(row: OperationRow, interval: IntervalRow | None, every: Histogram, fail
         start_ns=row["start_ns"],
         end_ns=row["end_ns"],
         operation=row["operation"],
+        label=row["operation"],
         times=_times(every.buckets(), failed.buckets() if failed else []),
         bytes_in=row["bytes_in"] / count,
         bytes_out=row["bytes_out"] / count,
         active=max(interval["workers_active"] or interval["in_flight"], 1) if interval else 1,
     )
+
+
+def _step_cut(whole: _Cut, row: StepRow, every: Histogram) -> _Cut:
+    count = max(row["ok"] + row["miss"] + row["failed"], 1)
+    return replace(
+        whole,
+        label=row["step"],
+        times=_some_failed(every.buckets(), row["failed"]),
+        bytes_in=row["bytes_in"] / count,
+        bytes_out=row["bytes_out"] / count,
+    )
+
+
+def _some_failed(every: Buckets, failed: int) -> list[tuple[int, int, bool]]:
+    """Buckets of which so many failed, of each as large a part as of the others."""
+    total, before, made = sum(count for _, count in every), 0, []
+    for value_ns, count in every:
+        ours = (before + count) * failed // total - before * failed // total
+        before += count
+        made += [(value_ns, count - ours, False), (value_ns, ours, True)]
+    return [each for each in made if each[1]]
 
 
 def _times(every: Buckets, failed: Buckets) -> list[tuple[int, int, bool]]:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import textwrap
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -329,3 +330,16 @@ def test_examined_per_document(examined: int | None, returned: int | None, text:
 
 def test_a_load_apart_is_of_the_plan() -> None:
     assert shop_plan().work.loads[0].model_dump()["connections"] == REVENUE["connections"]  # type: ignore[union-attr]
+
+
+def test_rows_of_jtl_for_each_step(record: RunRecord) -> None:
+    """Beside the row of its operation, which is like that of a transaction controller."""
+    rows = Counter((row["label"], row["success"]) for row in csv.DictReader(jtl_lines(record)))
+    wanted: Counter[tuple[str, str]] = Counter()
+    named = [(row["operation"], row) for row in record.operations] + [(row["step"], row) for row in record.steps]
+    for label, row in named:
+        if row["phase"] == "measure":
+            wanted[label, "true"] += row["ok"] + row["miss"]
+            wanted[label, "false"] += row["failed"]
+    assert rows == +wanted
+    assert rows["update stock", "false"] > 0
