@@ -132,6 +132,20 @@ def test_the_target_says_how_a_service_is_spoken_to_and_holds_no_secret() -> Non
     assert "operation: create, 10 %: post orders, a pause of 5.00 ms, pay, get 客户 ${customer}.json" in explain(plan)
 
 
+def test_a_header_is_compared_as_text(tmp_path: Path) -> None:
+    file = tmp_path / "w.yaml"
+    expect = {"headers": {"Content-Length": 5, "x-ok": True, "etag": {"matches": "^a"}}}
+    values = {"protocol": "http", "operations": {"it": {"get": "/", "expect": expect}}}
+    file.write_text(yaml.safe_dump(values, sort_keys=False), encoding="utf-8")
+    spec = load_spec(file).spec
+    (step,) = steps_of(resolve(spec, target=service(spec)))
+    assert [(each["path"][1], each["equals"], each.get("matches")) for each in step["expect"]] == [
+        ("content-length", element_hex("5"), None),
+        ("x-ok", element_hex("true"), None),
+        ("etag", None, "^a"),
+    ]
+
+
 def test_a_path_that_is_a_value_as_a_whole_has_the_base_path_already(tmp_path: Path) -> None:
     steps = [{"post": "/a", "save": {"next": "headers.location"}}, {"get": "$next"}, {"get": "/$next"}]
     file = tmp_path / "w.yaml"

@@ -13,6 +13,7 @@ _ADDED_BY_BRIMLINE: Final = {
     "host": "the address of the target says it",
     "content-length": "it follows from the body",
     "transfer-encoding": "a body has its length",
+    "upgrade": "brimline stays with HTTP/1.1",
     "connection": "write http: {keep_alive: false} at the top",
 }
 

@@ -9,6 +9,7 @@ from brimline.spec.own.patterns import read_pattern
 from brimline.spec.own.problems import Problem
 from brimline.spec.own.replies import new_name, read_constant, read_wanted, reply_path
 from brimline.spec.own.step_kind import StepKind
+from brimline.spec.own.templates import plain_text
 from brimline.spec.readers import shown
 
 _ACCEPTED: Final = [[200, 399]]
@@ -62,7 +63,9 @@ def read_http_expect(value: Any, path: Path, scope: Scope, kind: StepKind | None
             made.append({"what": "field", "path": ["text"], **read_wanted(wanted, at, scope, has_bounds=False)})
         elif name == "headers":
             for header, each in mapping(wanted, at, "{content-type: {contains: json}}").items():
-                what = read_wanted(each, (*at, header), scope, has_bounds=False)
+                # What a header says is text, also a number.
+                said = plain_text(each, (*at, header)) if isinstance(each, bool | int | float) else each
+                what = read_wanted(said, (*at, header), scope, has_bounds=False)
                 made.append({"what": "field", "path": ["headers", header.lower()], **what})
         elif name == "json":
             for field, each in mapping(wanted, at, "{state: open}").items():
