@@ -30,6 +30,7 @@ use crate::spares::Spares;
 use crate::standstill;
 #[cfg(feature = "driver")]
 use crate::target::DriverTarget;
+use crate::target::linked::connector;
 use crate::target::{Destination, Followed, NullTarget, Routes, SimulatedTarget, SocketTarget, Target};
 use crate::totals::{StepTotals, WorkerSummary};
 use crate::worker::Worker;
@@ -80,6 +81,11 @@ pub fn direct(
                 })
             })
         }
+        TargetPlan::Http(_) | TargetPlan::Mysql(_) | TargetPlan::Postgres(_) => link(plan, access, shared)
+            .and_then(|routes| {
+                let target = |first, connections| SocketTarget::new(&routes, first, connections);
+                supervise(plan, loads, commands, shared, target)
+            }),
         #[cfg(feature = "driver")]
         TargetPlan::Driver { address, .. } => {
             reach_one(address, plan, access, shared).map_err(RunError::Target).and_then(|endpoint| {
@@ -121,6 +127,15 @@ fn reach(plan: &Plan, access: &Arc<Access>, shared: &Shared) -> Result<Routes, S
         return Ok(Routes::by_record(writes.into_iter().chain(further)));
     }
     Ok(if reads.is_empty() { Routes::to(writes) } else { Routes::by_kind(writes, reads) })
+}
+
+/// The server behind links of the plan, likewise; what it refuses to prepare is told here.
+fn link(plan: &Plan, access: &Arc<Access>, shared: &Shared) -> Result<Routes, RunError> {
+    let connector = connector(plan, access)?
+        .ok_or_else(|| RunError::Internal("only other protocols have links".to_owned()))?;
+    let server = Destination::Linked(connector);
+    prove(&server, plan.connect_timeout_ns, || !shared.control.stopped()).map_err(RunError::Target)?;
+    Ok(Routes::to(vec![server]))
 }
 
 /// The one server of a plan for the driver, likewise.

@@ -115,6 +115,12 @@ pub enum TargetPlan {
         /// Write concern sent with every write; `None` leaves it to the server's default.
         write_concern: Option<WriteConcern>,
     },
+    /// A service that speaks HTTP/1.1.
+    Http(brimline_http::Settings),
+    /// MySQL or MariaDB.
+    Mysql(brimline_sql::settings::Settings),
+    /// `PostgreSQL`.
+    Postgres(brimline_sql::settings::Settings),
     /// Answers at once: the generator's own ceiling.
     Null {
         /// Whether waits end as those of a generator do that shares its machine with the server.
@@ -146,7 +152,7 @@ pub struct PlannedStandstill {
 impl TargetPlan {
     /// Whether it speaks another protocol than MongoDB's.
     pub fn is_linked(&self) -> bool {
-        false
+        matches!(self, Self::Http(_) | Self::Mysql(_) | Self::Postgres(_))
     }
 
     /// One server, nothing asked of it.
@@ -244,7 +250,7 @@ impl Plan {
     pub fn server_count(&self) -> u64 {
         match &self.target {
             TargetPlan::Wire { shards, .. } => 1 + shards.len() as u64,
-            TargetPlan::Driver { .. } | TargetPlan::Null { .. } | TargetPlan::Simulated { .. } => 1,
+            _ => 1,
         }
     }
 }

@@ -280,6 +280,17 @@ impl Plan {
                     || "must be at most 30 days".to_owned(),
                 )
             }
+            TargetPlan::Http(_) => require(matches!(self.work, Work::Operations(_)), "work.kind", || {
+                "a service behind HTTP has operations of the user's own only".to_owned()
+            }),
+            TargetPlan::Mysql(settings) | TargetPlan::Postgres(settings) => {
+                let fits = match self.work {
+                    Work::Operations(_) => true,
+                    Work::Load { upsert, .. } => settings.bulk.is_some() && !upsert,
+                    Work::Mix { .. } => false,
+                };
+                require(fits, "work.kind", || "an SQL database has statements, or a load by rows".to_owned())
+            }
             TargetPlan::Wire { .. } | TargetPlan::Driver { .. } | TargetPlan::Null { .. } => Ok(()),
             TargetPlan::Simulated { script, generator_ns, .. } => {
                 script.validate().map_err(|error| {

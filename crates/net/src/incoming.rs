@@ -86,7 +86,11 @@ impl Incoming {
     }
 
     /// Reads once, of a message that has at least so many bytes.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "out of line it costs every operation some dozens of instructions"
+    )]
+    #[inline(always)]
     pub(crate) fn fill(
         &mut self,
         source: &mut impl Read,
@@ -111,7 +115,11 @@ impl Incoming {
     }
 
     /// Reads until a message is whole or `source` has no more for now; how long the message is.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "out of line it costs every operation some dozens of instructions"
+    )]
+    #[inline(always)]
     pub(crate) fn receive<E: From<StreamError>>(
         &mut self,
         source: &mut impl Read,

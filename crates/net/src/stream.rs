@@ -168,7 +168,11 @@ impl Stream {
     ///
     /// # Errors
     /// When the connection is lost.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "out of line it costs every operation some dozens of instructions"
+    )]
+    #[inline(always)]
     pub fn send(&mut self) -> Result<SendState, StreamError> {
         match &mut self.tls {
             None => send_plain(&self.socket, &self.outgoing, &mut self.sent),
@@ -201,7 +205,11 @@ impl Stream {
     ///
     /// # Errors
     /// When the connection is lost, or `extent` refuses what arrived; it must then be dropped.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "out of line it costs every operation some dozens of instructions"
+    )]
+    #[inline(always)]
     pub fn receive<E: From<StreamError>>(
         &mut self,
         extent: impl FnMut(&[u8]) -> Result<Extent, E>,
@@ -256,7 +264,8 @@ fn receive_secure<E: From<StreamError>>(
 }
 
 /// Sends `bytes` from `sent` on as far as the socket takes them.
-#[inline]
+#[expect(clippy::inline_always, reason = "out of line it costs every operation some dozens of instructions")]
+#[inline(always)]
 fn send_plain(socket: &TcpStream, bytes: &[u8], sent: &mut usize) -> Result<SendState, StreamError> {
     while *sent < bytes.len() {
         match rustix::net::send(socket, &bytes[*sent..], SendFlags::NOSIGNAL) {

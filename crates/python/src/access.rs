@@ -21,12 +21,17 @@ pub struct Access(Arc<WireAccess>);
 #[pymethods]
 impl Access {
     #[new]
-    #[pyo3(signature = (*, login = None, tls = None, compression = None))]
+    #[pyo3(signature = (*, login = None, tls = None, compression = None, headers = Vec::new()))]
     fn new(
         login: Option<&Bound<'_, PyAny>>,
         tls: Option<&Bound<'_, PyAny>>,
         compression: Option<&Bound<'_, PyAny>>,
+        headers: Vec<(String, String)>,
     ) -> PyResult<Self> {
+        if !headers.is_empty() {
+            let headers = headers.into_iter().map(|(name, value)| (name, Zeroizing::new(value))).collect();
+            return Ok(Self(WireAccess::by_headers(headers, tls.map(read_tls).transpose()?)));
+        }
         let login = login.map(read_login).transpose()?;
         let tls = tls.map(read_tls).transpose()?;
         let compression = compression.map(read_compression).transpose()?.unwrap_or_default();

@@ -42,6 +42,8 @@ pub struct Access {
     login: Option<Login>,
     tls: Option<Tls>,
     compression: Offer,
+    /// Of HTTP: headers of every request, such as an authorization.
+    headers: Vec<(String, Zeroizing<String>)>,
     standing: Mutex<Standing>,
     /// The keys that were derived last, with what they were derived from.
     keys: Mutex<Option<(Mechanism, Challenge, Keys)>>,
@@ -68,6 +70,16 @@ impl Access {
     /// The same with messages that are compressed by the first compressor of `compression` which the server takes.
     pub fn compressing(login: Option<Login>, tls: Option<Tls>, compression: Offer) -> Arc<Self> {
         Arc::new(Self { login, tls, compression, ..Self::default() })
+    }
+
+    /// Access over `tls` with headers of every request, for a service that speaks HTTP.
+    pub fn by_headers(headers: Vec<(String, Zeroizing<String>)>, tls: Option<Tls>) -> Arc<Self> {
+        Arc::new(Self { tls, headers, ..Self::default() })
+    }
+
+    /// Headers of every request, names and values.
+    pub fn headers(&self) -> &[(String, Zeroizing<String>)] {
+        &self.headers
     }
 
     /// Who the client is.

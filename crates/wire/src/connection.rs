@@ -50,7 +50,8 @@ impl From<io::Error> for ConnectionError {
 }
 
 /// Where a message ends; nothing may follow it.
-#[inline]
+#[expect(clippy::inline_always, reason = "out of line it costs every operation some dozens of instructions")]
+#[inline(always)]
 fn extent(arrived: &[u8]) -> Result<Extent, ConnectionError> {
     if arrived.len() < HEADER_BYTES {
         return Ok(Extent::More { bytes_at_least: HEADER_BYTES });
@@ -100,7 +101,11 @@ impl Connection {
     ///
     /// # Errors
     /// When the connection is lost, or when the request is longer than [`MESSAGE_BYTES_MAX`].
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "out of line it costs every operation some dozens of instructions"
+    )]
+    #[inline(always)]
     pub fn send(&mut self) -> Result<SendState, ConnectionError> {
         if self.stream.outgoing().len() > MESSAGE_BYTES_MAX {
             return Err(FrameError::Length(self.stream.outgoing().len() as i64).into());
@@ -119,7 +124,11 @@ impl Connection {
     ///
     /// # Errors
     /// When the connection is lost or out of step; it must then be dropped.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "out of line it costs every operation some dozens of instructions"
+    )]
+    #[inline(always)]
     pub fn receive(&mut self) -> Result<Option<Received<'_>>, ConnectionError> {
         let received = self.stream.receive(extent)?;
         match (&mut self.codec, received) {

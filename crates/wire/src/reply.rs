@@ -165,7 +165,8 @@ pub enum ReplyError {
 ///
 /// # Errors
 /// When the bytes are no `OP_MSG`, no BSON as far as they are read, or lack `ok`.
-#[inline]
+#[expect(clippy::inline_always, reason = "out of line it costs every operation some dozens of instructions")]
+#[inline(always)]
 pub fn scan(message: &[u8]) -> Result<Reply<'_>, ReplyError> {
     let message = op_msg::parse(message)?;
     if message.flags & MORE_TO_COME != 0 {

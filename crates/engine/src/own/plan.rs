@@ -294,6 +294,16 @@ pub struct OwnLoad {
     pub connections: u32,
 }
 
+impl OwnStep {
+    /// How many slots its request has.
+    pub fn slot_count(&self) -> usize {
+        match &self.body {
+            ExpressionSpec::List { items } => items.len(),
+            _ => 0,
+        }
+    }
+}
+
 impl OwnWork {
     /// The names of its operations.
     pub fn names(&self) -> Vec<String> {

@@ -3,6 +3,7 @@
 
 #[cfg(feature = "driver")]
 mod driver;
+pub mod linked;
 mod null;
 mod replies;
 mod simulated;

@@ -17,7 +17,8 @@ const STATE_CHANGE_CODES: [i32; 8] = [10_058, 10_107, 13_435, 91, 189, 11_600, 1
 const RETRYABLE_READ_CODES: [i32; 6] = [6, 7, 89, 134, 262, 9_001];
 
 /// What the worker needs of a reply. Texts are copied only when the command failed.
-#[inline]
+#[expect(clippy::inline_always, reason = "out of line it costs every operation some dozens of instructions")]
+#[inline(always)]
 pub(super) fn facts(reply: &Reply<'_>, bytes: usize) -> ReplyFacts {
     let is_success = reply.ok && reply.first_write_error.is_none() && reply.write_concern_error.is_none();
     ReplyFacts {

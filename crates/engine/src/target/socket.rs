@@ -250,17 +250,53 @@ impl SocketTarget {
     }
 
     /// Sends what the connection's buffer holds.
+    #[expect(
+        clippy::inline_always,
+        reason = "out of line it costs every operation some dozens of instructions"
+    )]
+    #[inline(always)]
     fn transmit(&mut self, index: LaneIndex) -> Result<(), Broken> {
         let lane = &mut self.lanes[index];
-        let was_watched_for_room = lane.state == LaneState::Sending;
-        let channel = lane.channel.as_mut().ok_or_else(Broken::no_socket)?;
-        let needs_room = channel.send()? == SendState::Blocked;
-        if needs_room != was_watched_for_room {
-            let interest = if needs_room { Interest::Writable } else { Interest::Readable };
-            self.poller.modify(channel.socket().ok_or_else(Broken::no_socket)?, index as u32, interest)?;
+        let Some(Channel::Mongo { connection, .. }) = &mut lane.channel else {
+            return self.transmit_by_link(index);
+        };
+        let state = connection.send()?;
+        if state == SendState::Done && lane.state != LaneState::Sending {
+            lane.state = LaneState::Waiting;
+            return Ok(());
         }
-        lane.state = if needs_room { LaneState::Sending } else { LaneState::Waiting };
+        self.watch_sending(index, state)
+    }
+
+    /// Notes how far sending came, where the socket was full, or was so before.
+    #[cold]
+    fn watch_sending(&mut self, index: LaneIndex, state: SendState) -> Result<(), Broken> {
+        let lane = &mut self.lanes[index];
+        let (is_full, was_full) = (state == SendState::Blocked, lane.state == LaneState::Sending);
+        let socket = lane.channel.as_ref().and_then(Channel::socket).ok_or_else(Broken::no_socket)?;
+        if is_full != was_full {
+            let interest = if is_full { Interest::Writable } else { Interest::Readable };
+            self.poller.modify(socket, index as u32, interest)?;
+        }
+        lane.state = if is_full { LaneState::Sending } else { LaneState::Waiting };
         Ok(())
+    }
+
+    /// The same of a protocol behind a link, whose socket may have to be made first.
+    #[inline(never)]
+    fn transmit_by_link(&mut self, index: LaneIndex) -> Result<(), Broken> {
+        let Some(Channel::Linked { link, .. }) = &mut self.lanes[index].channel else {
+            return Err(Broken::no_socket());
+        };
+        if link.socket().is_none() {
+            return self.reopen(index);
+        }
+        let state = link.send()?;
+        if state == SendState::Done && self.lanes[index].state != LaneState::Sending {
+            self.lanes[index].state = LaneState::Waiting;
+            return Ok(());
+        }
+        self.watch_sending(index, state)
     }
 
     /// Makes the socket that a request waits for.
@@ -318,7 +354,11 @@ impl SocketTarget {
         is_whole.then(|| Event::Up(self.connection_of(index)))
     }
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "out of line it costs every operation some dozens of instructions"
+    )]
+    #[inline(always)]
     fn take_reply(&mut self, index: LaneIndex) -> Result<Option<Event>, Broken> {
         let lane = &mut self.lanes[index];
         let (awaited, waiting) = (lane.awaited, lane.state == LaneState::Waiting);
@@ -530,9 +570,7 @@ impl Target for SocketTarget {
     fn send(&mut self, connection: ConnectionIndex, request_id: i32, _documents: u32) -> Result<(), Failure> {
         let lane = self.lane_of(connection);
         self.lanes[lane].awaited = request_id;
-        let is_closed = self.lanes[lane].channel.as_ref().is_some_and(|channel| channel.socket().is_none());
-        let sent = if is_closed { self.reopen(lane) } else { self.transmit(lane) };
-        sent.map_err(|Broken { class, message, .. }| self.close(lane, class, &message))
+        self.transmit(lane).map_err(|Broken { class, message, .. }| self.close(lane, class, &message))
     }
 
     fn reset(&mut self, connection: ConnectionIndex) {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::{fmt, io};
 
 use brimline_net::link::{Connector, Greeting, Link};
-use brimline_net::stream::SendState;
 use brimline_wire::connection::Connection;
 use brimline_wire::endpoint::Endpoint;
 use brimline_wire::handshake::{Handshake, Step};
@@ -147,15 +146,6 @@ impl Channel {
                     Greeted::Ready(None)
                 }
             }),
-        }
-    }
-
-    /// Sends the request, or what is left of it.
-    #[inline]
-    pub fn send(&mut self) -> Result<SendState, Broken> {
-        match self {
-            Self::Mongo { connection, .. } => Ok(connection.send()?),
-            Self::Linked { link, .. } => Ok(link.send()?),
         }
     }
 }
