@@ -22,9 +22,14 @@ class Access:
     """
 
     def __init__(
-        self, *, login: object | None = None, tls: object | None = None, compression: object | None = None
+        self,
+        *,
+        login: object | None = None,
+        tls: object | None = None,
+        compression: object | None = None,
+        headers: Sequence[tuple[str, str]] = (),
     ) -> None:
-        """Reads the attributes of `servers.access.Login`, `Tls` and `Compression`.
+        """Reads the attributes of `servers.access.Login`, `Tls` and `Compression`; `headers` of HTTP stand for a login.
 
         Raises TargetError for a bad certificate or key.
         """
