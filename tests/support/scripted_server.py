@@ -4,6 +4,7 @@ import json
 import os
 import select
 import subprocess
+import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -37,12 +38,42 @@ class ScriptedServer:
         return counters
 
 
+@dataclass(frozen=True, slots=True)
+class ScriptedService:
+    """A running scripted server of HTTP. `address` is `host:port`."""
+
+    address: str
+    process: subprocess.Popen[str]
+
+    @property
+    def uri(self) -> str:
+        return f"http://{self.address}"
+
+    def counts(self) -> dict[str, Any]:
+        """What the server itself counted: `requests`, `methods` by name, `faults` by place in the script, bytes."""
+        with urllib.request.urlopen(f"{self.uri}/testserver/counts", timeout=10) as reply:
+            counts: dict[str, Any] = json.load(reply)
+        return counts
+
+
 @contextmanager
 def scripted_server(script: Mapping[str, Any]) -> Iterator[ScriptedServer]:
     """Plays `script` on the collection of the shipped workloads, with every key in place."""
-    whole = {"data": SYNTHETIC, "namespace": NAMESPACE, **script}
+    with _started("mongodb", {"data": SYNTHETIC, "namespace": NAMESPACE, **script}) as (address, process):
+        yield ScriptedServer(address, process)
+
+
+@contextmanager
+def scripted_service(script: Mapping[str, Any]) -> Iterator[ScriptedService]:
+    """Plays `script` on each request of HTTP, whatever its path."""
+    with _started("http", script) as (address, process):
+        yield ScriptedService(address, process)
+
+
+@contextmanager
+def _started(protocol: str, script: Mapping[str, Any]) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     process = subprocess.Popen(
-        [str(BINARY), "--script-json", json.dumps(whole)],
+        [str(BINARY), "--protocol", protocol, "--script-json", json.dumps(script)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -51,7 +82,7 @@ def scripted_server(script: Mapping[str, Any]) -> Iterator[ScriptedServer]:
     try:
         ready, _, _ = select.select([process.stdout], [], [], _START_TIMEOUT_S)
         assert ready, "the scripted server did not start in time"
-        yield ScriptedServer(json.loads(os.read(process.stdout.fileno(), 4096))["address"], process)
+        yield json.loads(os.read(process.stdout.fileno(), 4096))["address"], process
     finally:
         process.kill()
         process.wait()

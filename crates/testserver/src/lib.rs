@@ -1,10 +1,12 @@
 //! A scripted server whose answers are known in advance: service time, capacity, stalls and faults are stated in a
-//! [`Script`], played by a pure [`ServiceModel`], and served over mongod's wire protocol by [`Server`].
+//! [`Script`], played by a pure [`ServiceModel`], and served over a protocol by [`Server`]: mongod's, or HTTP.
 
 #![forbid(unsafe_code)]
 
 mod clock;
 mod commands;
+mod counts;
+mod http;
 mod model;
 mod random;
 mod script;
@@ -12,7 +14,7 @@ mod server;
 mod store;
 mod work_clock;
 
-pub use commands::{Counts, Opcounters};
+pub use counts::{Counts, Opcounters};
 pub use model::{Admission, Fate, ServiceModel};
-pub use script::{Data, Fault, FaultKind, Script, ScriptError, ServiceTime, Stall, When};
-pub use server::Server;
+pub use script::{Data, Fault, FaultKind, HttpReplies, Script, ScriptError, ServiceTime, Stall, When};
+pub use server::{Protocol, Server};

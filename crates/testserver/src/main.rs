@@ -4,10 +4,10 @@ use std::io::{self, Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::process::ExitCode;
 
-use brimline_testserver::{Script, Server};
+use brimline_testserver::{Protocol, Script, Server};
 use rustix::event::{PollFd, PollFlags, poll};
 
-const USAGE: &str = "usage: brimline-testserver [--script FILE | --script-json TEXT] [--port N]
+const USAGE: &str = "usage: brimline-testserver [--protocol mongodb|http] [--script FILE | --script-json TEXT] [--port N]
 
 Serves the scripted server on 127.0.0.1 and prints one line of JSON with its address. Ends on SIGTERM, on SIGINT, or when
 its standard input ends.
@@ -31,6 +31,7 @@ fn main() -> ExitCode {
 #[derive(Default)]
 struct Options {
     script: Script,
+    protocol: Protocol,
     port: u16,
 }
 
@@ -52,6 +53,11 @@ impl Options {
                 "--script-json" => {
                     options.script = Script::from_json(&value()?).map_err(|error| error.to_string())?;
                 }
+                "--protocol" => {
+                    let name = value()?;
+                    options.protocol =
+                        Protocol::of_name(&name).ok_or_else(|| format!("{name} is no protocol"))?;
+                }
                 "--port" => {
                     let text = value()?;
                     options.port = text.parse().map_err(|_| format!("{text} is no port"))?;
@@ -66,7 +72,7 @@ impl Options {
 fn serve(options: Options) -> io::Result<()> {
     // Before the server's thread is started, which then blocks the signals too.
     let signals = block_signals()?;
-    let server = Server::start_on(options.script, options.port)?;
+    let server = Server::start_on(options.script, options.protocol, options.port)?;
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{{\"address\": \"{}\"}}", server.address())?;
     stdout.flush()?;

@@ -14,10 +14,13 @@ pub const DOCUMENT_BYTES_MIN: u32 = 64;
 /// Largest document of [`Data::Synthetic`]; what fits beside the rest of a reply.
 pub const DOCUMENT_BYTES_MAX: u32 = 16_000_000;
 
+/// Smallest body of [`HttpReplies`]: room for what it says, whatever the request's number.
+pub const HTTP_BODY_BYTES_MIN: u32 = 64;
+
 /// What the server does. The default is the null case: it answers at once, without faults, from its own store.
 ///
-/// The script applies to *data commands* (find, getMore, insert, update, delete); every other command is answered at
-/// once. Requests are numbered from 0 in the order of their arrival.
+/// The script applies to *data commands* (find, getMore, insert, update, delete), of HTTP to every request; every other command is
+/// answered at once. Requests are numbered from 0 in the order of their arrival.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Script {
@@ -37,6 +40,27 @@ pub struct Script {
     pub data: Data,
     /// `database.collection` that the script applies to; data commands on others are answered at once. `None`: all.
     pub namespace: Option<String>,
+    /// What a server of HTTP replies.
+    #[serde(skip_serializing_if = "HttpReplies::is_usual")]
+    pub http: HttpReplies,
+}
+
+/// What a server of HTTP replies to each request, whatever its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HttpReplies {
+    /// Status.
+    pub status: u16,
+    /// Size of the body, filled up to that; `None`: as long as what it says, `{"ok":true,"request":0}`.
+    pub body_bytes: Option<u32>,
+    /// Whether the body comes in chunks.
+    pub chunked: bool,
+}
+
+impl Default for HttpReplies {
+    fn default() -> Self {
+        Self { status: 200, body_bytes: None, chunked: false }
+    }
 }
 
 /// Law of the work that a request needs.
@@ -202,6 +226,7 @@ impl Script {
     /// The first value that is out of bounds.
     pub fn validate(&self) -> Result<(), ScriptError> {
         self.service.validate()?;
+        self.http.validate()?;
         if let Some(servers) = self.servers {
             require(
                 (1..=SERVER_COUNT_MAX).contains(&servers),
@@ -242,6 +267,21 @@ impl Script {
         // Below 1 the server works some of the time however the stalls fall, so that every request is done some day.
         let stalled: f64 = self.stalls.iter().map(Stall::standing_still).sum();
         require(stalled < 1.0, "stalls", "leave no time in which the server works")
+    }
+}
+
+impl HttpReplies {
+    fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn validate(self) -> Result<(), ScriptError> {
+        require((200..=599).contains(&self.status), "http.status", "must be 200 to 599")?;
+        require(
+            self.body_bytes.is_none_or(|bytes| (HTTP_BODY_BYTES_MIN..=DOCUMENT_BYTES_MAX).contains(&bytes)),
+            "http.body_bytes",
+            format!("must be {HTTP_BODY_BYTES_MIN} to {DOCUMENT_BYTES_MAX}"),
+        )
     }
 }
 

@@ -1,40 +1,22 @@
 //! The server behind the sockets: script, model, store and counts.
 
 use brimline_bson::Writer;
-use brimline_wire::frame::{HEADER_BYTES, Header, MESSAGE_BYTES_MAX, OP_MSG};
+use brimline_wire::frame::{FrameError, HEADER_BYTES, Header, MESSAGE_BYTES_MAX, OP_MSG};
 use brimline_wire::op_msg::{self, MORE_TO_COME, MessageError};
 
 use super::legacy;
 use super::read::Cursors;
 use super::server_info::{build_info, command_line_options, host_info};
-use super::{Command, CommandError, Counts, Request};
+use super::{Command, CommandError, Request};
 use crate::clock::Clock;
+use crate::counts::Counts;
 use crate::model::{Fate, ServiceModel};
 use crate::script::{Data, FaultKind, Script};
+use crate::server::front::{Answer, Ending, Front, Unreadable};
 use crate::store::Store;
 
 /// Bytes of a garbage reply after its header.
 const GARBAGE_BYTES: usize = 64;
-
-/// When and how a request is answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// On the backend's clock.
-    pub due_ns: u64,
-    /// What happens then.
-    pub ending: Ending,
-}
-
-/// How a request is answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// With the bytes that were appended.
-    Reply,
-    /// Not at all.
-    Nothing,
-    /// By closing the connection.
-    Close,
-}
 
 /// Answers commands.
 #[derive(Debug)]
@@ -95,11 +77,8 @@ impl Backend {
         self.script.namespace.as_deref().is_none_or(|scripted| scripted == namespace)
     }
 
-    /// Takes a whole message that arrived at `arrival_ns` and appends its reply, if there is to be one, to `out`.
-    ///
-    /// # Errors
-    /// When the message is no `OP_MSG` and no legacy handshake; nothing can be answered then.
-    pub fn answer(
+    /// Fails when the message is no `OP_MSG` and no legacy handshake.
+    fn answer_message(
         &mut self,
         message: &[u8],
         arrival_ns: u64,
@@ -248,6 +227,42 @@ impl Backend {
             Command::Ping | Command::EndSessions => {}
         }
         Ok(())
+    }
+}
+
+impl Front for Backend {
+    type Client = ();
+
+    fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    fn counts_mut(&mut self) -> &mut Counts {
+        &mut self.counts
+    }
+
+    fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    #[inline]
+    fn message_bytes((): &mut (), bytes: &[u8]) -> Result<Option<usize>, Unreadable> {
+        match Header::decode(bytes) {
+            Ok(header) => Ok(Some(header.message_bytes).filter(|&whole| whole <= bytes.len())),
+            Err(FrameError::Truncated) => Ok(None),
+            Err(_) => Err(Unreadable),
+        }
+    }
+
+    #[inline]
+    fn answer(
+        &mut self,
+        (): &mut (),
+        message: &[u8],
+        arrival_ns: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<Answer, Unreadable> {
+        self.answer_message(message, arrival_ns, out).map_err(|_| Unreadable)
     }
 }
 

@@ -3,7 +3,6 @@
 mod backend;
 mod collections;
 mod command;
-mod counts;
 mod error;
 mod legacy;
 mod read;
@@ -11,8 +10,7 @@ mod request;
 mod server_info;
 mod write;
 
-pub use backend::{Answer, Backend, Ending};
+pub use backend::Backend;
 pub use command::Command;
-pub use counts::{Counts, Opcounters};
 pub use error::CommandError;
 pub use request::Request;

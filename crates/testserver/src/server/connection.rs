@@ -4,16 +4,17 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use brimline_wire::frame::{FrameError, Header};
-
+use super::front::{Front, Unreadable};
 use super::poller::Interest;
 
 /// Capacity that an empty buffer may keep; more was for a giant message and is given back.
 const KEPT_BYTES: usize = 256 * 1024;
 
 /// A connection. Buffers grow with the bytes that were really sent.
-pub struct Connection {
+pub struct Connection<C> {
     stream: TcpStream,
+    /// What the protocol keeps of it.
+    client: C,
     input: Vec<u8>,
     /// Bytes of `input` that were taken as messages.
     taken: usize,
@@ -28,20 +29,23 @@ pub struct Connection {
 }
 
 /// A message and the buffer that its reply goes to.
-pub struct Exchange<'a> {
+pub struct Exchange<'a, C> {
+    /// What the protocol keeps of the client.
+    pub client: &'a mut C,
     /// The whole message.
     pub message: &'a [u8],
     /// What is to be sent; a reply is appended.
     pub output: &'a mut Vec<u8>,
 }
 
-impl Connection {
+impl<C: Default> Connection<C> {
     /// Takes an accepted socket.
     pub fn new(stream: TcpStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
         Ok(Self {
             stream,
+            client: C::default(),
             input: Vec::new(),
             taken: 0,
             output: Vec::new(),
@@ -67,23 +71,24 @@ impl Connection {
         }
     }
 
+    /// What the protocol keeps of the client, and the buffer of what is to be sent.
+    pub fn client(&mut self) -> (&mut C, &mut Vec<u8>) {
+        (&mut self.client, &mut self.output)
+    }
+
     /// The next whole message; `None` if more must come.
     ///
     /// # Errors
-    /// When what was sent is no message header.
-    pub fn next_message(&mut self) -> Result<Option<Exchange<'_>>, FrameError> {
-        let rest = &self.input[self.taken..];
-        let whole = match Header::decode(rest) {
-            Ok(header) if header.message_bytes <= rest.len() => header.message_bytes,
-            Ok(_) | Err(FrameError::Truncated) => {
-                self.forget_taken();
-                return Ok(None);
-            }
-            Err(error) => return Err(error),
+    /// When what was sent is no message.
+    pub fn next_message<F: Front<Client = C>>(&mut self) -> Result<Option<Exchange<'_, C>>, Unreadable> {
+        let Some(whole) = F::message_bytes(&mut self.client, &self.input[self.taken..])? else {
+            self.forget_taken();
+            return Ok(None);
         };
         let start = self.taken;
         self.taken += whole;
-        Ok(Some(Exchange { message: &self.input[start..self.taken], output: &mut self.output }))
+        let Self { client, input, output, .. } = self;
+        Ok(Some(Exchange { client, message: &input[start..start + whole], output }))
     }
 
     /// Sends what can be sent now. Returns the number of bytes.
@@ -122,7 +127,7 @@ impl Connection {
     }
 }
 
-impl AsFd for Connection {
+impl<C> AsFd for Connection<C> {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.stream.as_fd()
     }

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::connection::{Connection, Exchange};
+use super::front::{Answer, Ending, Front};
 use super::poller::{Interest, Poller, Waker};
 use crate::clock::Clock;
-use crate::commands::{Answer, Backend, Ending};
 
 /// Name of the listener's events; connections have names from 1.
 const LISTENER: u64 = 0;
@@ -18,12 +18,12 @@ const LISTENER: u64 = 0;
 const READ_BYTES: usize = 64 * 1024;
 
 /// State of the thread.
-pub struct EventLoop {
+pub struct EventLoop<F: Front> {
     listener: TcpListener,
     poller: Poller,
-    backend: Arc<Mutex<Backend>>,
+    front: Arc<Mutex<F>>,
     clock: Clock,
-    connections: HashMap<u64, Connection>,
+    connections: HashMap<u64, Connection<F::Client>>,
     connections_made: u64,
     /// Whether connections wait for another to be closed, because no more descriptors can be had.
     is_full: bool,
@@ -42,17 +42,17 @@ struct Pending {
     bytes: Vec<u8>,
 }
 
-impl EventLoop {
+impl<F: Front> EventLoop<F> {
     /// Prepares to serve what connects to `listener`.
-    pub fn new(listener: TcpListener, backend: Arc<Mutex<Backend>>) -> io::Result<Self> {
+    pub fn new(listener: TcpListener, front: Arc<Mutex<F>>) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
         let poller = Poller::new()?;
         poller.add(&listener, LISTENER, Interest::Read)?;
-        let clock = lock(&backend).clock;
+        let clock = lock(&front).clock();
         Ok(Self {
             listener,
             poller,
-            backend,
+            front,
             clock,
             connections: HashMap::new(),
             connections_made: 0,
@@ -70,19 +70,19 @@ impl EventLoop {
 
     /// Serves until the waker is used.
     pub fn run(&mut self) -> io::Result<()> {
-        let backend = Arc::clone(&self.backend);
+        let front = Arc::clone(&self.front);
         let mut names = Vec::new();
         while !self.poller.wait(self.time_to_next(), &mut names)? {
             // Held for the whole round, so that counts that are asked for include every reply that was sent.
-            let mut backend = lock(&backend);
-            self.send_due(&mut backend)?;
+            let mut front = lock(&front);
+            self.send_due(&mut front)?;
             for &name in &names {
                 if name == LISTENER {
-                    self.accept(&mut backend)?;
+                    self.accept(&mut front)?;
                 } else {
-                    self.serve(name, &mut backend)?;
+                    self.serve(name, &mut front)?;
                 }
-                self.send_due(&mut backend)?;
+                self.send_due(&mut front)?;
             }
         }
         Ok(())
@@ -93,7 +93,7 @@ impl EventLoop {
         Some(Duration::from_nanos(next.due_ns.saturating_sub(self.clock.now_ns())))
     }
 
-    fn accept(&mut self, backend: &mut Backend) -> io::Result<()> {
+    fn accept(&mut self, front: &mut F) -> io::Result<()> {
         loop {
             let stream = match self.listener.accept() {
                 Ok((stream, _)) => stream,
@@ -106,55 +106,59 @@ impl EventLoop {
                     }
                 },
             };
-            let connection = Connection::new(stream)?;
+            let mut connection = Connection::new(stream)?;
+            let (client, output) = connection.client();
+            front.greet(client, output);
             self.connections_made += 1;
             self.poller.add(&connection, self.connections_made, Interest::Read)?;
             self.connections.insert(self.connections_made, connection);
-            backend.counts.connections_created += 1;
-            backend.counts.connections_current += 1;
+            let counts = front.counts_mut();
+            counts.connections_created += 1;
+            counts.connections_current += 1;
+            self.flush(self.connections_made, front)?;
         }
     }
 
     /// Reads or goes on sending, whichever the connection waits for.
-    fn serve(&mut self, name: u64, backend: &mut Backend) -> io::Result<()> {
+    fn serve(&mut self, name: u64, front: &mut F) -> io::Result<()> {
         let Some(connection) = self.connections.get_mut(&name) else {
             return Ok(());
         };
         if connection.interest == Interest::Write {
-            return self.flush(name, backend);
+            return self.flush(name, front);
         }
         match connection.receive(&mut self.scratch) {
             Ok(0) => return Ok(()),
-            Ok(count) => backend.counts.bytes_in += count as u64,
-            Err(_) => return self.close(name, backend),
+            Ok(count) => front.counts_mut().bytes_in += count as u64,
+            Err(_) => return self.close(name, front),
         }
         let arrival_ns = self.clock.now_ns();
         loop {
-            let Exchange { message, output } = match connection.next_message() {
+            let Exchange { client, message, output } = match connection.next_message::<F>() {
                 Ok(Some(exchange)) => exchange,
                 Ok(None) => break,
-                Err(_) => return self.close(name, backend),
+                Err(_) => return self.close(name, front),
             };
             let start = output.len();
-            let Ok(answer) = backend.answer(message, arrival_ns, output) else {
-                return self.close(name, backend);
+            let Ok(answer) = front.answer(client, message, arrival_ns, output) else {
+                return self.close(name, front);
             };
             let Answer { due_ns, ending } = answer;
             if due_ns <= arrival_ns {
-                connection.closing |= ending == Ending::Close;
+                connection.closing |= ending.closes();
             } else if ending != Ending::Nothing {
                 let bytes = output.split_off(start);
                 self.answers_made += 1;
-                let closes = ending == Ending::Close;
+                let closes = ending.closes();
                 let pending = Pending { due_ns, number: self.answers_made, connection: name, closes, bytes };
                 self.pending.push(Reverse(pending));
             }
         }
-        self.flush(name, backend)
+        self.flush(name, front)
     }
 
     /// Sends every answer that has fallen due.
-    fn send_due(&mut self, backend: &mut Backend) -> io::Result<()> {
+    fn send_due(&mut self, front: &mut F) -> io::Result<()> {
         while let Some(Reverse(next)) = self.pending.peek() {
             if next.due_ns > self.clock.now_ns() {
                 break;
@@ -166,23 +170,23 @@ impl EventLoop {
             if let Some(connection) = self.connections.get_mut(&due.connection) {
                 connection.output.extend_from_slice(&due.bytes);
                 connection.closing |= due.closes;
-                self.flush(due.connection, backend)?;
+                self.flush(due.connection, front)?;
             }
         }
         Ok(())
     }
 
     /// Sends what can be sent, and waits for what is left. Nothing more is read from a client that does not read.
-    fn flush(&mut self, name: u64, backend: &mut Backend) -> io::Result<()> {
+    fn flush(&mut self, name: u64, front: &mut F) -> io::Result<()> {
         let Some(connection) = self.connections.get_mut(&name) else {
             return Ok(());
         };
         let Ok(sent) = connection.send() else {
-            return self.close(name, backend);
+            return self.close(name, front);
         };
-        backend.counts.bytes_out += sent as u64;
+        front.counts_mut().bytes_out += sent as u64;
         if connection.is_flushed() && connection.closing {
-            return self.close(name, backend);
+            return self.close(name, front);
         }
         let interest = if connection.is_flushed() { Interest::Read } else { Interest::Write };
         if interest != connection.interest {
@@ -192,10 +196,10 @@ impl EventLoop {
         Ok(())
     }
 
-    fn close(&mut self, name: u64, backend: &mut Backend) -> io::Result<()> {
+    fn close(&mut self, name: u64, front: &mut F) -> io::Result<()> {
         if let Some(connection) = self.connections.remove(&name) {
             self.poller.remove(&connection)?;
-            backend.counts.connections_current -= 1;
+            front.counts_mut().connections_current -= 1;
         }
         if self.is_full {
             self.is_full = false;
@@ -205,7 +209,7 @@ impl EventLoop {
     }
 }
 
-/// The backend; a panic of the server's thread leaves nothing that could be half done and matter.
-pub fn lock(backend: &Mutex<Backend>) -> MutexGuard<'_, Backend> {
-    backend.lock().unwrap_or_else(PoisonError::into_inner)
+/// The front; a panic of the server's thread leaves nothing that could be half done and matter.
+pub fn lock<F: ?Sized>(front: &Mutex<F>) -> MutexGuard<'_, F> {
+    front.lock().unwrap_or_else(PoisonError::into_inner)
 }

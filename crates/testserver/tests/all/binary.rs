@@ -50,6 +50,7 @@ fn bad_arguments_are_explained() {
         (vec!["--script-json", r#"{"servers": 0}"#], "servers: must be"),
         (vec!["--script", "/no/such/file"], "/no/such/file"),
         (vec!["--port", "70000"], "70000 is no port"),
+        (vec!["--protocol", "gopher"], "gopher is no protocol"),
         (vec!["--frobnicate"], "unknown argument --frobnicate"),
         (vec!["--port"], "--port needs a value"),
     ] {

@@ -4,6 +4,7 @@
 
 mod binary;
 mod common;
+mod http;
 mod model;
 mod script;
 mod server_protocol;

@@ -1,6 +1,6 @@
 //! Scripts as JSON: what is understood and what is refused.
 
-use brimline_testserver::{Data, Fault, FaultKind, Script, ServiceTime, Stall, When};
+use brimline_testserver::{Data, Fault, FaultKind, HttpReplies, Script, ServiceTime, Stall, When};
 
 #[test]
 fn an_empty_script_is_the_null_case() {
@@ -17,7 +17,8 @@ fn every_key_is_read_and_written_back_the_same() {
             {"when": {"first_n": 3}, "kind": {"write_error": {"code": 11000}}},
             {"when": {"at_request": 9}, "kind": {"write_concern_error": {"code": 64, "name": "WriteConcernFailed"}}},
             {"when": {"at_request": 10}, "kind": "wrong_length"}],
-        "data": {"kind": "synthetic", "document_bytes": 1000}, "namespace": "ycsb.usertable"}"#;
+        "data": {"kind": "synthetic", "document_bytes": 1000}, "namespace": "ycsb.usertable",
+        "http": {"status": 503, "body_bytes": 100, "chunked": true}}"#;
     let script = Script::from_json(text).unwrap();
     let at = |number, kind| Fault { when: When::AtRequest(number), kind };
     assert_eq!(
@@ -46,6 +47,7 @@ fn every_key_is_read_and_written_back_the_same() {
             ],
             data: Data::Synthetic { document_bytes: 1000 },
             namespace: Some("ycsb.usertable".to_owned()),
+            http: HttpReplies { status: 503, body_bytes: Some(100), chunked: true },
         }
     );
     let again = serde_json::to_string(&script).unwrap();

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::TcpStream;
 
 use crate::common::{Client, message};
-use brimline_testserver::{Data, Script, Server};
+use brimline_testserver::{Data, Protocol, Script, Server};
 use bson::{Document, doc};
 
 fn start() -> Server {
@@ -170,6 +170,6 @@ fn an_invalid_script_and_a_port_in_use_are_errors() {
     let invalid = Script { servers: Some(0), ..Script::default() };
     assert_eq!(Server::start(invalid).unwrap_err().kind(), std::io::ErrorKind::InvalidInput);
     let server = start();
-    let taken = Server::start_on(Script::default(), server.address().port());
+    let taken = Server::start_on(Script::default(), Protocol::Mongodb, server.address().port());
     assert_eq!(taken.unwrap_err().kind(), std::io::ErrorKind::AddrInUse);
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::Command;
+use crate::commands::Command;
 
 /// Totals since the server's start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Commands received, by name; unknown ones under `unknown`.
+    /// Commands received, by name; unknown ones under `unknown`. Of HTTP the methods.
     pub commands: BTreeMap<&'static str, u64>,
     /// The counters of `serverStatus`.
     pub opcounters: Opcounters,
