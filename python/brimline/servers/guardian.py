@@ -9,8 +9,10 @@ OPTIONS is a JSON object, empty for a program that needs nothing:
 - `before`: commands that are run to their end first, one after the other, such as the one that makes a data directory.
 - `end_signal`: the signal that ends it at once; SIGKILL unless given. A server of several processes has another one, by
   which it ends all of them; what is left 5 seconds later is killed.
-- `seen_as`: for root alone: it runs in a user namespace in which its user has this id. PostgreSQL doesn't run as root,
-  and its files stay those of the user that started it.
+- `namespace`: it runs in namespaces of its own for users and for shared memory, in which its user has the id `user`.
+  PostgreSQL doesn't run as root, and so its files stay those of the user that started it. Segments of shared memory of
+  System V, which outlive their processes, end with the namespace. Unless it is `needed`, a machine that allows none
+  does without.
 
 The server lives until the guardian's standard input ends: brimline closes it to stop the server, and the
 kernel closes it when brimline dies, however that happens. The guardian then ends the server and removes
@@ -46,6 +48,7 @@ from typing import NoReturn
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _CLONE_NEWUSER = 0x10000000
+_CLONE_NEWIPC = 0x08000000
 _EXEC_FAILED = 127
 _STANDARD_INPUT = 0
 _KEEP = b"keep"
@@ -108,8 +111,7 @@ def _become_server(
     libc: ctypes.CDLL, guardian: int, may_start: int, command: Sequence[str], options: Options
 ) -> NoReturn:
     try:
-        if options.get("seen_as"):
-            _see_user_as(libc, options["seen_as"])  # first: a change of user takes the next line back
+        _enter_namespaces(libc, options.get("namespace"))  # first: a change of user takes the next line back
         libc.prctl(_PR_SET_PDEATHSIG, _end_signal(options))
         os.read(may_start, 1)  # until the guardian has written the state
         # A guardian that died before the prctl call sends no signal any more.
@@ -128,14 +130,18 @@ def _become_server(
         os._exit(_EXEC_FAILED)
 
 
-def _see_user_as(libc: ctypes.CDLL, user: object) -> None:
+def _enter_namespaces(libc: ctypes.CDLL, wanted: object) -> None:
+    if not isinstance(wanted, dict):
+        return
     user_id, group_id = os.geteuid(), os.getegid()
-    if libc.unshare(_CLONE_NEWUSER) != 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), "user namespace")
+    if libc.unshare(_CLONE_NEWUSER | _CLONE_NEWIPC) != 0:
+        if wanted["needed"]:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), "user namespace")
+        return
     for name, text in (
-        ("uid_map", f"{user} {user_id} 1"),
+        ("uid_map", f"{wanted['user']} {user_id} 1"),
         ("setgroups", "deny"),
-        ("gid_map", f"{user} {group_id} 1"),
+        ("gid_map", f"{wanted['user']} {group_id} 1"),
     ):
         with open(f"/proc/self/{name}", "w", encoding="utf-8") as file:
             file.write(text)

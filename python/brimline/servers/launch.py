@@ -30,14 +30,14 @@ _kept: list[Guardian] = []
 class Manner:
     """How a server is run; `guardian.py` says what each is for.
 
-    `seen_as_nobody`: what doesn't run as root doesn't see that it does. It means nothing for any other user.
+    `apart`: in namespaces of its own, where root is nobody, and what other users are called stays.
     """
 
     libraries: Path | None = None
     cpus: tuple[int, ...] = ()
     before: tuple[tuple[str, ...], ...] = ()
     end_signal: signal.Signals = signal.SIGKILL
-    seen_as_nobody: bool = False
+    apart: bool = False
 
     def to_document(self) -> dict[str, Any]:
         """The options of the guardian."""
@@ -46,7 +46,7 @@ class Manner:
             "cpus": list(self.cpus),
             "before": [list(command) for command in self.before],
             "end_signal": int(self.end_signal),
-            "seen_as": _NOBODY if self.seen_as_nobody and os.geteuid() == 0 else 0,
+            "namespace": {"user": os.geteuid() or _NOBODY, "needed": os.geteuid() == 0} if self.apart else None,
         }
 
 

@@ -9,8 +9,11 @@ Settings, all else is the server's default:
 - `max_connections`: the default of 100 would end many a load before the server does.
 - `pg_stat_statements` where it is installed: it counts statements, which the server else does not.
 
+- `dynamic_shared_memory_type` sysv: a file in /dev/shm would stay where the server is killed.
+
 PostgreSQL does not run as root. For root it runs in a user namespace in which its user is nobody, so that its data
-stays in the lab's private directory. SIGQUIT ends the server with all of its processes, and gives shared memory back.
+stays in the lab's private directory. In a namespace of its own its shared memory ends with its last process. SIGQUIT
+ends the server with all of its processes, and gives shared memory back where there can be no such namespace.
 """
 
 import signal
@@ -62,6 +65,7 @@ class PostgresWish(Wish):
             "fsync": "on",
             "full_page_writes": "on",
             "synchronous_commit": "on",
+            "dynamic_shared_memory_type": "sysv",
             "max_connections": CONNECTIONS_MAX,
             **({"shared_preload_libraries": _STATEMENTS} if has_statements(self.binary) else {}),
         }
@@ -70,7 +74,7 @@ class PostgresWish(Wish):
             settings |= {"ssl": "on", "ssl_cert_file": certificate, "ssl_key_file": certificate}
         command = [str(self.binary.path), "-D", str(directory / "data")]
         command += [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-        return command, Manner(before=(tuple(setup),), end_signal=signal.SIGQUIT, seen_as_nobody=True)
+        return command, Manner(before=(tuple(setup),), end_signal=signal.SIGQUIT, apart=True)
 
 
 def has_statements(binary: SqlProgram) -> bool:
