@@ -7,7 +7,7 @@ use crate::commands::Command;
 /// Totals since the server's start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Commands received, by name; unknown ones under `unknown`. Of HTTP the methods.
+    /// Commands received, by name; unknown ones under `unknown`. Of HTTP the methods, of MySQL the kinds of statements.
     pub commands: BTreeMap<&'static str, u64>,
     /// The counters of `serverStatus`.
     pub opcounters: Opcounters,

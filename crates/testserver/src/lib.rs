@@ -1,5 +1,5 @@
 //! A scripted server whose answers are known in advance: service time, capacity, stalls and faults are stated in a
-//! [`Script`], played by a pure [`ServiceModel`], and served over a protocol by [`Server`]: mongod's, or HTTP.
+//! [`Script`], played by a pure [`ServiceModel`], and served over a protocol by [`Server`]: mongod's, HTTP, or MySQL's.
 
 #![forbid(unsafe_code)]
 
@@ -8,6 +8,7 @@ mod commands;
 mod counts;
 mod http;
 mod model;
+mod mysql;
 mod random;
 mod script;
 mod server;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use brimline_testserver::{Protocol, Script, Server};
 use rustix::event::{PollFd, PollFlags, poll};
 
-const USAGE: &str = "usage: brimline-testserver [--protocol mongodb|http] [--script FILE | --script-json TEXT] [--port N]
+const USAGE: &str = "usage: brimline-testserver [--protocol mongodb|http|mysql] [--script FILE | --script-json TEXT] [--port N]
 
 Serves the scripted server on 127.0.0.1 and prints one line of JSON with its address. Ends on SIGTERM, on SIGINT, or when
 its standard input ends.

@@ -19,8 +19,8 @@ pub const HTTP_BODY_BYTES_MIN: u32 = 64;
 
 /// What the server does. The default is the null case: it answers at once, without faults, from its own store.
 ///
-/// The script applies to *data commands* (find, getMore, insert, update, delete), of HTTP to every request; every other command is
-/// answered at once. Requests are numbered from 0 in the order of their arrival.
+/// The script applies to *data commands* (find, getMore, insert, update, delete), of HTTP to every request, of
+/// MySQL to statements that read rows or change them; every other command is answered at once. Requests are numbered from 0 in the order of their arrival.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Script {

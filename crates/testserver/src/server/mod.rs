@@ -13,6 +13,7 @@ use std::{fmt, io};
 use crate::commands::Backend;
 use crate::counts::Counts;
 use crate::http::HttpFront;
+use crate::mysql::MysqlFront;
 use crate::script::Script;
 use event_loop::{EventLoop, lock};
 use front::Front;
@@ -26,11 +27,14 @@ pub enum Protocol {
     Mongodb,
     /// HTTP/1.1.
     Http,
+    /// MySQL's.
+    Mysql,
 }
 
 impl Protocol {
     /// All of them, with their names.
-    const NAMES: [(&str, Self); 2] = [("mongodb", Self::Mongodb), ("http", Self::Http)];
+    const NAMES: [(&str, Self); 3] =
+        [("mongodb", Self::Mongodb), ("http", Self::Http), ("mysql", Self::Mysql)];
 
     /// The protocol of that name.
     pub fn of_name(name: &str) -> Option<Self> {
@@ -64,6 +68,7 @@ impl Server {
         match protocol {
             Protocol::Mongodb => Self::serve(Backend::new(script), port),
             Protocol::Http => Self::serve(HttpFront::new(&script), port),
+            Protocol::Mysql => Self::serve(MysqlFront::new(&script), port),
         }
     }
 

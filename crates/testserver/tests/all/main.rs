@@ -6,7 +6,10 @@ mod binary;
 mod common;
 mod http;
 mod model;
+mod mysql;
 mod script;
 mod server_protocol;
 mod server_script;
 mod server_store;
+#[path = "../../../sql/tests/support/mod.rs"]
+mod support;
