@@ -43,13 +43,17 @@ def rust_command(program: str) -> Callable[[], list[str]]:
 @functools.cache
 def build_java() -> str:
     """Compiles the Java peers and fetches their libraries; the class path. Raises Missing."""
+    build_with_maven("the Java peers", JAVA / "pom.xml", log=LOGS / "maven.log")
+    return os.pathsep.join((str(JAVA / "target" / "classes"), str(JAVA / "target" / "libraries" / "*")))
+
+
+def build_with_maven(what: str, project: Path, *, log: Path) -> None:
+    """Lets Maven compile a project, and fetch what it needs into this tree. Raises Missing."""
     for tool in ("java", "mvn"):
         if shutil.which(tool) is None:
             raise Missing(f"{tool} is not here", hint="install a JDK of version 17 or later and Maven")
     repository = f"-Dmaven.repo.local={MAVEN_REPOSITORY}"
-    command = ["mvn", "--batch-mode", "--quiet", repository, "--file", str(JAVA / "pom.xml"), "compile"]
-    _build("the Java peers", command, log=LOGS / "maven.log")
-    return os.pathsep.join((str(JAVA / "target" / "classes"), str(JAVA / "target" / "libraries" / "*")))
+    _build(what, ["mvn", "--batch-mode", "--quiet", repository, "--file", str(project), "compile"], log=log)
 
 
 @functools.cache

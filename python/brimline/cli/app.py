@@ -61,6 +61,7 @@ _VERBS = {
     "list": _Verb("list_", "list_runs", "List stored runs and experiments."),
     "stat": _Verb("stat", "stat", "Watch a server live, in mongostat's columns."),
     "import-results": _Verb("import_results", "import_results", "Make a report of JMeter's or YCSB's results."),
+    "jmeter": _Verb("jmeter", "jmeter", "Write a workload from a test plan of JMeter."),
     "lint": _Verb("lint", "lint", "Recompute what a report claims."),
     "workloads": _Verb("workloads", "workloads", "List the shipped workloads."),
     "doctor": _Verb("doctor", "doctor", "Check what this machine can do."),

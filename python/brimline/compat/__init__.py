@@ -1,0 +1,1 @@
+"""Owns the files of other load generators that become workloads; one package for each."""

@@ -1,0 +1,1 @@
+"""Files of other load generators that become workloads."""
