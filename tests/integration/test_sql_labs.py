@@ -4,6 +4,8 @@ import os
 import shutil
 import signal
 import ssl
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from brimline.servers.database import database, durability
 from brimline.servers.lab.lookup import lab_password_file
 from brimline.servers.lab.own_sql import own_sql
 from brimline.servers.sql_programs import SqlSystem, find_sql_program
+from tests.support import without_namespaces
 from tests.support.command_line import CommandLine
 from tests.support.labs import left_behind, processes_below
 from tests.support.waiting import eventually
@@ -247,6 +250,38 @@ def test_ctrl_c_while_data_is_made_leaves_nothing(cli: CommandLine, cache: Path,
     running.send(signal.SIGINT)
     outcome = running.end()
     assert (outcome.exit_code, outcome.error) == (130, "interrupted by SIGINT")
+    assert left_behind(cache) == []
+
+
+def test_where_root_can_open_no_namespace_postgresql_runs_as_nobody(cache: Path, tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root becomes another user")
+    try:
+        find_sql_program("postgres")
+    except UsageError:
+        pytest.skip("no PostgreSQL here: make postgres")
+    script = tmp_path / "program.py"
+    script.write_text(
+        "from pathlib import Path\n"
+        "from brimline.servers.lab.own_sql import own_sql\n"
+        "from brimline.servers.lab.state import server_process\n"
+        "with own_sql('postgres', cache_gb=0.25) as lab:\n"
+        "    process = server_process(lab, lab.servers[0])\n"
+        "    print(Path(f'/proc/{process.pid}/status').read_text())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, without_namespaces.__file__, sys.executable, str(script)],
+        env={**os.environ, "XDG_CACHE_HOME": str(cache)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode == without_namespaces.NOT_HERE:
+        pytest.skip("no user namespace can be opened here")
+    assert done.returncode == 0, done.stderr
+    status = dict(line.split(":", 1) for line in done.stdout.splitlines() if ":" in line)
+    assert set(status["Uid"].split()) == {"65534"}
+    assert int(status["CapEff"], 16) == 2, "it may pass through directories of root's, and no more"
     assert left_behind(cache) == []
 
 

@@ -36,8 +36,8 @@ _HINTS: tuple[tuple[str, str], ...] = (
         "set XDG_CACHE_HOME to a directory on a disk that can be written",
     ),
     (
-        r"user namespace",
-        "PostgreSQL doesn't run as root: run brimline as another user, or where root may open a user namespace",
+        r"capabilities: operation not permitted",
+        "PostgreSQL doesn't run as root, and root may not become another user here: run brimline as another user",
     ),
     (r"too many open files", "raise the limit of open files: ulimit -n 64000"),
     (

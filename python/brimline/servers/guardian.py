@@ -11,8 +11,8 @@ OPTIONS is a JSON object, empty for a program that needs nothing:
   which it ends all of them; what is left 5 seconds later is killed.
 - `namespace`: it runs in namespaces of its own for users and for shared memory, in which its user has the id `user`.
   PostgreSQL doesn't run as root, and so its files stay those of the user that started it. Segments of shared memory of
-  System V, which outlive their processes, end with the namespace. Unless it is `needed`, a machine that allows none
-  does without.
+  System V, which outlive their processes, end with the namespace. Where a machine allows none, as many containers
+  don't, it runs without; one that would run as root (`not_root`) then becomes the user, who has DIRECTORY/data.
 
 The server lives until the guardian's standard input ends: brimline closes it to stop the server, and the
 kernel closes it when brimline dies, however that happens. The guardian then ends the server and removes
@@ -47,6 +47,11 @@ from typing import NoReturn
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_KEEPCAPS = 8
+_PR_CAP_AMBIENT = 47
+_PR_CAP_AMBIENT_RAISE = 2
+_CAP_DAC_OVERRIDE = 1
+_CAPABILITY_VERSION = 0x20080522
 _CLONE_NEWUSER = 0x10000000
 _CLONE_NEWIPC = 0x08000000
 _EXEC_FAILED = 127
@@ -98,7 +103,7 @@ def _start(libc: ctypes.CDLL, options: Options, directory: str, command: Sequenc
     server = os.fork()
     if server == 0:
         os.close(allow_start)
-        _become_server(libc, guardian, may_start, command, options)
+        _become_server(libc, guardian, may_start, command, options, directory)
     os.close(may_start)
     # Written before the server executes anything, so that there is no instant in which a server runs
     # unrecorded.
@@ -108,10 +113,10 @@ def _start(libc: ctypes.CDLL, options: Options, directory: str, command: Sequenc
 
 
 def _become_server(
-    libc: ctypes.CDLL, guardian: int, may_start: int, command: Sequence[str], options: Options
+    libc: ctypes.CDLL, guardian: int, may_start: int, command: Sequence[str], options: Options, directory: str
 ) -> NoReturn:
     try:
-        _enter_namespaces(libc, options.get("namespace"))  # first: a change of user takes the next line back
+        _enter_namespaces(libc, options.get("namespace"), directory)  # first: it takes the next line back
         libc.prctl(_PR_SET_PDEATHSIG, _end_signal(options))
         os.read(may_start, 1)  # until the guardian has written the state
         # A guardian that died before the prctl call sends no signal any more.
@@ -130,13 +135,13 @@ def _become_server(
         os._exit(_EXEC_FAILED)
 
 
-def _enter_namespaces(libc: ctypes.CDLL, wanted: object) -> None:
+def _enter_namespaces(libc: ctypes.CDLL, wanted: object, directory: str) -> None:
     if not isinstance(wanted, dict):
         return
     user_id, group_id = os.geteuid(), os.getegid()
     if libc.unshare(_CLONE_NEWUSER | _CLONE_NEWIPC) != 0:
-        if wanted["needed"]:
-            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), "user namespace")
+        if wanted["not_root"]:
+            _become_user(libc, wanted["user"], os.path.join(directory, "data"))
         return
     for name, text in (
         ("uid_map", f"{wanted['user']} {user_id} 1"),
@@ -145,6 +150,22 @@ def _enter_namespaces(libc: ctypes.CDLL, wanted: object) -> None:
     ):
         with open(f"/proc/self/{name}", "w", encoding="utf-8") as file:
             file.write(text)
+
+
+def _become_user(libc: ctypes.CDLL, user: int, data: str) -> None:
+    """Keeps of root that a directory of root's may be passed through: capabilities(7)."""
+    os.chown(data, user, user)
+    libc.prctl(_PR_SET_KEEPCAPS, 1)
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    kept = (ctypes.c_uint32 * 6)(*([1 << _CAP_DAC_OVERRIDE] * 3), 0, 0, 0)
+    if (
+        libc.capset(header, kept) != 0
+        or libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, _CAP_DAC_OVERRIDE, 0, 0) != 0
+    ):
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), "capabilities")
 
 
 def _ended_first(server: int, told_to_end: int) -> bool:

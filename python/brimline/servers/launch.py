@@ -30,7 +30,7 @@ _kept: list[Guardian] = []
 class Manner:
     """How a server is run; `guardian.py` says what each is for.
 
-    `apart`: in namespaces of its own, where root is nobody, and what other users are called stays.
+    `apart`: in namespaces of its own, where root is nobody; other users stay who they are.
     """
 
     libraries: Path | None = None
@@ -46,7 +46,7 @@ class Manner:
             "cpus": list(self.cpus),
             "before": [list(command) for command in self.before],
             "end_signal": int(self.end_signal),
-            "namespace": {"user": os.geteuid() or _NOBODY, "needed": os.geteuid() == 0} if self.apart else None,
+            "namespace": {"user": os.geteuid() or _NOBODY, "not_root": os.geteuid() == 0} if self.apart else None,
         }
 
 

@@ -64,7 +64,7 @@ def test_a_taken_port_is_recognised(tmp_path: Path, exit_code: int | None, log: 
         (127, "/x/mongod: Exec format error", "processor"),
         (100, "No space left on device", "free some"),
         (100, "Permission denied: /data", "can be written"),
-        (127, "user namespace: Operation not permitted", "another user"),
+        (127, "capabilities: Operation not permitted", "another user"),
         (132, "", "AVX"),
         (137, "", "memory"),
         (99, "", "doctor"),

@@ -13,7 +13,8 @@ Settings, all else is the server's default:
 
 PostgreSQL does not run as root. For root it runs in a user namespace in which its user is nobody, so that its data
 stays in the lab's private directory. In a namespace of its own its shared memory ends with its last process. SIGQUIT
-ends the server with all of its processes, and gives shared memory back where there can be no such namespace.
+ends the server with all of its processes, and gives shared memory back where there can be no such namespace, as in many
+containers.
 """
 
 import signal
