@@ -7,6 +7,7 @@ mod bulk_load;
 mod common;
 mod failover;
 mod insert_batches;
+mod links;
 mod load_models;
 mod operation_log;
 mod own_operations;
