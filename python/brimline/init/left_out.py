@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class LeftOut:
-    """What is said of a translation: `lost` is not in the workload, `changed` is there in another form."""
+    """What is said of a translation, each once: `lost` is not in the workload, `changed` is there in another form."""
 
     lost: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
+    _told: set[tuple[int, str]] = field(default_factory=set)
 
     def lose(self, place: str, why: str) -> None:
         """What stands at `place` is not taken over."""
@@ -18,7 +19,7 @@ class LeftOut:
         """What stands at `place` is taken over in another form."""
         self._add(self.changed, f"{place}: {how}")
 
-    @staticmethod
-    def _add(lines: list[str], line: str) -> None:
-        if line not in lines:
+    def _add(self, lines: list[str], line: str) -> None:
+        if (id(lines), line) not in self._told:
+            self._told.add((id(lines), line))
             lines.append(line)

@@ -10,12 +10,11 @@ from brimline.compat.jmeter.assertions import ASSERTIONS, Expectation, expectati
 from brimline.compat.jmeter.document import Element
 from brimline.compat.jmeter.extractors import EXTRACTORS, Save, saves_of
 from brimline.compat.jmeter.place import Remarks
-from brimline.compat.jmeter.scope import SAMPLERS, Scope
+from brimline.compat.jmeter.scope import DEFAULTS, HEADERS, SAMPLERS, Scope
 from brimline.compat.jmeter.texts import Text
 from brimline.compat.jmeter.timers import TIMERS, Pause, pause_of
 from brimline.compat.jmeter.variables import Variables
 
-DEFAULTS: Final = "ConfigTestElement"
 WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 _URL: Final = re.compile(r"(?i)(https?)://([^/?#:]+)(?::(\d+))?(.*)", re.DOTALL)
 _FORM: Final = "application/x-www-form-urlencoded"
@@ -82,7 +81,7 @@ class Requests:
         if not re.fullmatch(r"[A-Z]{1,20}", step.method):
             self.remarks.lose(sampler, "its method is no word", "write the method; GET is taken")
             step.method = "GET"
-        self._headers(step, scope.of_sampler(sampler, "HeaderManager"))
+        self._headers(step, scope.of_sampler(sampler, HEADERS))
         self._content(step, sampler, defaults)
         step.pause = pause_of(scope.of_sampler(sampler, *TIMERS), self.variables, self.remarks)
         # JMeter asks those of the outermost first.

@@ -4,7 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from brimline.compat.jmeter.assertions import ASSERTIONS
 from brimline.compat.jmeter.document import Element
+from brimline.compat.jmeter.extractors import EXTRACTORS
+from brimline.compat.jmeter.timers import TIMERS
 
 SAMPLERS: Final = frozenset({"HTTPSamplerProxy", "HTTPSampler", "HTTPSampler2"})
 PAUSES: Final = "TestAction"
@@ -16,7 +19,9 @@ CONTROLLERS: Final = frozenset(
         "SwitchController", "RunTime", "IncludeController", "ModuleController",
     }
 )  # fmt: skip
-GROUPS: Final = frozenset({"ThreadGroup", "OpenModelThreadGroup", "SetupThreadGroup", "PostThreadGroup"})
+DEFAULTS: Final = "ConfigTestElement"
+HEADERS: Final = "HeaderManager"
+_SETTINGS: Final = ASSERTIONS | EXTRACTORS | TIMERS | {DEFAULTS, HEADERS}
 
 
 def is_step(element: Element) -> bool:
@@ -33,8 +38,7 @@ class Scope:
 
     def inside(self, parent: Element) -> "Scope":
         """The scope of what stands below `parent`."""
-        own = tuple(each for each in parent.active() if not is_step(each))
-        return Scope((*own, *self.settings))
+        return Scope((*(each for each in parent.active() if each.kind in _SETTINGS), *self.settings))
 
     def of(self, *kinds: str) -> Iterator[Element]:
         """Those of some kinds, nearest first."""

@@ -4,7 +4,7 @@ import pytest
 
 from brimline.compat.jmeter import from_jmeter
 from brimline.errors import UsageError
-from tests.support.jmx import controller, group, plan_text, sampler
+from tests.support.jmx import controller, element, group, plan_text, sampler
 from tests.unit.compat.jmeter.plans import PLANS, WORKLOADS
 from tests.unit.compat.jmeter.translating import keys_of, requests, translated
 
@@ -33,3 +33,12 @@ def test_a_plan_that_becomes_more_than_a_workload_can_be_is_one_error(tmp_path: 
     many = group(*(sampler(str(number), method="POST", body=body) for number in range(100)))
     with pytest.raises(UsageError, match="would be larger than 256 KiB"):
         translated(tmp_path, plan_text(many))
+
+
+def test_what_is_said_of_many_elements_takes_no_time_for_each_of_the_others(tmp_path: Path) -> None:
+    """20 000 listeners beside 100 requests; a list that were searched for each would take a minute."""
+    listeners = element("ResultCollector", "View", {}) * 20_000
+    found = translated(tmp_path, plan_text(group(*(sampler(str(number)) for number in range(100))), listeners))
+    assert len(found.not_taken) == 20_000
+    (workload,) = found.workloads.values()
+    assert "What is not taken over is what brimline jmeter prints." in workload.text
