@@ -144,11 +144,13 @@ fn is_markup(text: &[u8]) -> bool {
     }
 }
 
-/// A document of a dump: its length, then an element, or its end.
+/// A document of a dump: its length, then the type and the name of its first element.
 fn is_bson(head: &[u8]) -> bool {
-    let Some((length, [element_type, ..])) = head.split_first_chunk::<4>() else { return false };
+    let Some((length, [element_type, rest @ ..])) = head.split_first_chunk::<4>() else { return false };
+    let name = rest.split(|&byte| byte == 0).next().unwrap_or_default();
+    let is_name = !name.is_empty() && name.len() < rest.len() && !name.iter().any(u8::is_ascii_control);
     let length = u32::from_le_bytes(*length) as usize;
-    (5..=DOCUMENT_BYTES_MAX).contains(&length) && *element_type <= 0x13
+    (5..=DOCUMENT_BYTES_MAX).contains(&length) && (0x01..=0x13).contains(element_type) && is_name
 }
 
 fn is_control(byte: u8) -> bool {
@@ -187,7 +189,7 @@ mod tests {
         (0..512).map(next).collect()
     }
 
-    const HEADS: [(&[u8], &str); 47] = [
+    const HEADS: [(&[u8], &str); 48] = [
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "PNG"),
         (b"\xff\xd8\xff\xe0\0\x10JFIF", "JPEG"),
         (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "PDF"),
@@ -229,6 +231,7 @@ mod tests {
         (b".git/annex/objects/qZ/1k/MD5E-s5--ab.csv/MD5E-s5--ab.csv", "git-annex"),
         (b"../../.git/annex/objects/qZ/1k/MD5E-s5--ab.csv/MD5E-s5--ab.csv", "git-annex"),
         (b"\x16\0\0\0\x02a\0\x05\0\0\0text\0\0", "BSON"),
+        (b"\0\0\x01\0\x01\0\x10\x10\0\0", "no text"),
         (b"\x80\x04\x95\x0f\0\0\0\0\0\0\0", "no text"),
         (b"\x1aE\xdf\xa3a,b\n1,2\n", "no text"),
         (b"\0\x05\x16\x07\0\x02\0\0Mac OS X", "no text"),
