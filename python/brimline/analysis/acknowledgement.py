@@ -6,7 +6,9 @@ from typing import Any
 
 from brimline.operations import KINDS
 from brimline.plan.model import DriverTarget, LoadWork, OperationsWork, WireTarget, WorkPlan
+from brimline.plan.targets import SqlTarget
 from brimline.record.model import RunRecord
+from brimline.servers.database import durability_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +29,10 @@ def acknowledgement(record: RunRecord) -> Acknowledgement:
     if not _writes(record.plan.work):
         return Acknowledgement(journal=False, members=False)
     server = _mapping(record.environment.get("server"))
-    concern = _concern(record, server)
+    if isinstance(record.plan.target, SqlTarget):
+        on_disk = durability_of(record.plan.target.kind, _mapping(server.get("settings"))).on_disk
+        return Acknowledgement(journal=on_disk, members=False)
+    concern = concern_of(record)
     if concern is None:
         return Acknowledgement()
     w = concern.get("w", 1)
@@ -39,7 +44,9 @@ def acknowledgement(record: RunRecord) -> Acknowledgement:
     )
 
 
-def _concern(record: RunRecord, server: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def concern_of(record: RunRecord) -> Mapping[str, Any] | None:
+    """The write concern of a run, else the server's default; None where that isn't known."""
+    server = _mapping(record.environment.get("server"))
     target = record.plan.target
     if isinstance(target, WireTarget | DriverTarget) and target.write_concern is not None:
         return target.write_concern.model_dump()

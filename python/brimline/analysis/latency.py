@@ -135,6 +135,11 @@ def part_latency(record: RunRecord, operation: str, part: str) -> Latency | None
     return _of_breakdown(record, operation, f"{part}_ok_service")
 
 
+def request_part_latency(record: RunRecord, operation: str, part: str) -> Latency | None:
+    """The times of one of `REQUEST_CLOCKS`, of all requests of `operation`; None without any."""
+    return _of_breakdown(record, operation, part)
+
+
 def step_latency(record: RunRecord, operation: str, step: str) -> Latency | None:
     """The service times of a step of `operation`, however it ended; None without any."""
     return _of_breakdown(record, operation, step_clock(step))

@@ -16,6 +16,7 @@ COMMANDS = ("query", "insert", "update", "delete", "getmore")
 WRITES = ("insert", "update", "delete")
 _KIND_SHARE_MIN = 0.1
 """Share of queries or of writes among both from which they belong to the workload."""
+_TRANSACTIONS = ("transactions_committed", "transactions_aborted")
 _MATCHED = ("documents_returned", "update", "delete")
 _US_PER_S = 1e6
 _MS_PER_S = 1e3
@@ -45,6 +46,12 @@ class ServerUse:
     cache_read_bytes_per_command: float | None = None
     evictions_by_application_per_command: float | None = None
     cache_waiting: float | None = None  # reading pages, evicting, or waiting until others have
+    # An SQL database's buffer pool: pages that statements asked for and that were not in it.
+    buffer_misses_per_statement: float | None = None
+    buffer_miss_share: float | None = None  # of all pages asked for
+    deadlocks_per_s: float | None = None
+    log_waiting: float | None = None  # sessions that wait for the log to be written, at a look
+    fsyncs_per_s: float | None = None
     # Journal and checkpoints.
     journal_sync_share: float | None = None  # of the time, in which the journal was being synced
     journal_syncs_per_s: float | None = None
@@ -79,8 +86,9 @@ def server_use(window: ServerWindow, *, link_bits_per_s: tuple[float, ...] = ())
         round_trip_min_ns=window.lowest("round_trip_ns"),
         scanned_per_match=window.ratio(("documents_scanned",), _MATCHED),
         conflicts_per_write=window.ratio(("write_conflicts",), WRITES),
-        lock_waiting=_scaled(window.rate("lock_wait_us"), 1 / _US_PER_S),
+        lock_waiting=_lock_waiting(window),
         **_cache(window),
+        **_buffer_pool(window),
         **_storage(window),
         read_tickets_share=window.mean_share("read_tickets_out", "read_tickets_total"),
         read_queue=window.mean("read_queue"),
@@ -136,6 +144,25 @@ def _cache(window: ServerWindow) -> dict[str, float | None]:
         "cache_read_bytes_per_command": window.ratio(("cache_bytes_read",), COMMANDS),
         "evictions_by_application_per_command": window.ratio(("cache_pages_evicted_by_application",), COMMANDS),
         "cache_waiting": sum(waits) / _US_PER_S if waits else None,
+    }
+
+
+def _lock_waiting(window: ServerWindow) -> float | None:
+    """By the time that was waited, else by who waited at each look."""
+    by_time = _scaled(window.rate("lock_wait_us"), 1 / _US_PER_S)
+    return window.mean("lock_waiters") if by_time is None else by_time
+
+
+def _buffer_pool(window: ServerWindow) -> dict[str, float | None]:
+    misses = ("buffer_misses",)
+    per_statement = window.ratio(misses, ("query", *WRITES))
+    return {
+        # PostgreSQL counts no statements; those outside of a transaction are one each.
+        "buffer_misses_per_statement": window.ratio(misses, _TRANSACTIONS) if per_statement is None else per_statement,
+        "buffer_miss_share": window.ratio(misses, ("buffer_requests",)),
+        "deadlocks_per_s": window.rate("deadlocks"),
+        "log_waiting": window.mean("log_waiters"),
+        "fsyncs_per_s": window.rate("fsyncs"),
     }
 
 

@@ -16,6 +16,7 @@ from brimline.analysis.observation import Observation
 from brimline.analysis.server_window import ServerWindow
 from brimline.plan.model import OperationsWork
 from brimline.plan.operations import OperationPlan, Step
+from brimline.plan.requests import StatementRequest
 from brimline.record.model import OperationRow, RunRecord, StepRow
 from brimline.record.plans import StepPlan, step_plans
 from brimline.units import NS_PER_S, UNKNOWN_TEXT
@@ -35,7 +36,7 @@ class StepTruth:
 
     `start` and `end`: how the server executed it before the load and after it, None where it wasn't told. `samples` are
     the commands that ended. `server_share`: what of the server's time it took, None where that isn't known;
-    `shares_class`: it is apportioned among several steps.
+    `shares_class`: it is apportioned among several steps. `is_statement`: it is one of SQL.
     """
 
     operation: str
@@ -53,6 +54,7 @@ class StepTruth:
     service: Latency | None
     server_share: float | None = None
     shares_class: bool = False
+    is_statement: bool = False
 
     @property
     def label(self) -> str:
@@ -153,6 +155,7 @@ def _truth(
         documents=sum(row["documents"] for row in rows),
         bytes_in=sum(row["bytes_in"] for row in rows),
         service=service,
+        is_statement=isinstance(step.request, StatementRequest),
     )
 
 
@@ -221,8 +224,12 @@ def plan_remarks(truths: Sequence[StepTruth]) -> list[str]:
     sorts = [truth for truth in truths if truth.plan is not None and truth.plan["in_memory_sort"]]
     changed = [truth for truth in truths if truth.has_changed]
     remarks: list[str] = []
-    if scans:
-        remarks.append(message("a whole collection is gone through by {steps}", steps=_named(scans)))
+    of_tables = [truth for truth in scans if truth.is_statement]
+    of_collections = [truth for truth in scans if not truth.is_statement]
+    if of_collections:
+        remarks.append(message("a whole collection is gone through by {steps}", steps=_named(of_collections)))
+    if of_tables:
+        remarks.append(message("a whole table is scanned by {steps}", steps=_named(of_tables)))
     if sorts:
         remarks.append(message("sorted in memory by {steps}", steps=_named(sorts)))
     for truth in changed[:_NAMED_MAX]:

@@ -8,6 +8,7 @@ from typing import Unpack
 from brimline.api.generator_checks import encoding_ceiling, send_lag, socket_ceiling
 from brimline.api.options import URI_VARIABLE, Options, named_uri
 from brimline.api.own_server import refuse_own
+from brimline.api.protocols import require_protocol
 from brimline.api.workload import WorkloadWords, load_workload, overrides_of
 from brimline.doctor import Check, Planned, ServerInUse, examine
 from brimline.doctor.disk import free_at_server
@@ -78,6 +79,7 @@ def _server(spec: Spec | None, options: Options) -> ServerInUse | None:
     named = named_uri(options.uri, in_spec, os.environ.get(URI_VARIABLE))
     if not named:
         return None
+    require_protocol("doctor", named)
     deployment = external(named, password=options.password)
     with control_client(deployment.address, access=deployment.access) as client:
         free = free_at_server(client)

@@ -7,12 +7,13 @@ from typing import Unpack
 
 from brimline.api.options import Options
 from brimline.api.own_lab import refuse_client_routed, wants_lab
+from brimline.api.protocols import require_mongodb
 from brimline.api.recording import recording
 from brimline.api.results import Result
 from brimline.api.resume import require_same
 from brimline.api.run import interruption
 from brimline.api.workload import WorkloadWords, load_workload
-from brimline.api.workplace import Workplace, workplace
+from brimline.api.workplace import Workplace, given_uri, workplace
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError
 from brimline.execution import allow_connections, allow_descriptors
 from brimline.experiments.growth.conclusion import GrowthConclusion, conclude
@@ -74,6 +75,7 @@ def grow_loaded(
         raise UsageError("a null target holds no data that could grow", hint="leave --null out")
     _require_indexable(settings, loaded)
     refuse_client_routed(options, verb="grow")
+    require_mongodb("grow", given_uri(loaded.spec, options), options)
     if settings.protocol is not Protocol.HOT and wants_lab(options):
         raise UsageError(
             f"{settings.protocol} queries need a server that brimline may start again, and those of a lab stay up",

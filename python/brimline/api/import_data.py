@@ -13,6 +13,7 @@ from brimline.analysis.data_import import import_findings
 from brimline.analysis.finding import Standing
 from brimline.api.options import URI_VARIABLE, Options
 from brimline.api.own_lab import refuse_client_routed
+from brimline.api.protocols import require_mongodb
 from brimline.api.results import Result
 from brimline.api.workplace import environment_of, server_in_use
 from brimline.doctor.check import Status
@@ -403,6 +404,7 @@ def _context(uri: str | None, options: Options, progress: ImportSink | None, wai
     """A server that answers and the request to end. Raises TargetError and UsageError."""
     progress = progress or ImportSilence()
     refuse_client_routed(options, verb="import")
+    require_mongodb("import", uri, options)
     with interruptible() as stop, server_in_use(uri, options, say=progress.step, stop=stop) as deployment:
         stop.raise_if_requested()
         yield ImportContext(

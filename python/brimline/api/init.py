@@ -8,6 +8,7 @@ from pathlib import Path
 from pymongo.errors import PyMongoError
 
 from brimline.api.options import path_given
+from brimline.api.protocols import require_protocol
 from brimline.errors import TargetError, UsageError
 from brimline.init.live_collection import SAMPLE_DEFAULT, SAMPLE_MAX
 from brimline.init.live_workload import LiveWords, OperationsFrom, Written, from_live, from_log
@@ -107,6 +108,7 @@ def starting_text() -> str:
 def _from_server(
     uri: str, database: str, words: LiveWords, password: PasswordSource | None, say: Callable[[str], None]
 ) -> Written:
+    require_protocol("init", uri)
     with reached(uri, password=password, purpose="init") as (client, server):
         try:
             version = str(client.admin.command("buildInfo").get("version", "unknown"))

@@ -11,11 +11,12 @@ from brimline.analysis.comparison import Comparison, compare_runs
 from brimline.analysis.observation import Observation, observe
 from brimline.api.options import Options
 from brimline.api.own_lab import refuse_client_routed
+from brimline.api.protocols import require_mongodb
 from brimline.api.recording import recording
 from brimline.api.results import Result
 from brimline.api.resume import require_same
 from brimline.api.run import interruption
-from brimline.api.workplace import Workplace, workplace
+from brimline.api.workplace import Workplace, given_uri, workplace
 from brimline.doctor.disk import free_at_server
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError
 from brimline.execution import allow_descriptors
@@ -84,6 +85,7 @@ def interfere_loaded(
     Raises BrimlineError where nothing can be compared; see `InterferenceResult.error` for the rest.
     """
     refuse_client_routed(options, verb="interfere")
+    require_mongodb("interfere", given_uri(loaded.spec, options), options)
     with workplace(loaded, options, resume=resume) as place:
         deployment = place.context.deployment
         if deployment is None:

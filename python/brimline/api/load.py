@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from brimline.api.options import Options
+from brimline.api.protocols import DATABASES, require_protocol
 from brimline.api.run import interruption
 from brimline.api.workload import WorkloadWords, load_workload
 from brimline.api.workplace import given_uri, workplace
@@ -88,6 +89,7 @@ def _require_a_server_that_stays(loaded: LoadedSpec, options: Options) -> None:
     """Raises UsageError, before anything is started."""
     if options.null:
         raise UsageError("the null target holds no data", hint="leave --null out")
+    require_protocol("load", given_uri(loaded.spec, options), of=DATABASES)
     if given_uri(loaded.spec, options) is None:
         raise UsageError(
             "a load into brimline's own server would be gone with it",

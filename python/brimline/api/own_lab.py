@@ -62,7 +62,7 @@ def fitted(spec: Spec, options: Options) -> Options:
 
     Raises UsageError where something else is asked for.
     """
-    if not spec.has_transactions or options.null:
+    if not spec.has_transactions or options.null or options.mariadb or options.postgres:
         return options
     if options.topology == STANDALONE:
         raise UsageError("a standalone server has no transactions", hint="--topology replica-set-1 has")

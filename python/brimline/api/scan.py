@@ -10,12 +10,13 @@ from brimline.analysis.scan_figures import ScanTrial, agreement, client_share
 from brimline.analysis.scan_rule import RangeFit, range_fits
 from brimline.api.options import Options
 from brimline.api.own_lab import refuse_client_routed
+from brimline.api.protocols import require_mongodb
 from brimline.api.recording import recording
 from brimline.api.results import Result
 from brimline.api.resume import require_same
 from brimline.api.run import interruption
 from brimline.api.workload import WorkloadWords, load_workload
-from brimline.api.workplace import Workplace, workplace
+from brimline.api.workplace import Workplace, given_uri, workplace
 from brimline.dataset.access import WORK_WITHIN_S
 from brimline.errors import BrimlineError, GateFailed, Interrupted, InvalidRun, UsageError
 from brimline.experiments.scan.order import SCAN_KIND, cost_text, probes
@@ -88,6 +89,7 @@ def scan_loaded(
             hint="add them to the spec: scans: {scenarios: [{name: …, filter: {…}}]}",
         )
     refuse_client_routed(options, verb="scan")
+    require_mongodb("scan", given_uri(loaded.spec, options), options)
     with workplace(loaded, options, resume=resume) as place:
         deployment = place.context.deployment
         if deployment is None:

@@ -9,6 +9,7 @@ from typing import Any
 from pymongo.errors import OperationFailure, PyMongoError
 
 from brimline.api.options import URI_VARIABLE, named_uri
+from brimline.api.protocols import require_protocol
 from brimline.errors import TargetError
 from brimline.monitor.stat import StatInterval
 from brimline.servers import PasswordSource, reached
@@ -40,6 +41,7 @@ def stat(
     """
     row_count = 0
     named = named_uri(uri, os.environ.get(URI_VARIABLE)) or URI_DEFAULT
+    require_protocol("stat", named)
     with reached(named, password=password, purpose="stat", connect_timeout_s=CONNECT_TIMEOUT_S) as (client, server):
         before: Mapping[str, Any] | None = _first_status(client.admin.command, server)
         seen_s = next_s = time.monotonic()

@@ -1,12 +1,14 @@
 """Owns what each combination of levels comes to: its workload, its collection, its index, the server it needs."""
 
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from brimline.api.options import Options
+from brimline.api.options import URI_VARIABLE, Options
 from brimline.api.own_lab import idle_router, lab_spec_of, refuse_over_shards, router_of, sockets_per_connection
-from brimline.api.workplace import driver_needs_one_server, given_uri, require_client
+from brimline.api.targets import driver_needs_one_server, require_client
+from brimline.api.workplace import given_uri
 from brimline.errors import UsageError
 from brimline.execution import DataPolicy, allow_connections
 from brimline.experiments.runner import probe_plan
@@ -18,7 +20,9 @@ from brimline.experiments.vary.factors import (
     JOURNAL,
     MONGOD,
     NETWORK,
+    PROTOCOL,
     READ_PREFERENCE,
+    SERVER,
     SERVER_VERSION,
     TOPOLOGY,
     WORKLOAD,
@@ -79,7 +83,8 @@ def placed(
         if factor.kind.scope is not Scope.RUN or (factor.name == WORKLOAD and _data_differs(settings, variants))
     )
     loads_of_factors = tuple(name for name in loads if name != WORKLOAD)
-    apart = loads_of_factors if uri is None and not options.null else ()
+    named_by_level = any(factor.name == SERVER for factor in settings.factors)
+    apart = loads_of_factors if (uri is None or named_by_level) and not options.null else ()
     return replace(settings, apart=apart, loads=loads), _with_collections(variants)
 
 
@@ -169,6 +174,9 @@ def _index_hint(name: str | None, shapes: Mapping[str, CollectionSpec]) -> str:
 def _changes(factors: Sequence[Factor], named: Mapping[str, str], load: LoadSpec) -> dict[str, object]:
     """What the levels change of the workload, by spec path."""
     changes: dict[str, object] = {each.kind.path: named[each.name] for each in factors if each.kind.path}
+    if named.get(PROTOCOL) == "mongodb" and load({}).spec.target.effective_write_concern is None:
+        # What the other databases do by themselves: nothing is acknowledged before a crash would keep it.
+        changes["target.write_concern"] = {"w": 1, "journal": True}
     if WRITE_CONCERN in named or JOURNAL in named:
         stands = load({}).spec.target.effective_write_concern
         journal = None if stands is None else stands.journal
@@ -190,13 +198,19 @@ def _options(named: Mapping[str, str], options: Options) -> Options:
         options = replace(options, topology=named[TOPOLOGY], mongos=mongos)
     if NETWORK in named:
         options = replace(options, network=named[NETWORK])
+    if PROTOCOL in named:
+        options = replace(options, mariadb=named[PROTOCOL] == "mariadb", postgres=named[PROTOCOL] == "postgres")
+    if SERVER in named:
+        options = replace(options, uri=named[SERVER])
     return replace(options, server_version=named[SERVER_VERSION]) if SERVER_VERSION in named else options
 
 
 def _check_surroundings(factors: Sequence[Factor], options: Options, uri: str | None) -> None:
     """What the factors need is what the options leave them. Raises UsageError."""
     names = {factor.name for factor in factors}
-    own = [factor.name for factor in factors if factor.kind.scope is Scope.SERVER]
+    own = [factor.name for factor in factors if factor.kind.scope is Scope.SERVER and factor.name != SERVER]
+    if SERVER in names:
+        _check_addresses(names, own, options)
     if own and (uri is not None or options.null):
         other = "the null target is none" if options.null else "an address names another server"
         raise UsageError(f"--vary {own[0]} needs servers that brimline starts, and {other}",
@@ -221,6 +235,9 @@ def _check_surroundings(factors: Sequence[Factor], options: Options, uri: str | 
         (CACHE in names and options.cache_gb != CACHE_GB_DEFAULT, "--vary cache-gb and --cache-gb"),
         (TOPOLOGY in names and options.topology is not None, "--vary topology and --topology"),
         (NETWORK in names and options.network is not None, "--vary network and --network"),
+        (PROTOCOL in names and options.mariadb, "--vary protocol and --mariadb"),
+        (PROTOCOL in names and options.postgres, "--vary protocol and --postgres"),
+        (PROTOCOL in names and bool(names & _OF_MONGODB), "--vary protocol and a factor of MongoDB's servers"),
     ]
     for clash, what in clashes:
         if clash:
@@ -237,6 +254,31 @@ def _check_surroundings(factors: Sequence[Factor], options: Options, uri: str | 
         if factor.name == SERVER_VERSION:
             for level in factor.levels:
                 find_mongod(server_version=level, say=options.progress.step)
+
+
+_OF_MONGODB = frozenset(
+    {MONGOD, SERVER_VERSION, TOPOLOGY, NETWORK, READ_PREFERENCE, COMPRESSION, WRITE_CONCERN, JOURNAL}
+)
+"""Factors that other databases don't have."""
+
+
+def _check_addresses(names: Set[str], own: Sequence[str], options: Options) -> None:
+    """The servers of `--vary server` are all there is. Raises UsageError."""
+    if own:
+        raise UsageError(
+            f"--vary {own[0]} needs servers that brimline starts, and --vary server names others",
+            hint="vary one of them",
+        )
+    if options.uri is not None or options.null or os.environ.get(URI_VARIABLE):
+        raise UsageError(
+            "--vary server and another target contradict each other",
+            hint="leave --uri, BRIMLINE_URI and --null out; the first level is what the others are compared with",
+        )
+    if names & _OF_MONGODB:
+        raise UsageError(
+            f"--vary server and {sorted(names & _OF_MONGODB)[0]} contradict each other",
+            hint="say it in the options of each address",
+        )
 
 
 def _check_reads(names: Set[str], options: Options, uri: str | None) -> None:

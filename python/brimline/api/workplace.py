@@ -10,11 +10,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from brimline import _native
 from brimline.api.options import URI_VARIABLE, Options, named_uri
 from brimline.api.own_lab import fitted, refuse_over_shards
-from brimline.api.own_server import own_server, refuse_own
+from brimline.api.own_server import own_server, refuse_own, require_target
 from brimline.api.row_files import ROW_FILES, row_files
+from brimline.api.targets import opened_for, require_client, server_of, target_on
 from brimline.api.wanted import wanted_data
 from brimline.errors import TargetError, UsageError
 from brimline.execution import (
@@ -28,29 +28,18 @@ from brimline.execution import (
     keeper,
 )
 from brimline.execution.carried import Carried
-from brimline.plan import NullTarget, Plan, TargetPlan, driver_target, resolve, wire_target
+from brimline.plan import NullTarget, Plan, TargetPlan, resolve
 from brimline.plan.operations import OperationsWork
 from brimline.record import RunRecord, capture_environment, create_run_directory
 from brimline.record.layout import SPEC_FILE, require_room_for_records
-from brimline.servers import (
-    BUNDLED_LICENCE,
-    Deployment,
-    compressing_by,
-    control_client,
-    external,
-    reading_by,
-    server_documents,
-)
-from brimline.servers.deployment import WITH_SESSIONS
+from brimline.servers import Deployment, compressing_by, reading_by
+from brimline.servers.found import found
 from brimline.servers.selection import Mode
 from brimline.spec import LoadedSpec, Spec
 from brimline.spec.data import DataSpec
 from brimline.spec.document import dotted
 from brimline.spec.readers import check_database
 from brimline.spec.target import TargetSpec, database_of_uri
-
-_NOT_IN_TRANSACTIONS = frozenset({"available", "linearizable"})
-"""Read concerns that no transaction may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +69,8 @@ class Workplace:
             )
         spec = loaded.spec if self.uri is None else _with_uri(loaded.spec, self.uri)
         deployment = self.context.deployment
+        if deployment is not None:
+            spec.require_protocol(deployment.uri_redacted)
         target = self.target if deployment is None else target_on(spec, deployment)
         there = replace(self, target=target, loaded=loaded, context=replace(self.context, spec_text=loaded.text))
         return there.with_spec(spec).naming({SPEC_FILE: spec})
@@ -94,7 +85,9 @@ class Workplace:
     def with_spec(self, spec: Spec) -> "Workplace":
         """The same server and client for another spec."""
         wanted = _kept(spec, self.target, self.policy)
-        return replace(self, spec=spec, context=replace(self.context, wanted=wanted, carried=Carried()))
+        deployment = None if self.context.deployment is None else opened_for(spec, self.context.deployment)
+        context = replace(self.context, wanted=wanted, carried=Carried(), deployment=deployment)
+        return replace(self, spec=spec, context=context)
 
     def reading(self, mode: Mode | None) -> "Workplace":
         """The same servers with reads by another preference; None: as it is. Raises TargetError where nobody fits."""
@@ -191,6 +184,7 @@ def workplace(
     """
     uri = given_uri(loaded.spec, options)
     require_client(loaded.spec)
+    require_target(loaded.spec, options, uri)
     require_room_for_records(options.runs_dir, *([] if resume is None else [resume]))
     if uri is None:
         refuse_over_shards(loaded.spec, options)
@@ -201,7 +195,7 @@ def workplace(
         spec = loaded.spec if uri is None else _with_uri(loaded.spec, uri)
         target: TargetPlan = NullTarget()
         if deployment is not None:
-            target = target_on(spec, deployment)
+            target, deployment = target_on(spec, deployment), opened_for(spec, deployment)
         own_server = deployment is not None and deployment.is_own
         policy = DataPolicy(options.data or (DataPolicy.LOAD if own_server else DataPolicy.CHECK))
         try:
@@ -228,81 +222,6 @@ def workplace(
 def _kept(spec: Spec, target: TargetPlan, policy: DataPolicy) -> tuple[WantedData, ...]:
     """The data that is kept as it was loaded: not where whatever is there is taken."""
     return () if policy is DataPolicy.AS_IS else wanted_data(spec, target=target)
-
-
-def target_on(spec: Spec, deployment: Deployment) -> TargetPlan:
-    """What a plan says about this deployment. Raises UsageError where the client that `spec` asks for can't do it."""
-    require_client(spec)
-    _require_transactions(spec, deployment)
-    target = wire_target(
-        spec,
-        address=deployment.address,
-        routers=deployment.routers,
-        shards=deployment.shards,
-        reads=deployment.reads,
-        read_concern=deployment.read_concern,
-        replica_set=deployment.replica_set,
-        retry_reads=deployment.retry_reads,
-        retry_writes=deployment.retry_writes,
-        sessions=deployment.sessions,
-        # A router's processors say nothing about those of the shards behind it.
-        cpu_count=None if deployment.kind == "mongos" else deployment.cpu_count,
-        # A lab may have put a line between.
-        beside_server=deployment.local and "network" not in (deployment.lab or {}),
-    )
-    if spec.target.kind == "wire":
-        return target
-    if len(deployment.addresses) > 1 or deployment.reads is not None or deployment.compressor is not None:
-        raise driver_needs_one_server()
-    if deployment.retry_reads or deployment.retry_writes:
-        raise UsageError(
-            "the official driver is measured without retries, and this address asks for them",
-            hint="add retryReads=false&retryWrites=false to the connection string",
-        )
-    return driver_target(target)
-
-
-def _require_transactions(spec: Spec, deployment: Deployment) -> None:
-    """Raises UsageError where transactions are asked of a target that has none."""
-    if not spec.has_transactions:
-        return
-    if spec.target.kind == "driver":
-        raise UsageError(
-            "the official driver is measured without transactions",
-            hint="leave --target driver out, or operations.transaction",
-        )
-    if deployment.shards:
-        raise UsageError(
-            "client-routed shards know nothing of each other, so that no transaction spans them",
-            hint="take a replica set or a sharded cluster",
-        )
-    if deployment.kind not in WITH_SESSIONS:
-        raise UsageError(
-            f"transactions need a replica set or a sharded cluster, and this is a {deployment.kind} server",
-            hint="a set of one member is enough; without an address, brimline starts one",
-        )
-    if deployment.read_concern in _NOT_IN_TRANSACTIONS:
-        raise UsageError(
-            f"no transaction reads with the read concern {deployment.read_concern}",
-            hint="readConcernLevel may be local, majority or snapshot, or be left out",
-        )
-
-
-def driver_needs_one_server() -> UsageError:
-    """The error of what brimline's own client can do and the driver isn't measured on."""
-    return UsageError(
-        "the official driver is measured on one server, its messages as they are",
-        hint="give the address of one server with directConnection=true, without a read preference and compressors",
-    )
-
-
-def require_client(spec: Spec) -> None:
-    """Raises UsageError where this build hasn't the client that `spec` asks for."""
-    if spec.target.kind == "driver" and not _native.HAS_DRIVER:
-        raise UsageError(
-            "this build of brimline is without the official driver",
-            hint="build one that has it, from the sources: make driver",
-        )
 
 
 def given_uri(spec: Spec, options: Options) -> str | None:
@@ -356,7 +275,7 @@ def server_in_use(
     """
     if uri is not None:
         refuse_own(options)
-        yield external(uri, password=options.password, say=options.progress.note)
+        yield found(uri, password=options.password, say=options.progress.note)
         return
     with own_server(options, say=say, stop=stop) as deployment:
         yield deployment
@@ -369,25 +288,6 @@ def environment_of(
 
     `specs` are by their names in the record.
     """
-    server: Mapping[str, Any] | None = None
-    uri = None
-    if deployment is not None:
-        uri = deployment.uri_redacted
-        with control_client(deployment.address, access=deployment.access) as client:
-            documents = server_documents(client)
-        server = {
-            "engine": deployment.engine,
-            "kind": deployment.kind,
-            "version": deployment.version,
-            "git_version": deployment.git_version,
-            "openssl": documents.get("buildInfo", {}).get("openssl", {}).get("running"),
-            "same_host": deployment.local,
-            "sessions": deployment.sessions,
-            **({} if deployment.compressor is None else {"compressor": deployment.compressor}),
-            "started_by_brimline": deployment.is_own,
-            **({} if deployment.lab is None else {"lab": deployment.lab}),
-            **documents,
-        }
-        if deployment.binary is not None and deployment.binary.licence is not None:
-            server = {**server, "licence": BUNDLED_LICENCE}
+    server = None if deployment is None else server_of(deployment)
+    uri = None if deployment is None else deployment.uri_redacted
     return capture_environment(uri=uri, server=server, command=options.command, row_files=row_files(specs))

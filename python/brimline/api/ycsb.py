@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from brimline.analysis.finding import Standing
 from brimline.api.options import Options
+from brimline.api.protocols import require_mongodb
 from brimline.api.run import interruption
-from brimline.api.workplace import Workplace, workplace
+from brimline.api.workplace import Workplace, given_uri, workplace
 from brimline.errors import RecordError
 from brimline.execution import add_data, allow_descriptors, check_room, execute
 from brimline.plan import Plan, load_plan, resolve
@@ -48,6 +49,7 @@ def ycsb(
     front = _Front(loaded=loaded, output=output, say=say, talk=talk)
     front.announce()
     options = options or Options()
+    require_mongodb("ycsb", given_uri(loaded.spec, options), options)
     with workplace(loaded, options) as place:
         result = front.load(place) if phase == "load" else front.run(place)
     try:

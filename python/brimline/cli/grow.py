@@ -46,7 +46,7 @@ class GrowOptions(Group):
 @grouped
 def grow(
     workload: WorkloadOptions,
-    server: Annotated[ServerOptions, without("null")],
+    server: Annotated[ServerOptions, without("null", "mariadb", "postgres")],
     data: Annotated[DataOptions, only("drop")],
     load: Annotated[LoadOptions, only("seed", "target", "threads")],
     output: opt.OutputOptions,

@@ -96,7 +96,7 @@ class ImportOptions(Group):
 def import_data(
     server: Annotated[
         ServerOptions,
-        without("null", uri="Server, as mongodb://HOST:PORT[/DATABASE]; or set BRIMLINE_URI."),
+        without("null", "mariadb", "postgres", uri="Server, as mongodb://HOST:PORT[/DATABASE]; or set BRIMLINE_URI."),
     ],
     output: opt.OutputOptions,
     said: ImportOptions,

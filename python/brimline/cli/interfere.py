@@ -45,7 +45,7 @@ class InterfereOptions(Group):
 @grouped
 def interfere(
     workload: WorkloadOptions,
-    server: Annotated[ServerOptions, without("null")],
+    server: Annotated[ServerOptions, without("null", "mariadb", "postgres")],
     data: DataOptions,
     load: Annotated[LoadOptions, without("operations", "tlr")],
     gates: Annotated[gating.GateOptions, only("margin")],

@@ -24,7 +24,7 @@ class ScanOptions(Group):
 @grouped
 def scan(
     workload: WorkloadOptions,
-    server: Annotated[ServerOptions, without("null")],
+    server: Annotated[ServerOptions, without("null", "mariadb", "postgres")],
     data: Annotated[DataOptions, without("allow_writes")],
     load: Annotated[LoadOptions, only("records", "seed")],
     output: opt.OutputOptions,

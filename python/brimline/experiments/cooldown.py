@@ -8,10 +8,13 @@ from collections.abc import Callable, Mapping
 
 from pymongo.errors import PyMongoError
 
+from brimline.errors import TargetError
 from brimline.execution import StopToken
 from brimline.experiments.trial import CoolDown, Probe
 from brimline.monitor.server_status import COMMAND, read_status
+from brimline.monitor.sql import DIALECTS
 from brimline.servers import Deployment, control_client
+from brimline.servers.sql_client import ConnectionLost, SqlError, open_client
 from brimline.units import format_percentage
 from brimline.wording import message
 
@@ -34,12 +37,16 @@ def cool_down_limit_s(probe: Probe) -> float:
     return min(max(probe.duration_s, LIMIT_S_MIN), LIMIT_S_MAX)
 
 
-def cool_down(deployment: Deployment, *, limit_s: float, dirty_floor: float | None, stop: StopToken) -> CoolDown:
-    """Waits until the server is calm, at most `limit_s`, or until `stop`.
+def cool_down(deployment: Deployment, *, limit_s: float, dirty_floor: float | None, stop: StopToken) -> CoolDown | None:
+    """Waits until the server is calm, at most `limit_s`, or until `stop`; None where it doesn't show that it is.
 
     `dirty_floor` is the lowest dirty share at the end of earlier pauses, None at the first. A server that can't be
     asked is not waited for: whether it is there is the probe's own question.
     """
+    if deployment.protocol == "http":
+        return None
+    if deployment.protocol != "mongodb":
+        return _cool_database_down(deployment, limit_s=limit_s, stop=stop)
     try:
         with control_client(
             deployment.address,
@@ -57,6 +64,31 @@ def cool_down(deployment: Deployment, *, limit_s: float, dirty_floor: float | No
     except PyMongoError as error:
         reason = message("the server doesn't say whether it is calm ({error})", error=type(error).__name__)
         return CoolDown(waited_s=0.0, calm=False, waiting_for=(reason,))
+
+
+def _cool_database_down(deployment: Deployment, *, limit_s: float, stop: StopToken) -> CoolDown:
+    """Until nobody is at work in an SQL database."""
+    assert deployment.of_uri is not None  # noqa: S101 - it was found by one
+    dialect = DIALECTS[deployment.protocol]
+    try:
+        with open_client(deployment.of_uri, database=dialect.home) as client:
+            name = deployment.of_uri.database
+            return wait_until_calm(
+                lambda: _at_work(dialect.look(client, name), own=dialect.counts_itself),
+                limit_s=limit_s,
+                dirty_floor=None,
+                stop=stop,
+            )
+    except (SqlError, ConnectionLost, TargetError) as error:
+        reason = message("the server doesn't say whether it is calm ({error})", error=type(error).__name__)
+        return CoolDown(waited_s=0.0, calm=False, waiting_for=(reason,))
+
+
+def _at_work(columns: Columns, *, own: int) -> Columns:
+    """Sessions as the operations that they are."""
+    active = columns.get("connections_active")
+    working = None if active is None else max(active - own, 0)
+    return {"read_queue": columns.get("lock_waiters"), "read_tickets_out": working}
 
 
 def wait_until_calm(

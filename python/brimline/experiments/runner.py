@@ -99,7 +99,7 @@ def _cool_down(probe: Probe, trials: Sequence[Trial], context: RunContext) -> Co
         dirty_floor=min((share for share in seen if share is not None), default=None),
         stop=context.stop,
     )
-    if cooled.waited_s >= _WAIT_S_WORTH_SAYING:
+    if cooled is not None and cooled.waited_s >= _WAIT_S_WORTH_SAYING:
         waited = format_duration(cooled.waited_s * NS_PER_S)
         context.progress.note(f"waited {waited} for the server to become calm: {'; '.join(cooled.waiting_for)}")
     return cooled

@@ -19,16 +19,19 @@ if TYPE_CHECKING:
 Clock: TypeAlias = Literal["service", "response", "lag"]
 CLOCKS: tuple[Clock, ...] = ("service", "response", "lag")
 """service = done - sent, response = done - due, lag = sent - due."""
+REQUEST_CLOCKS: tuple[str, ...] = ("connect", "first_byte", "transfer")
+"""The parts of a request's time: until its connection was there, where it waited for one; from then, or from its
+sending, to the first byte of the reply; from there to the last."""
 BREAKDOWN_CLOCKS: tuple[str, ...] = (
     *(f"{part}{ending}_{clock}" for part in ("", *(f"{name}_" for name in PARTS)) for ending in ("ok", "miss", "failed")
       for clock in ("service", "response") if part or ending != "ok"),
-    "service_per_document", "held_back_lag", "verify_matching", "verify_different", "verify_absent",
+    "service_per_document", "held_back_lag", "verify_matching", "verify_different", "verify_absent", *REQUEST_CLOCKS,
 )  # fmt: skip
 """What these times consist of, where there is more to say: misses and failures apart from the rest (`miss_service`,
 `failed_response`), the two commands of a read-modify-write (`read_ok_service`, `update_failed_response`), a
 transaction's commit (`commit_ok_service`), a scan's service time per document, the lag of operations that waited
-for a connection, and how long it took to compare what was read, by what that showed. A histogram exists only where it
-has values."""
+for a connection, how long it took to compare what was read, by what that showed, and the parts of requests. A
+histogram exists only where it has values."""
 _STEP_MARK = "/"
 
 

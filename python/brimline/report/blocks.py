@@ -240,8 +240,49 @@ def _server_facts(environment: Environment) -> list[Fact]:
         _fact("Messages compressed by", server.get("compressor")),
         _fact("Sessions", "every command in one, as an official driver's" if server.get("sessions") else None),
         _fact("Command line", " ".join(map(str, argv)) if isinstance(argv, list) else None),
+        *_service_facts(server),
+        *_setting_facts(server),
     ]
     return [fact for fact in facts if fact.value]
+
+
+def _service_facts(server: Mapping[str, Any]) -> list[Fact]:
+    """What an HTTP service said of itself when it was contacted."""
+    if server.get("engine") != "HTTP":
+        return []
+    return [
+        _fact("Server", server.get("server")),
+        _fact("HTTP", server.get("http")),
+        _fact("TLS", server.get("tls")),
+    ]
+
+
+def _setting_facts(server: Mapping[str, Any]) -> list[Fact]:
+    """Settings of an SQL database, by which durability and speed are what they are."""
+    settings = _mapping(server, "settings")
+    told = ", ".join(f"{name}={value}" for name, value in settings.items())
+    return [_fact("Settings", told or None)]
+
+
+def sizes(server_facts: Mapping[str, Any]) -> Facts:
+    """How large an SQL database and its table are before and after; without facts where that isn't known."""
+    before, after = (_mapping(_mapping(server_facts, when), "sql") for when in ("before", "after"))
+    facts = []
+    for part, label in (("table", "Table"), ("database", "Database")):
+        for name, words in _SIZES.items():
+            first, last = (_mapping(each, part).get(name) for each in (before, after))
+            if isinstance(first, int) and isinstance(last, int):
+                value = message("{before}, in the end {after}", before=format_bytes(first), after=format_bytes(last))
+                facts.append(Fact(label=message("{part}: {what}", part=label, what=words), value=value))
+    return Facts(title="Size on disk", facts=facts)
+
+
+_SIZES = {
+    "data_bytes": "rows",
+    "index_bytes": "indexes",
+    "file_bytes": "file",
+    "total_bytes": "all",
+}
 
 
 def subtitle(parts: Sequence[str], environment: Environment) -> str:

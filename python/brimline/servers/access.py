@@ -53,12 +53,14 @@ class Compression:
 class Access:
     """What opens a server; nothing of it for one that is open to all on a plain connection.
 
-    `compression` is for the connections that are measured; those of the control plane are never compressed.
+    `compression` is for the connections that are measured; those of the control plane are never compressed. `headers`
+    are of a service: those that every request has and that hold a secret.
     """
 
     login: Login | None = None
     tls: Tls | None = None
     compression: Compression | None = None
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @cached_property
     def native(self) -> _native.Access:
@@ -67,7 +69,8 @@ class Access:
         Raises UsageError for a certificate that can't be used.
         """
         try:
-            return _native.Access(login=self.login, tls=self.tls, compression=self.compression)
+            of_service = {"headers": list(self.headers)} if self.headers else {}
+            return _native.Access(login=self.login, tls=self.tls, compression=self.compression, **of_service)
         except OSError as error:
             raise UsageError(
                 f"TLS can't be prepared: {error}", hint="check tlsCAFile and tlsCertificateKeyFile, both in PEM form"

@@ -93,9 +93,13 @@ def database(uri: str, *, password: PasswordSource | None = None) -> Deployment:
 
 
 def durability(deployment: Deployment) -> Durability:
-    """When the server acknowledges a write, by its settings; of MongoDB see `write_concern`."""
-    settings: Mapping[str, Any] = deployment.facts.get("settings", {})
-    if deployment.protocol == "mysql":
+    """When an SQL database acknowledges a write, by its settings."""
+    return durability_of(deployment.protocol, deployment.facts.get("settings", {}))
+
+
+def durability_of(protocol: str, settings: Mapping[str, Any]) -> Durability:
+    """The same of settings that a record holds."""
+    if protocol == "mysql":
         names = ["innodb_flush_log_at_trx_commit", *(["sync_binlog"] if settings.get("log_bin") == "ON" else [])]
         known = [settings.get(name) for name in names]
         on_disk = None if None in known else all(value == "1" for value in known)

@@ -23,6 +23,8 @@ from brimline.experiments.vary.factors import KINDS, Scope, index_sets, parse_fa
         ("batch-size=100,1000", "batch-size", ("100", "1k")),
         ("topology=standalone,replica-set-3,shards-2,shards-4x2", "topology",
          ("standalone", "replica-set-3", "client-routed-2", "client-routed-4x2")),
+        ("protocol=mongodb,MariaDB,postgresql", "protocol", ("mongodb", "mariadb", "postgres")),
+        ("server=mysql://root@a/d,postgresql://b/d", "server", ("mysql://root@a/d", "postgresql://b/d")),
         ("network=local,0ms,100mbit+5ms,members:5ms", "network", ("local", "0ms", "5ms+100mbit", "members:5ms")),
         ("read_preference=primary,SecondaryPreferred", "read-preference", ("primary", "secondaryPreferred")),
     ],
@@ -52,6 +54,10 @@ def test_levels_have_one_spelling(text: str, name: str, levels: tuple[str, ...])
         ("indexes=a+a,b", "no index", "compound"),
         ("topology=1,2", '"1" is no topology', "replica-set-3"),
         ("topology=standalone,replica-set-0", "--vary topology: a replica set can't have 0 members", ""),
+        ("protocol=mongodb,oracle", "must be one of mongodb, mariadb, postgres, not oracle", "kinds of databases"),
+        ("protocol=postgres,postgresql", "the level postgres twice", "once"),
+        ("server=mysql://a/d,b", "b is no address", "addresses of servers"),
+        ("server=mysql://u:s3cret@a/d,mysql://b/d", "would be shown in every table", "addresses of servers"),
         ("network=local,near", '"near" is no network', "5ms+100mbit"),
         ("network=local,1h", "--vary network: the servers can't be that far away", "10s"),
         ("network=0ms,0s", "the level 0ms twice", "once"),
@@ -73,7 +79,7 @@ def test_a_factor_is_given_once_under_whatever_name() -> None:
 
 def test_what_another_level_needs() -> None:
     assert {name for name, kind in KINDS.items() if kind.scope is Scope.SERVER } == {
-        "server-version", "mongod", "cache-gb", "batch-size", "topology", "network",
+        "server-version", "mongod", "cache-gb", "batch-size", "topology", "network", "protocol", "server",
     }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Owns the candidate "cache": WiredTiger's cache was too small for the data that operations touched or changed."""
+"""Owns the candidate "cache": WiredTiger's cache, or a buffer pool, was too small for what operations touched."""
 
 from brimline.analysis.bottleneck.evidence import BottleneckKind, Evidence, Fullness, fullest, fullness
 from brimline.analysis.bottleneck.waiting import WAITING_SHARE_FULL, WAITING_SHARE_NEAR, waiting_share
@@ -32,6 +32,12 @@ EVICTIONS_NEAR = 0.01
 """The same for one command in a hundred."""
 
 
+MISSES_PER_STATEMENT_FULL = 0.5
+"""Pages per statement that were not in the buffer pool, from which every second statement reads one."""
+MISSES_PER_STATEMENT_NEAR = 0.1
+"""The same for every tenth."""
+
+
 def cache(observation: Observation) -> Evidence:
     """Full when commands miss pages, must evict themselves, or wait for room in the cache."""
     signs = _signs(observation)
@@ -48,8 +54,27 @@ def cache(observation: Observation) -> Evidence:
 
 def _signs(observation: Observation) -> list[tuple[Fullness, str]]:
     """What is known of the cache, a sign each."""
-    found = (_misses(observation), _evictions(observation), _waits(observation), _dirt(observation), _fill(observation))
+    found = (
+        _buffer_pool(observation),
+        _misses(observation),
+        _evictions(observation),
+        _waits(observation),
+        _dirt(observation),
+        _fill(observation),
+    )
     return [sign for sign in found if sign is not None]
+
+
+def _buffer_pool(observation: Observation) -> tuple[Fullness, str] | None:
+    misses, share = observation.server_use.buffer_misses_per_statement, observation.server_use.buffer_miss_share
+    if misses is None or share is None:
+        return None
+    standing = fullness(misses, full=MISSES_PER_STATEMENT_FULL, near=MISSES_PER_STATEMENT_NEAR)
+    return standing, message(
+        "{misses} pages per statement not in the buffer pool, {share} of those asked for",
+        misses=format_number(misses),
+        share=format_percentage(share),
+    )
 
 
 def _misses(observation: Observation) -> tuple[Fullness, str] | None:

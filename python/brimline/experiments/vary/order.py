@@ -18,6 +18,7 @@ from brimline.analysis.comparison import MARGIN
 from brimline.analysis.observation import Observation
 from brimline.experiments.settings import REPEATS_MAX
 from brimline.experiments.vary.factors import CONCURRENCY, Factor
+from brimline.servers.database import Durability
 from brimline.stats.batch_means import mean_interval
 
 VARY_KIND = "vary"
@@ -157,6 +158,7 @@ class VaryTrial:
 
     `server` tells which runs had the same server, counted from 1. `took_s`: by the wall clock, starting and loading
     the server included. `plans`: how the server executed each step of an author's own operations, by the step's name.
+    `durability`: when its server acknowledged writes. `size_bytes`: what the data took on disk in the end.
     """
 
     probe: VaryProbe
@@ -169,6 +171,9 @@ class VaryTrial:
     took_s: float | None = None
     observation: Observation | None = None
     plans: Mapping[str, str] = field(default_factory=dict)
+    engine: str = ""
+    durability: Durability = field(default_factory=lambda: Durability(on_disk=None, words=""))
+    size_bytes: int | None = None
 
     @property
     def counts(self) -> bool:

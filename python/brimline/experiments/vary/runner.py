@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from brimline.analysis.compared_run import compared_run
+from brimline.analysis.durability import record_durability, size_on_disk_bytes
 from brimline.analysis.finding import Standing
 from brimline.analysis.lateness import LAG_CHECK
 from brimline.analysis.observation import Observation, observe
@@ -138,6 +139,9 @@ def read_vary_trial(
         took_s=took_s,
         observation=observation,
         plans=plan_summaries(record),
+        engine=str((record.environment.get("server") or {}).get("engine") or ""),
+        durability=record_durability(record),
+        size_bytes=size_on_disk_bytes(record),
     )
 
 

@@ -164,4 +164,6 @@ def _thread(client: SqlClient, pid: int) -> Path | None:
     return None
 
 
-DIALECT: Final = MonitorDialect(home=None, look=_look, counters=_counters, settle=_settle, sizes=_sizes, thread=_thread)
+DIALECT: Final = MonitorDialect(
+    home=None, counts_itself=1, look=_look, counters=_counters, settle=_settle, sizes=_sizes, thread=_thread
+)

@@ -177,5 +177,5 @@ def _thread(client: SqlClient, pid: int) -> Path | None:  # noqa: ARG001 (each c
 
 
 DIALECT: Final = MonitorDialect(
-    home="postgres", look=_look, counters=_counters, settle=_settle, sizes=_sizes, thread=_thread
+    home="postgres", counts_itself=0, look=_look, counters=_counters, settle=_settle, sizes=_sizes, thread=_thread
 )

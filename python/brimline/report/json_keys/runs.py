@@ -112,6 +112,7 @@ RUNS: Mapping[str, str] = {
     "documents_per_s": "Rate of documents.",
     "<clock>": "Times of this clock: `response`, `service` or `lag`.",
     "parts": "Times of the commands that an operation consists of.",
+    "request_parts": "Times of the parts of requests: `connect`, `first_byte`, `transfer`, where there are any.",
     "<part>": "Of the command of this name: `read`, `update` or `commit`.",
     "errors": "Failures by kind and code.",
     "outages": "Times in which the server could not be used.",

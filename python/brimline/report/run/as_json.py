@@ -20,7 +20,7 @@ from brimline.record.model import CLOCKS, OperationRow, RunRecord
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.limit import run_limit_document
 from brimline.report.load_figures import load_document
-from brimline.report.run.parts_table import part_times
+from brimline.report.run.parts_table import part_times, request_part_times
 from brimline.report.run.step_json import loads_document, step_documents
 from brimline.report.statistics import OperationStatistics
 from brimline.stats.estimate import Estimate
@@ -318,6 +318,7 @@ def _statistics_document(
         "documents_per_s": row.documents_per_s,
         **clocks,
         "parts": {part: {"service": _kind_document(times)} for part, times in part_times(record, row.label).items()},
+        "request_parts": {part: _kind_document(times) for part, times in request_part_times(record, row.label).items()},
         "steps": step_documents(truths, row.label),
     }
 

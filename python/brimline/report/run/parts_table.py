@@ -1,19 +1,49 @@
-"""Owns what is shown of the parts of operations: the two commands of a read-modify-write, a transaction's commit."""
+"""Owns what is shown of the parts of operations: the commands of a read-modify-write or a transaction, of a request."""
 
 from collections.abc import Iterable
 
-from brimline.analysis.latency import Latency, part_latency
+from brimline.analysis.latency import Latency, part_latency, request_part_latency
+from brimline.analysis.operation_names import shown
 from brimline.operations import KINDS
-from brimline.record.model import RunRecord
+from brimline.record.model import REQUEST_CLOCKS, RunRecord
 from brimline.report.jmeter_table import time_cells, time_columns
 from brimline.report.view import Cell, Column, Table
 from brimline.units import format_count
+from brimline.wording import message
+
+_REQUEST_PARTS = {
+    "connect": "{operation}: to connect",
+    "first_byte": "{operation}: to the first byte",
+    "transfer": "{operation}: from the first byte to the last",
+}
 
 
 def part_times(record: RunRecord, operation: str) -> dict[str, Latency]:
     """Service times of the parts of `operation` that went well in the measured window, by part, where there are any."""
     found = {part: part_latency(record, operation, part) for part in _parts(operation)}
     return {part: times for part, times in found.items() if times is not None}
+
+
+def request_part_times(record: RunRecord, operation: str) -> dict[str, Latency]:
+    """Times of the parts of an operation's requests, by the clock's name, where there are any."""
+    found = {part: request_part_latency(record, operation, part) for part in REQUEST_CLOCKS}
+    return {part: times for part, times in found.items() if times is not None}
+
+
+def request_parts_table(record: RunRecord) -> Table | None:
+    """Where the time of requests went; None of a run that has none."""
+    rows = [
+        _cells(message(_REQUEST_PARTS[part], operation=shown(operation, record.plan)), times)
+        for operation in dict.fromkeys(row["operation"] for row in record.operations)
+        for part, times in request_part_times(record, operation).items()
+    ]
+    if not rows:
+        return None
+    return _table(
+        rows,
+        "Of every request: until its connection was there, where it waited for one; until the first byte of the reply; "
+        "from there to its last.",
+    )
 
 
 def _parts(operation: str) -> Iterable[str]:
@@ -31,16 +61,16 @@ def parts_table(record: RunRecord) -> Table | None:
     ]
     if not rows:
         return None
-    return Table(
-        columns=[
-            Column(label="Part", numeric=False, leading=True),
-            Column(label="Samples"),
-            *time_columns("service"),
-        ],
-        rows=rows,
-        caption="Commands within an operation that went well, each from its sending to its answer. "
+    return _table(
+        rows,
+        "Commands within an operation that went well, each from its sending to its answer. "
         "The times above are of whole operations, these included.",
     )
+
+
+def _table(rows: list[list[Cell]], caption: str) -> Table:
+    columns = [Column(label="Part", numeric=False, leading=True), Column(label="Samples"), *time_columns("service")]
+    return Table(columns=columns, rows=rows, caption=caption)
 
 
 def _cells(label: str, times: Latency) -> list[Cell]:

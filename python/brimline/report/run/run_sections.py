@@ -16,7 +16,7 @@ from brimline.report.jmeter_table import error_percent, kilobytes_per_s, per_sec
 from brimline.report.load_figures import is_load
 from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds, apdex_table
 from brimline.report.run.charts import drawn_buckets, over_time, percentile_curve
-from brimline.report.run.parts_table import parts_table
+from brimline.report.run.parts_table import parts_table, request_parts_table
 from brimline.report.run.server_charts import server_charts
 from brimline.report.run.step_sections import loads_apart
 from brimline.report.run.work_chart import work_chart
@@ -79,7 +79,11 @@ def operations(
     )
     scores = None if is_load(record) else apdex_table(record, statistics, apdex)
     title = "Insert commands" if is_load(record) else "Operations"
-    further = [each for each in (loads_apart(record), parts_table(record), scores) if each is not None]
+    further = [
+        each
+        for each in (loads_apart(record), parts_table(record), request_parts_table(record), scores)
+        if each is not None
+    ]
     return Section(id="operations", title=title, short=title, blocks=[table, *further])
 
 

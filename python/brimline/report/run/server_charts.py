@@ -24,6 +24,8 @@ def server_charts(record: RunRecord, span: TimeSpan) -> list[Chart]:
         _cpu(window, record.intervals, span),
         _own_latency(window, span),
         _cache(window, span),
+        _buffer_pool(window, span),
+        _waiting(window, span),
         _admission(window, span),
         _connections(window, span),
         _operations(window, span),
@@ -95,6 +97,42 @@ def _cache(window: ServerWindow, span: TimeSpan) -> Chart | None:
         marked=Marked("checkpoint", grown_between(window, "checkpoints", while_gauge="checkpoint_running")),
         caption="From 80 % used or 5 % dirty on the server evicts in the background; from 95 % used or 20 % dirty on "
         "operations themselves have to evict. Those are WiredTiger's defaults.",
+    )
+
+
+def _buffer_pool(window: ServerWindow, span: TimeSpan) -> Chart | None:
+    return panel(
+        "buffer-pool",
+        "Buffer pool and checkpoints",
+        "% of the pool, and of the pages asked for",
+        [
+            Line("used", BLUE, share(window, "buffer_bytes_used", "buffer_bytes_max", scale=100.0)),
+            Line(
+                "changed and not yet written",
+                AMBER,
+                share(window, "buffer_bytes_dirty", "buffer_bytes_max", scale=100.0),
+            ),
+            Line("not in the pool", RED, ratio_of_growth(window, "buffer_misses", "buffer_requests", scale=100.0)),
+        ],
+        span,
+        unit="%",
+        marked=Marked("checkpoint", grown_between(window, "checkpoints", while_gauge="checkpoint_running")),
+        caption="Pages that statements asked for and that were not in the pool had to be read from the system, whose "
+        "own cache may have had them.",
+    )
+
+
+def _waiting(window: ServerWindow, span: TimeSpan) -> Chart | None:
+    return panel(
+        "sql-waits",
+        "Sessions that wait",
+        "sessions",
+        [
+            Line("for a lock", RED, gauge(window, "lock_waiters")),
+            Line("for the log", AMBER, gauge(window, "log_waiters")),
+        ],
+        span,
+        caption="At each look: what comes and goes in between isn't seen.",
     )
 
 

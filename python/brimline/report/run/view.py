@@ -59,7 +59,13 @@ def run_report(
         limit_section(observation),
         blocks.checks(observation.findings, intro=blocks.RUN_CHECKS_INTRO),
         blocks.environment(
-            record.environment, more=[_connects(record), _looks(record), blocks.not_watched(unwatched(record))]
+            record.environment,
+            more=[
+                _connects(record),
+                _looks(record),
+                blocks.sizes(record.server_facts),
+                blocks.not_watched(unwatched(record)),
+            ],
         ),
         blocks.reproduce(_command(record), _spec_text(record), _identity(record)),
         blocks.definitions(),

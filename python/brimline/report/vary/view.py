@@ -17,6 +17,7 @@ from brimline.report.search.view import command, identity
 from brimline.report.vary.as_json import vary_document
 from brimline.report.vary.charts import factor_charts
 from brimline.report.vary.claims import vary_claims
+from brimline.report.vary.databases import database_blocks, durability_remark, remarked
 from brimline.report.vary.tables import (
     combinations_table,
     curves_table,
@@ -82,6 +83,7 @@ def vary_report(
 ) -> Report:
     """The report of a factor sweep. `environment` is that of its first run."""
     counted = any(trial.counts for trial in trials)
+    remark = durability_remark(settings, trials)
     sections = [
         Section(
             id="level-differences",
@@ -102,6 +104,8 @@ def vary_report(
                 blocks=_charts(conclusion, settings, connections=False)),
         Section(id="combinations", title="Every combination", short="Combinations",
                 blocks=[combinations_table(conclusion, settings), *_present(_within(conclusion))] if trials else []),
+        Section(id="databases", title="What the databases promise and take", short="Databases",
+                blocks=database_blocks(settings, trials)),
         Section(id="plans", title="Plans that differ", short="Plans", blocks=plans_blocks(trials, settings)),
         Section(id="loading", title="Loading", short="Loading", blocks=_loads(conclusion)),
         Section(
@@ -122,7 +126,7 @@ def vary_report(
         name=_name(experiment, settings),
         subtitle=_subtitle(settings, environment),
         verdict=_verdict(conclusion, settings, trials),
-        sections=[section for section in sections if section.blocks],
+        sections=[remarked(section, remark) for section in sections if section.blocks],
         footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
         data=vary_document(experiment, trials, loads, conclusion, settings),
     )

@@ -1,0 +1,45 @@
+"""Owns when the servers of a comparison acknowledge a write: before it is on disk, or not before.
+
+A database that answers before its log is written is another thing than one that doesn't, and faster.
+"""
+
+from collections.abc import Iterable
+
+from brimline.analysis.acknowledgement import acknowledgement, concern_of
+from brimline.plan.targets import SqlTarget
+from brimline.record.model import RunRecord
+from brimline.servers.database import Durability, durability_of
+
+
+def record_durability(record: RunRecord) -> Durability:
+    """When the server of a run acknowledged writes, as far as its settings and the write concern tell."""
+    server = record.environment.get("server") or {}
+    target = record.plan.target
+    if isinstance(target, SqlTarget):
+        return durability_of(target.kind, server.get("settings") or {})
+    if target.kind not in ("wire", "driver"):
+        return Durability(on_disk=None, words="")
+    concern = concern_of(record) or {}
+    words = ", ".join(
+        f"{name}={value}"
+        for name, value in (("w", concern.get("w", 1)), ("j", concern.get("journal", concern.get("j"))))
+        if value is not None
+    )
+    return Durability(on_disk=acknowledgement(record).journal, words=words)
+
+
+def is_equal(durabilities: Iterable[Durability]) -> bool:
+    """Whether all of them are known to be the same."""
+    kinds = {each.on_disk for each in durabilities}
+    return len(kinds) <= 1 and None not in kinds
+
+
+def size_on_disk_bytes(record: RunRecord) -> int | None:
+    """What the data of a run takes in the end, indexes included; None where the server doesn't say."""
+    after = record.server_facts.get("after") or {}
+    table = (after.get("sql") or {}).get("table") or {}
+    collection = after.get("collStats") or {}
+    for found in (table.get("total_bytes"), table.get("file_bytes"), collection.get("totalSize")):
+        if isinstance(found, int):
+            return found
+    return None

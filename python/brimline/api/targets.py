@@ -1,0 +1,161 @@
+"""Owns what a plan, and a record, say of a server: one function for each protocol.
+
+A new protocol is a line in `target_on` and one in `server_of`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from brimline import _native
+from brimline.errors import UsageError
+from brimline.plan import TargetPlan, driver_target, http_target, sql_target, wire_target
+from brimline.servers import BUNDLED_LICENCE, Deployment, control_client, server_documents
+from brimline.servers.access import Access
+from brimline.servers.deployment import WITH_SESSIONS
+from brimline.spec import Spec
+from brimline.spec.own.http import HttpSpec
+
+_NOT_IN_TRANSACTIONS = frozenset({"available", "linearizable"})
+"""Read concerns that no transaction may have."""
+
+
+def target_on(spec: Spec, deployment: Deployment) -> TargetPlan:
+    """What a plan says about this deployment. Raises UsageError where the client that `spec` asks for can't do it."""
+    require_client(spec)
+    where = deployment.of_uri
+    if where is None:
+        return _mongodb_target(spec, deployment)
+    _require_own_client(spec)
+    if deployment.protocol == "http":
+        return http_target(
+            spec,
+            address=deployment.address,
+            authority=where.authority,
+            base=where.path,
+            tls=where.tls is not None,
+        )
+    assert deployment.protocol in ("mysql", "postgres")  # noqa: S101 - all others are above
+    return sql_target(
+        kind=deployment.protocol,
+        address=deployment.address,
+        database=where.database or spec.data.database,
+        tls=where.tls is not None,
+    )
+
+
+def opened_for(spec: Spec, deployment: Deployment) -> Deployment:
+    """The same with what `spec` has to open it: headers with secrets of the environment. Raises UsageError."""
+    if deployment.protocol != "http":
+        return deployment
+    login = deployment.access.login
+    of_address = None if login is None else (login.username or "", login.password or "")
+    headers = (spec.http or HttpSpec()).secret_headers(login=of_address)
+    access = Access(tls=deployment.access.tls, login=login, headers=tuple(headers))
+    return replace(deployment, access=access)
+
+
+def server_of(deployment: Deployment) -> dict[str, Any]:
+    """What a record says of the server."""
+    of_protocol = _mongodb_facts(deployment) if deployment.of_uri is None else {**deployment.facts}
+    return {
+        "engine": deployment.engine,
+        "kind": deployment.kind,
+        "version": deployment.version,
+        "same_host": deployment.local,
+        "started_by_brimline": deployment.is_own,
+        **({} if deployment.lab is None else {"lab": deployment.lab}),
+        **of_protocol,
+    }
+
+
+def _mongodb_facts(deployment: Deployment) -> Mapping[str, Any]:
+    with control_client(deployment.address, access=deployment.access) as client:
+        documents = server_documents(client)
+    bundled = deployment.binary is not None and deployment.binary.licence is not None
+    return {
+        "git_version": deployment.git_version,
+        "openssl": documents.get("buildInfo", {}).get("openssl", {}).get("running"),
+        "sessions": deployment.sessions,
+        **({} if deployment.compressor is None else {"compressor": deployment.compressor}),
+        **documents,
+        **({"licence": BUNDLED_LICENCE} if bundled else {}),
+    }
+
+
+def _mongodb_target(spec: Spec, deployment: Deployment) -> TargetPlan:
+    _require_transactions(spec, deployment)
+    target = wire_target(
+        spec,
+        address=deployment.address,
+        routers=deployment.routers,
+        shards=deployment.shards,
+        reads=deployment.reads,
+        read_concern=deployment.read_concern,
+        replica_set=deployment.replica_set,
+        retry_reads=deployment.retry_reads,
+        retry_writes=deployment.retry_writes,
+        sessions=deployment.sessions,
+        # A router's processors say nothing about those of the shards behind it.
+        cpu_count=None if deployment.kind == "mongos" else deployment.cpu_count,
+        # A lab may have put a line between.
+        beside_server=deployment.local and "network" not in (deployment.lab or {}),
+    )
+    if spec.target.kind == "wire":
+        return target
+    if len(deployment.addresses) > 1 or deployment.reads is not None or deployment.compressor is not None:
+        raise driver_needs_one_server()
+    if deployment.retry_reads or deployment.retry_writes:
+        raise UsageError(
+            "the official driver is measured without retries, and this address asks for them",
+            hint="add retryReads=false&retryWrites=false to the connection string",
+        )
+    return driver_target(target)
+
+
+def _require_transactions(spec: Spec, deployment: Deployment) -> None:
+    """Raises UsageError where transactions are asked of a target that has none."""
+    if not spec.has_transactions:
+        return
+    if spec.target.kind == "driver":
+        raise UsageError(
+            "the official driver is measured without transactions",
+            hint="leave --target driver out, or operations.transaction",
+        )
+    if deployment.shards:
+        raise UsageError(
+            "client-routed shards know nothing of each other, so that no transaction spans them",
+            hint="take a replica set or a sharded cluster",
+        )
+    if deployment.kind not in WITH_SESSIONS:
+        raise UsageError(
+            f"transactions need a replica set or a sharded cluster, and this is a {deployment.kind} server",
+            hint="a set of one member is enough; without an address, brimline starts one",
+        )
+    if deployment.read_concern in _NOT_IN_TRANSACTIONS:
+        raise UsageError(
+            f"no transaction reads with the read concern {deployment.read_concern}",
+            hint="readConcernLevel may be local, majority or snapshot, or be left out",
+        )
+
+
+def _require_own_client(spec: Spec) -> None:
+    if spec.target.kind == "driver":
+        raise UsageError("the official driver is MongoDB's", hint="leave --target driver out for another server")
+
+
+def driver_needs_one_server() -> UsageError:
+    """The error of what brimline's own client can do and the driver isn't measured on."""
+    return UsageError(
+        "the official driver is measured on one server, its messages as they are",
+        hint="give the address of one server with directConnection=true, without a read preference and compressors",
+    )
+
+
+def require_client(spec: Spec) -> None:
+    """Raises UsageError where this build hasn't the client that `spec` asks for."""
+    if spec.target.kind == "driver" and not _native.HAS_DRIVER:
+        raise UsageError(
+            "this build of brimline is without the official driver",
+            hint="build one that has it, from the sources: make driver",
+        )
