@@ -296,6 +296,8 @@ def test_a_server_that_dies_is_told_though_a_pipe_stays_open(brimline_cli: Comma
         ("--writeConcern", "{w:'majority'}"),
         ("-v",),
         ("-vvv", "--verbose"),
+        ("--verbose=3",),
+        ("-v=5",),
     ],
     ids=" ".join,
 )

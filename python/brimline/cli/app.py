@@ -17,7 +17,7 @@ import typer
 
 from brimline.cli import told
 from brimline.cli.help import GroupedCommand
-from brimline.cli.mongo_flags import hint_for, refuse_host
+from brimline.cli.mongo_flags import hint_for, refuse_host, without_levels
 from brimline.cli.talk import let_talk_be_lost
 from brimline.errors import BrimlineError, ExitCode, ResourceError, redact_text
 from brimline.process_list import hide
@@ -146,6 +146,7 @@ def _exit_code(arguments: list[str]) -> int:
     try:
         refuse_host(_called(arguments), arguments)
         program = _program([_called(arguments)])
+        arguments = without_levels(_called(arguments), arguments)
         result = program(args=arguments or ["--help"], prog_name="brimline", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except typer.Exit as error:

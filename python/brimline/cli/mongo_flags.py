@@ -1,5 +1,6 @@
 """Owns what flags of MongoDB's own tools would be here: all that they say of a server is in the connection string."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -43,6 +44,7 @@ _OPTION_OF_ADDRESS: Final[Mapping[str, str]] = {
 }
 _LIKE_MONGO_TOOLS: Final = ("import", "stat")
 """Verbs that stand for a tool of MongoDB's, where `-h` takes a host."""
+_LEVEL: Final = re.compile(r"^(--verbose|-v)=[0-9]{1,3}$")
 _SCHEMES: Final = ("mongodb://", "mongodb+srv://")
 FLAGS: Final = (*_HINTS, *_OPTION_OF_ADDRESS)
 
@@ -61,6 +63,11 @@ def refuse_host(verb: str | None, words: Sequence[str]) -> None:
     for word, after in zip(words, [*words[1:], "-"], strict=True):
         if (word == "-h" and not after.startswith("-")) or (word.startswith("-h") and word != "-h"):
             raise UsageError(f"-h takes no host in brimline {verb}", hint=_HINTS["-h"])
+
+
+def without_levels(verb: str | None, words: Sequence[str]) -> list[str]:
+    """The words without the level that mongoimport's `--verbose` may have: the record holds all of it at each."""
+    return [_LEVEL.sub(r"\1", word) if verb == "import" else word for word in words]
 
 
 def refuse_address(files: Sequence[str]) -> None:
