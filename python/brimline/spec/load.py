@@ -181,7 +181,7 @@ def _with_overrides(values: dict[str, Any], overrides: Mapping[str, object]) -> 
 
 def _keys(path: str) -> list[str]:
     """The keys of a dotted path; the point of `response_p99.9` belongs to its name."""
-    return re.split(r"\.(?!\d)", path)
+    return re.split(r"\.(?!\d+$)", path)
 
 
 def _set(values: dict[str, Any], keys: Sequence[str], value: object) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from brimline.api.options.group import Group, option
 from brimline.errors import UsageError
 
-_LIMIT = re.compile(r"(?:(?P<kind>[a-z_]+)\.)?(?P<figure>p\d[\d.]*|error_rate)\s*=\s*(?P<value>\S.*)")
+_LIMIT = re.compile(r"(?:(?P<kind>[^.=]+)\.)?(?P<figure>p\d[\d.]*|error_rate)\s*=\s*(?P<value>\S.*)")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,11 +13,12 @@ from brimline.compat.jmeter.requests import Step
 from brimline.compat.jmeter.scope import is_step
 from brimline.compat.jmeter.texts import Ref, Text, settled, written
 from brimline.compat.jmeter.timers import Pause
-from brimline.spec.own.operations import BUILT_IN_KINDS
+from brimline.errors import visible
+from brimline.spec.own.operations import BUILT_IN_KINDS, can_name_operation
 
-_NAME_MAX: Final = 48
-_STEP_NAME_MAX: Final = 76
-_NOT_IN_A_NAME: Final = re.compile(r"[^\w-]+")
+_NAME_MAX: Final = 76
+"""Leaves room for a number behind a name."""
+_NOT_IN_A_NAME: Final = re.compile(r"[.=,\"\x00-\x1f\x7f-\x9f]+")
 _KINDS: Final = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 
@@ -50,7 +51,8 @@ class OperationWriter:
         return steps[0].name if is_whole and steps[0].name else group.element.name
 
     def _name(self, wanted: str, flow: Flow) -> str:
-        word = _NOT_IN_A_NAME.sub("_", wanted).strip("_")[: _NAME_MAX - 4] or "requests"
+        word = _NOT_IN_A_NAME.sub("_", " ".join(wanted.split()))[:_NAME_MAX].strip()
+        word = word if can_name_operation(word) else "requests"
         word = f"{word}_" if word in BUILT_IN_KINDS else word
         name, number = word, 1
         while name in self._taken:
@@ -137,7 +139,7 @@ class OperationWriter:
 
 def _step_name(step: Step, names: Counter[str]) -> str:
     """A request's label; the second of a label in an operation has its number."""
-    label = re.sub(r"\s+", " ", step.label).replace("/", "∕")[:_STEP_NAME_MAX].strip() or "request"
+    label = " ".join(visible(step.label).split())[:_NAME_MAX].strip() or "request"
     names[label] += 1
     return label if names[label] == 1 else f"{label} {names[label]}"
 

@@ -20,7 +20,9 @@ from brimline.spec.readers import shown
 OPERATIONS_MAX: Final = 64
 BUILT_IN_KINDS: Final = ("read", "update", "insert", "scan", "read_modify_write", "load", "transaction")
 """Names of brimline's own operations, which reports know as such."""
-_NAME_LENGTH_MAX: Final = 48
+_NAME_LENGTH_MAX: Final = 80
+_NOT_IN_A_NAME: Final = frozenset('.=,"')
+"""What limits and settings on the command line separate names by."""
 _OWN_CONNECTIONS_MAX: Final = 32
 # Shares typed as fractions may be rounded: 0.33 + 0.33 + 0.33.
 SHARE_SUM_TOLERANCE: Final = 0.0101
@@ -209,6 +211,17 @@ class OwnOperations(Part):
         return self
 
 
+def can_name_operation(name: str) -> bool:
+    """Whether an operation may be called so: text on one line, such as a label of another tool."""
+    return (
+        0 < len(name) <= _NAME_LENGTH_MAX
+        and name == name.strip()
+        and name.isprintable()
+        and any(map(str.isalnum, name))
+        and not _NOT_IN_A_NAME & set(name)
+    )
+
+
 def _check_names(value: dict[str, Any]) -> None:
     if not value:
         raise Problem((), "names no operation", "write it like {latest: {find: {collection: orders}}}")
@@ -219,8 +232,8 @@ def _check_names(value: dict[str, Any]) -> None:
         if name in BUILT_IN_KINDS:
             hint = f"choose another name, such as my_{name}"
             raise Problem((name,), f"{name} is one of brimline's own operations", hint)
-        if not name.replace("_", "a").replace("-", "a").isalnum() or len(name) > _NAME_LENGTH_MAX:
-            hint = f"take at most {_NAME_LENGTH_MAX} letters, digits, _ and -"
+        if not can_name_operation(name):
+            hint = f"take at most {_NAME_LENGTH_MAX} characters on one line, without points, commas, = and quotes"
             raise Problem((name,), f"{shown(name)} can't name an operation", hint)
         if not isinstance(given, dict):
             hint = "write {share: 50%, find: {collection: orders}}"

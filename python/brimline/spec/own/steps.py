@@ -130,8 +130,8 @@ class StepReader(ABC):
 
     def _name(self, given: Any, default: str, path: Path) -> str:
         if given is not None:
-            if not isinstance(given, str) or not given.strip() or len(given) > _NAME_LENGTH_MAX or "/" in given:
-                hint = f"take text of at most {_NAME_LENGTH_MAX} characters without /"
+            if not isinstance(given, str) or not _is_line(given) or len(given) > _NAME_LENGTH_MAX:
+                hint = f"take text of at most {_NAME_LENGTH_MAX} characters on one line"
                 raise Problem(path, f"{shown(given)} can't name a step", hint)
             if given in self._names:
                 raise Problem(path, f"there are two steps called {shown(given)}", "give each its own name")
@@ -143,3 +143,7 @@ class StepReader(ABC):
             name = f"{default} {number}"
         self._names.add(name)
         return name
+
+
+def _is_line(text: str) -> bool:
+    return bool(text.strip()) and text.isprintable()

@@ -165,9 +165,12 @@ def test_names_are_labels(tmp_path: Path) -> None:
         return list(workload(tmp_path, plan_text(group(*body, name="Group 1")))["operations"])
 
     assert operations(A) == ["A"]
-    assert operations(controller("TransactionController", A, B, name="Buy it")) == ["Buy_it"]
-    assert operations(A, B) == ["Group_1"]
+    assert operations(controller("TransactionController", A, B, name="Buy it")) == ["Buy it"]
+    assert operations(A, B) == ["Group 1"]
     assert operations(controller("RandomController", sampler("首页"), sampler("read"))) == ["首页", "read_"]
+    assert operations(sampler("GET /orders/{id}")) == ["GET /orders/{id}"]
+    assert operations(sampler(" a.html?x=1 ")) == ["a_html?x_1"]
+    assert operations(sampler("-")) == ["requests"]
 
 
 def test_quotas_count_as_jmeter() -> None:

@@ -406,9 +406,9 @@ REQUESTS = [
         "move the step that saves it before this one",
     ),
     (
-        "{steps: [{get: /a, name: x/y}]}",
-        'steps[0].name: "x/y" can\'t name a step',
-        "take text of at most 80 characters without /",
+        '{steps: [{get: /a, name: " "}]}',
+        'steps[0].name: " " can\'t name a step',
+        "take text of at most 80 characters on one line",
     ),
     (
         "{steps: [{get: /a, name: x}, {get: /b, name: x}]}",

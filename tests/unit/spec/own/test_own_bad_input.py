@@ -222,7 +222,7 @@ WHOLE = [
     ("operations: {read: 0.5, update: 0.5}", "operations.read: must be an operation with steps", "write read: {share: 50%"),
     ("operations: [read, update]", "operations: must be operations by name, not a list", "write operations: {look: {share: 50%"),
     ("operations: read", 'operations: must be operations by name, not "read"', "write operations: {look: {share: 50%"),
-    ("operations: {a/b: {find: {collection: orders}}}", 'operations.a/b: "a/b" can\'t name an operation', "take at most 48"),
+    ("operations: {a=b: {find: {collection: orders}}}", 'operations.a=b: "a=b" can\'t name an operation', "take at most 80"),
     ("operations: {}", "operations: ", ""),
     ("operations: {a: {share: 50%, find: {collection: orders}}, b: {share: 0.5, find: {collection: orders}}}", "operations: mix percentages and plain numbers", "write all shares the same way"),
     ("operations: {a: {share: 0, find: {collection: orders}}}", "operations: have shares that add up to 0", "give at least one"),
