@@ -152,6 +152,8 @@ pub fn cell<'a>(document: &'a [u8], column: &Column) -> Cell<'a> {
     match (column.column_type, value) {
         (ColumnType::Json, Value::Null) => Cell::Value(Value::Null),
         (ColumnType::Json, value) => Cell::Json(value),
+        // YCSB's fields are bytes that are text.
+        (ColumnType::Text, Value::Binary(bytes, _)) => Cell::Value(Value::String(bytes)),
         (_, value) => Cell::Value(value),
     }
 }
@@ -246,6 +248,23 @@ mod tests {
         assert_eq!(append_insert(&bulk, &documents, &Plain, &mut out), Ok(2));
         let expected = r#"INSERT INTO "t" ("id","ci""ty","tags","all") VALUES (1,'O''Hare\\','["x"]','{"_id":1,"a":{"city":"O''Hare\\\\"},"tags":["x"]}'),(2,NULL,NULL,'{"_id":2,"a":5}')"#;
         assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    #[test]
+    fn bytes_in_a_column_of_text_are_its_text() {
+        let columns = vec![
+            column("field0", Some("field0"), ColumnType::Text),
+            column("raw", Some("field0"), ColumnType::Bytes),
+        ];
+        let bulk = Bulk { table: "usertable".to_owned(), columns, form: Form::Rows };
+        let field = bson::Binary { subtype: bson::spec::BinarySubtype::Generic, bytes: b"it's".to_vec() };
+        let mut out = Vec::new();
+        let documents = array(bson::bson!([{ "field0": field }]));
+        assert_eq!(append_insert(&bulk, &documents, &Plain, &mut out), Ok(1));
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            r#"INSERT INTO "usertable" ("field0","raw") VALUES ('it''s',aXQncw==)"#
+        );
     }
 
     #[test]

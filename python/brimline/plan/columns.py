@@ -1,6 +1,7 @@
 """Owns the columns that the fields of a collection become in an SQL database: which type takes all of their values."""
 
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from brimline.plan.targets import BulkColumn, ColumnType
@@ -13,7 +14,9 @@ Dialect = Literal["mysql", "postgres"]
 """MariaDB and MySQL, or PostgreSQL: what a target is called by."""
 
 VARCHAR_MAX: Final = 255
-"""The longest text that has a bounded type of its own; what is longer, or may be, is a TEXT."""
+"""How long a text may be that isn't a TEXT. All are as long: a workload may write longer ones than those loaded."""
+_VARCHARS_BYTES_MAX: Final = 60_000
+"""What such columns of one table may take in MariaDB, whose rows are at most 65 535 bytes without long text."""
 _TEXT_BYTES_MAX: Final = 65_535
 _INT32: Final = range(-(2**31), 2**31)
 _KEY_CHARACTERS_MAX: Final = 192
@@ -90,7 +93,7 @@ class Column:
 
 def key_column(name: str, dialect: Dialect) -> Column:
     """The column of `_id`, a text that the engine makes: in the order of its bytes, as MongoDB has it."""
-    return Column(name, ("_id",), "text", _varchar(VARCHAR_MAX, dialect))
+    return Column(name, ("_id",), "text", _varchar(dialect))
 
 
 def field_column(name: str, value: Any, dialect: Dialect) -> Column:
@@ -117,22 +120,35 @@ def column_type(value: Any) -> ColumnType:
 
 
 def sql_type(value: Any, kind: ColumnType, dialect: Dialect) -> str:
-    """The same in SQL, as narrow as the values allow."""
+    """The same in SQL."""
     if isinstance(value, generators.UuidValue) and dialect == "mysql":
         return "BINARY(16)"
     if kind != "text":
         return _NAMES[dialect][kind]
     characters = _characters_max(value)
     if characters <= VARCHAR_MAX:
-        return _varchar(characters, dialect)
+        return _varchar(dialect)
     if dialect == "mysql" and characters * _CHARACTER_BYTES_MAX > _TEXT_BYTES_MAX:
         return "LONGTEXT"
     return _NAMES[dialect]["text"]
 
 
-def _varchar(characters: int, dialect: Dialect) -> str:
+def fitted(columns: Sequence[Column], indexed: Collection[str], dialect: Dialect) -> list[Column]:
+    """`columns`, those of text that no index needs as TEXT where a row of MariaDB would be too long."""
+    varchar = _varchar(dialect)
+    count = sum(column.sql == varchar for column in columns)
+    if dialect == "postgres" or count * VARCHAR_MAX * _CHARACTER_BYTES_MAX <= _VARCHARS_BYTES_MAX:
+        return list(columns)
+    text = _NAMES[dialect]["text"]
+    return [
+        replace(column, sql=text) if column.sql == varchar and column.name not in indexed else column
+        for column in columns
+    ]
+
+
+def _varchar(dialect: Dialect) -> str:
     # PostgreSQL compares by the language of the database, unless a column says otherwise.
-    return f"VARCHAR({max(1, characters)})" + (' COLLATE "C"' if dialect == "postgres" else "")
+    return f"VARCHAR({VARCHAR_MAX})" + (' COLLATE "C"' if dialect == "postgres" else "")
 
 
 def _scalar_type(values: list[Scalar]) -> ColumnType:

@@ -11,7 +11,16 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from brimline.errors import UsageError
-from brimline.plan.columns import Column, Dialect, column_type, field_column, key_column, plain_columns, sql_type
+from brimline.plan.columns import (
+    Column,
+    Dialect,
+    column_type,
+    field_column,
+    fitted,
+    key_column,
+    plain_columns,
+    sql_type,
+)
 from brimline.plan.targets import Bulk
 from brimline.spec import generators
 from brimline.spec.model import Spec
@@ -111,7 +120,7 @@ def _ycsb_table(spec: Spec, dialect: Dialect) -> SqlTable:
     if data.template is None:
         fields = plain_columns(data, dialect)
     else:
-        fields = [field_column(name, value, dialect) for name, value in data.template.items()]
+        fields = fitted([field_column(name, value, dialect) for name, value in data.template.items()], (), dialect)
     return _made(data.collection, data.collection, [key_column(YCSB_KEY, dialect), *fields], dialect)
 
 
@@ -125,7 +134,8 @@ def _table(name: str, shape: CollectionSpec, asked: TableSpec, dialect: Dialect)
     else:
         fields = [field_column(field, value, dialect) for field, value in template.items()]
     key = _KEY if _KEY not in {each.name for each in fields} else "_id"
-    columns = [key_column(key, dialect), *fields]
+    indexed = {field for index in shape.indexes for field in index.keys}
+    columns = [key_column(key, dialect), *fitted(fields, indexed, dialect)]
     table = _made(name, shape.collection, columns, dialect)
     children = [_child(table, field, (template or {})[field], shape, place) for field in asked.child]
     by_name = {column.name: column for column in columns} | {"_id": columns[0]}

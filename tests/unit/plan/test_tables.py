@@ -51,10 +51,10 @@ def test_tables_of_mariadb(tmp_path: Path) -> None:
     assert table.create.splitlines() == [
         "CREATE TABLE `orders` (",
         "  `id` VARCHAR(255) NOT NULL,",
-        "  `customer` VARCHAR(192),",
+        "  `customer` VARCHAR(255),",
         "  `created` DATETIME(3),",
         "  `total` DOUBLE,",
-        "  `status` VARCHAR(4),",
+        "  `status` VARCHAR(255),",
         "  `items` JSON,",
         "  PRIMARY KEY (`id`)",
         ") ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
@@ -72,10 +72,10 @@ def test_tables_of_postgresql(tmp_path: Path) -> None:
     assert table.create.splitlines() == [
         'CREATE TABLE "orders" (',
         '  "id" VARCHAR(255) COLLATE "C" NOT NULL,',
-        '  "customer" VARCHAR(192) COLLATE "C",',
+        '  "customer" VARCHAR(255) COLLATE "C",',
         '  "created" TIMESTAMP(3) WITH TIME ZONE,',
         '  "total" DOUBLE PRECISION,',
-        '  "status" VARCHAR(4) COLLATE "C",',
+        '  "status" VARCHAR(255) COLLATE "C",',
         '  "items" JSONB,',
         '  PRIMARY KEY ("id")',
         ")",
@@ -102,11 +102,11 @@ def test_a_child_table_has_a_row_for_each_element_and_the_indexes_of_its_fields(
     )["orders"]
     assert table.after_load == (
         "CREATE TABLE `orders_items` (\n  `orders_id` VARCHAR(255) NOT NULL,\n  `position` INTEGER NOT NULL,\n"
-        "  `sku` VARCHAR(5),\n  `n` INT,\n  PRIMARY KEY (`orders_id`, `position`)\n"
+        "  `sku` VARCHAR(255),\n  `n` INT,\n  PRIMARY KEY (`orders_id`, `position`)\n"
         ") ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
         "INSERT INTO `orders_items` (`orders_id`, `position`, `sku`, `n`) SELECT p.`id`, e.place - 1, e.c0, e.c1 "
-        "FROM `orders` p, JSON_TABLE(p.`items`, '$[*]' COLUMNS (place FOR ORDINALITY, c0 VARCHAR(5) PATH '$.\"sku\"', "
-        "c1 INT PATH '$.\"n\"')) e",
+        "FROM `orders` p, JSON_TABLE(p.`items`, '$[*]' COLUMNS (place FOR ORDINALITY, "
+        "c0 VARCHAR(255) PATH '$.\"sku\"', c1 INT PATH '$.\"n\"')) e",
         "CREATE INDEX `orders_items_items.sku_1` ON `orders_items` (`sku`)",
         "ALTER TABLE `orders` DROP COLUMN `items`",
         "CREATE INDEX `orders_status_1` ON `orders` (`status`)",
@@ -138,14 +138,14 @@ def test_a_child_table_of_postgresql_takes_plain_elements(tmp_path: Path) -> Non
         ({"kind": "string", "length": 256}, "TEXT", 'TEXT COLLATE "C"'),
         ({"kind": "string", "length": 20_000}, "LONGTEXT", 'TEXT COLLATE "C"'),
         ({"kind": "fake", "what": "sentence"}, "TEXT", 'TEXT COLLATE "C"'),
-        ({"kind": "text", "parts": ["web-", {"kind": "int", "max": 9}]}, "VARCHAR(24)", 'VARCHAR(24) COLLATE "C"'),
+        ({"kind": "text", "parts": ["web-", {"kind": "int", "max": 9}]}, "VARCHAR(255)", 'VARCHAR(255) COLLATE "C"'),
         ({"kind": "text", "parts": [{"kind": "double"}]}, "TEXT", 'TEXT COLLATE "C"'),
         ("uuid", "BINARY(16)", "BYTEA"),
         ("binary", "LONGBLOB", "BYTEA"),
-        ("object_id", "VARCHAR(24)", 'VARCHAR(24) COLLATE "C"'),
+        ("object_id", "VARCHAR(255)", 'VARCHAR(255) COLLATE "C"'),
         ("point", "JSON", "JSONB"),
         ({"kind": "document", "fields": {"a": "int"}}, "JSON", "JSONB"),
-        ({"kind": "choice", "of": ["订单", "b"]}, "VARCHAR(2)", 'VARCHAR(2) COLLATE "C"'),
+        ({"kind": "choice", "of": ["订单", "b"]}, "VARCHAR(255)", 'VARCHAR(255) COLLATE "C"'),
         ({"kind": "choice", "of": [1, 2, None]}, "INT", "INTEGER"),
         ({"kind": "choice", "of": [1, 2**40]}, "BIGINT", "BIGINT"),
         ({"kind": "choice", "of": [1, 2.5]}, "DOUBLE", "DOUBLE PRECISION"),
@@ -153,7 +153,7 @@ def test_a_child_table_of_postgresql_takes_plain_elements(tmp_path: Path) -> Non
         ({"kind": "choice", "of": [1, "a"]}, "JSON", "JSONB"),
         ({"kind": "choice", "of": [True, 1]}, "JSON", "JSONB"),
         ({"kind": "constant", "value": None}, "JSON", "JSONB"),
-        ({"kind": "constant", "value": "x"}, "VARCHAR(1)", 'VARCHAR(1) COLLATE "C"'),
+        ({"kind": "constant", "value": "x"}, "VARCHAR(255)", 'VARCHAR(255) COLLATE "C"'),
     ],
 )
 def test_a_column_takes_every_value_of_its_generator(tmp_path: Path, field: Any, mariadb: str, postgresql: str) -> None:
@@ -162,6 +162,15 @@ def test_a_column_takes_every_value_of_its_generator(tmp_path: Path, field: Any,
         for dialect in ("mysql", "postgres")
     ]
     assert found == [mariadb, postgresql]
+
+
+def test_a_row_of_mariadb_with_many_texts_fits(tmp_path: Path) -> None:
+    fields = {f"f{number}": {"kind": "string", "length": 9} for number in range(70)}
+    collections = {"orders": {"records": 1, "fields": fields, "indexes": [{"f3": 1}]}}
+    mariadb = _tables(tmp_path, "mysql", collections=collections)["orders"]
+    assert [each.name for each in mariadb.columns if each.sql.startswith("VARCHAR")] == ["id", "f3"]
+    postgresql = _tables(tmp_path, "postgres", collections=collections)["orders"]
+    assert all(each.sql.startswith("VARCHAR") for each in postgresql.columns)
 
 
 def test_records_of_ycsb_are_as_its_jdbc_binding_has_them() -> None:
