@@ -37,7 +37,7 @@ def workloads(brimline_cli: CommandLine) -> tuple[Path, Path]:
         ("scan", "examples/queries-with-plans.yaml"),
         ("stat",),
         ("import", "/dev/null", "--type", "csv", "--headerline", "--collection", "c"),
-        ("init",),
+        ("init", "shop.orders"),
     ],
     ids=lambda verb: verb[0],
 )
