@@ -28,11 +28,12 @@ def listens(pid: int, port: int) -> bool:
 
 def server_on_port(port: int) -> int | None:
     """The pid of the mongod or mongos that listens on `port`; None where there is none that can be told."""
-    if not _listening_inodes(port):
+    inodes = _listening_inodes(port)
+    if not inodes:
         return None
     pids = (int(each.name) for each in _PROC.iterdir() if each.name.isdigit())
     servers = (pid for pid in pids if process_name(pid) in _SERVER_NAMES)
-    return next((pid for pid in servers if _holds(pid, port)), None)
+    return next((pid for pid in servers if _holds(pid, inodes)), None)
 
 
 def listening_process(port: int) -> int | None:
@@ -41,10 +42,11 @@ def listening_process(port: int) -> int | None:
     Of several with the same socket, as the workers of a service have it, it is the one that started the others. One
     that only passes on what is sent to another place tells nothing of the server.
     """
-    if not _listening_inodes(port):
+    inodes = _listening_inodes(port)
+    if not inodes:
         return None
     pids = [int(each.name) for each in _PROC.iterdir() if each.name.isdigit()]
-    holders = {pid for pid in pids if _holds(pid, port)}
+    holders = {pid for pid in pids if _holds(pid, inodes)}
     oldest = sorted(pid for pid in holders if parent_of(pid) not in holders)
     return oldest[0] if oldest and process_name(oldest[0]) not in _PASSING_ON else None
 
@@ -58,10 +60,10 @@ def parent_of(pid: int) -> int | None:
     return int(stat.rpartition(")")[2].split()[1])
 
 
-def _holds(pid: int, port: int) -> bool:
+def _holds(pid: int, inodes: frozenset[str]) -> bool:
     """As `listens`, but a process that can't be looked into is none: several servers of another user's would all be."""
     try:
-        return not _listening_inodes(port).isdisjoint(_socket_inodes(pid))
+        return not inodes.isdisjoint(_socket_inodes(pid))
     except OSError:
         return False
 

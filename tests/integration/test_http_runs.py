@@ -1,0 +1,192 @@
+"""Runs on an HTTP service: what is measured, what is said of the service, and what is refused before the run."""
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brimline.record import read_record
+from tests.support.certificates import authority
+from tests.support.command_line import CommandLine, Outcome
+from tests.support.order_service import Answer, Asked, OrderService, order_service
+
+SHOP = """
+name: shop
+protocol: http
+values:
+  id: {kind: int, min: 1, max: 9}
+operations:
+  look: {share: 75%, get: {path: /orders/$id}, expect: {status: 200, json: {state: open}}}
+  place:
+    share: 25%
+    steps:
+      - post: {path: /orders, json: {customer: $id}}
+        expect: {status: 201}
+        save: {order: json.id}
+      - get: {path: /orders/$order}
+"""
+SHORT = ("--duration", "400ms", "--warmup", "0s", "--connections", "2")
+
+
+def shop(asked: Asked) -> Answer:
+    if asked.method == "POST":
+        return 201, {"id": 5}
+    if "/orders/" not in asked.path:
+        return 404, {}
+    return 200, {"id": int(asked.path.rpartition("/")[2]), "state": "open"}
+
+
+@pytest.fixture
+def service() -> Iterator[OrderService]:
+    with order_service() as service:
+        service.answer = shop
+        yield service
+
+
+@pytest.fixture
+def workload(brimline_cli: CommandLine) -> Path:
+    path = brimline_cli.directory / "shop.yaml"
+    path.write_text(SHOP)
+    return path
+
+
+def run(cli: CommandLine, workload: Path, uri: str, *words: str, environment: dict[str, str] | None = None) -> Outcome:
+    return cli.run("run", str(workload), "--uri", uri, *SHORT, "--json", *words, environment=environment)
+
+
+def checks(document: Any) -> dict[str, Any]:
+    return {each["name"]: each for each in document["checks"]}
+
+
+def test_a_run_on_a_service(brimline_cli: CommandLine, service: OrderService, workload: Path) -> None:
+    done = run(brimline_cli, workload, service.uri)
+
+    assert done.exit_code == 0, done.stderr
+    (directory,) = brimline_cli.record_directories()
+    record = read_record(directory)
+    assert record.summary is not None
+    assert record.summary["failed"] == 0
+    assert record.summary["command_names"]["GET"]["answered"] > 0
+    assert record.environment["server"]["engine"] == "HTTP"
+    assert record.environment["server"]["server"] == "orders/1.0"
+    found = checks(done.json())["opcounters"]
+    assert (found["result"], found["evidence"]) == ("unknown", "what a service counts only its own log knows")
+    assert record.server[-1]["server_cpu_ns"] is not None
+    parts = done.json()["operations"]["look"]["request_parts"]
+    assert parts["first_byte"]["count"] > 0
+    assert parts["transfer"]["count"] > 0
+    html = (directory / "report.html").read_text()
+    assert "look: to the first byte" in html
+    assert "orders/1.0" in html
+
+
+def test_each_operation_is_tried_once_before_the_run(
+    brimline_cli: CommandLine, service: OrderService, workload: Path
+) -> None:
+    done = run(brimline_cli, workload, f"{service.uri}/api", "--operations", "1", "--connections", "1")
+
+    assert done.exit_code in (0, 4), done.stderr
+    assert service.paths[0] == "GET /api"
+    tried = service.paths[1:4]
+    assert tried[0].startswith("GET /api/orders/")
+    assert tried[1:] == ["POST /api/orders", "GET /api/orders/5"]
+
+
+def test_a_service_that_answers_404_to_everything_is_one_error(
+    brimline_cli: CommandLine, service: OrderService, workload: Path
+) -> None:
+    service.answer = lambda asked: (404, {})
+
+    done = run(brimline_cli, workload, service.uri)
+
+    assert done.exit_code == 2
+    assert done.stderr.count("error:") == 1
+    assert "operations.look: the service answers otherwise than is expected" in done.stderr
+    assert "404" in done.stderr
+    assert len(service.asked) == 1 + 5
+    assert brimline_cli.record_directories() == []
+
+
+def test_what_is_missing_by_chance_is_no_reason_to_refuse(
+    brimline_cli: CommandLine, service: OrderService, workload: Path
+) -> None:
+    first = iter([(404, {})])
+    service.answer = lambda asked: next(first, None) or shop(asked) if "/orders/" in asked.path else shop(asked)
+
+    assert run(brimline_cli, workload, service.uri).exit_code == 0
+
+
+def test_failures_are_told_by_status_with_an_example(
+    brimline_cli: CommandLine, service: OrderService, workload: Path
+) -> None:
+    service.answer = lambda asked: (
+        (500, {"why": "two orders in one millisecond"}) if asked.method == "POST" else shop(asked)
+    )
+
+    done = run(brimline_cli, workload, service.uri)
+
+    assert done.exit_code == 4, done.stderr
+    assert "place failed when it was tried" in done.stderr
+    (error,) = done.json()["errors"]
+    assert error["code"] == 500
+    assert error["operation"] == "place"
+    assert error["count"] == done.json()["operations"]["place"]["failed"] > 0
+
+
+def test_a_rate_and_a_search_are_of_a_service_too(
+    brimline_cli: CommandLine, service: OrderService, workload: Path
+) -> None:
+    steady = run(brimline_cli, workload, service.uri, "--rate", "400/s")
+    swept = brimline_cli.run(
+        *("sweep", workload, "--uri", service.uri, "--connections", "1,2", "--duration", "200ms", "--warmup", "0s"),
+        "--json",
+    )
+
+    assert steady.exit_code in (0, 4), steady.stderr
+    assert steady.json()["operations"]["look"]["response"]["count"] > 0
+    assert swept.exit_code in (0, 4), swept.stderr
+
+
+def test_secrets_of_the_environment_are_sent_and_stored_nowhere(
+    brimline_cli: CommandLine, service: OrderService, workload: Path
+) -> None:
+    workload.write_text(SHOP + "http: {headers: {x-key: {env: KEY}}, basic: {username: u, password: {env: PASS}}}\n")
+
+    done = run(brimline_cli, workload, service.uri, environment={"KEY": "k3y-s3cret", "PASS": "p4ss-s3cret"})
+    last = service.asked[-1].headers
+    missing = run(brimline_cli, workload, service.uri, environment={"KEY": "k3y-s3cret"})
+
+    assert done.exit_code == 0, done.stderr
+    assert last["x-key"] == "k3y-s3cret"
+    assert base64.b64decode(last["authorization"].removeprefix("Basic ")).decode() == "u:p4ss-s3cret"
+    assert brimline_cli.files_with("s3cret") == []
+    assert missing.exit_code == 2
+    assert "PASS" in missing.stderr
+
+
+def test_a_service_with_tls(brimline_cli: CommandLine, workload: Path, tmp_path: Path) -> None:
+    signing = authority(tmp_path, "trusted")
+    with order_service(signing.sign("server")) as service:
+        service.answer = shop
+        trusted = run(brimline_cli, workload, f"{service.uri}?tlsCAFile={signing.certificate}")
+        untrusted = run(brimline_cli, workload, service.uri)
+        plain = run(brimline_cli, workload, service.uri.replace("https", "http"))
+
+    assert trusted.exit_code == 0, trusted.stderr
+    assert untrusted.exit_code == 5
+    assert "not signed by an authority that is trusted here" in untrusted.stderr
+    assert plain.exit_code == 5
+
+
+def test_a_comparison_of_runs_on_services(brimline_cli: CommandLine, service: OrderService, workload: Path) -> None:
+    for _ in range(2):
+        assert run(brimline_cli, workload, service.uri).exit_code == 0
+    first, second = brimline_cli.record_directories()
+
+    done = brimline_cli.run("compare", str(first), str(second), "--json")
+
+    assert done.exit_code in (0, 4), done.stderr
+    assert json.dumps(done.json())

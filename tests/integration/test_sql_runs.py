@@ -1,0 +1,246 @@
+"""Runs on MariaDB and PostgreSQL: data loaded and proved, counts that agree, data put back, and what is refused."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brimline.record import RunRecord, read_record
+from tests.support.command_line import CommandLine, Outcome
+from tests.support.sql_servers import SqlServer
+
+DATABASE = "runs"
+RECORDS = 300
+SHORT = ("--duration", "300ms", "--warmup", "0s", "--connections", "2")
+SHOP = """
+name: shop
+protocol: sql
+database: runs
+collections:
+  orders:
+    records: 200
+    fields:
+      customer: {kind: string, length: 3}
+      total: {kind: double, max: 500}
+      items: {kind: array, length: 2, of: {kind: document, fields: {sku: {kind: string, length: 4}, n: int}}}
+    indexes: [{customer: 1}]
+tables: {orders: {child: [items]}}
+values:
+  order: {key_of: orders}
+operations:
+  look: {share: 50%, sql: "SELECT * FROM orders WHERE id = $order", expect: {rows: 1}}
+  change:
+    share: 50%
+    steps:
+      - transaction:
+          - sql: "UPDATE orders SET total = total + 1 WHERE id = $order"
+            expect: {affected: 1}
+          - sql: "SELECT total FROM orders WHERE id = $order"
+"""
+
+
+@pytest.fixture
+def here(sql_server: SqlServer) -> Iterator[SqlServer]:
+    """The server with an empty database."""
+    sql_server.make_database(DATABASE)
+    yield sql_server
+
+
+@pytest.fixture
+def shop(brimline_cli: CommandLine) -> Path:
+    path = brimline_cli.directory / "shop.yaml"
+    path.write_text(SHOP)
+    return path
+
+
+def run(cli: CommandLine, server: SqlServer, workload: str | Path, *words: str) -> Outcome:
+    return cli.run("run", workload, "--uri", server.uri(DATABASE), *SHORT, "--json", *words)
+
+
+def rows(server: SqlServer, text: str) -> list[tuple[Any, ...]]:
+    with server.client(DATABASE) as client:
+        return client.rows(text)
+
+
+def the_run(cli: CommandLine) -> RunRecord:
+    records = [read_record(each) for each in cli.record_directories()]
+    return next(record for record in reversed(records) if record.plan.work.kind == "operations")
+
+
+def evidence(done: Outcome, name: str) -> tuple[str, str]:
+    check = next(each for each in done.json()["checks"] if each["name"] == name)
+    return check["result"], check["evidence"]
+
+
+@pytest.mark.parametrize("letter", "abcdef")
+def test_ycsb_runs_with_counts_that_agree(brimline_cli: CommandLine, here: SqlServer, letter: str) -> None:
+    done = run(brimline_cli, here, f"ycsb-{letter}", "--records", str(RECORDS), "--data", "load")
+
+    assert done.exit_code == 0, done.stderr
+    verdict, told = evidence(done, "opcounters")
+    assert verdict == "pass", told
+    assert done.json()["totals"]["failed"] == 0
+    assert rows(here, "SELECT COUNT(*) FROM usertable") == [(RECORDS,)], "what it inserted is taken away again"
+    assert len(rows(here, "SELECT * FROM usertable LIMIT 1")[0]) == 11
+
+
+def test_a_load_is_proved_and_found_again(brimline_cli: CommandLine, here: SqlServer) -> None:
+    words = ("ycsb-c", "--uri", here.uri(DATABASE), "--records", str(RECORDS))
+    loaded = brimline_cli.run("load", *words, "--json")
+    again = run(brimline_cli, here, "ycsb-c", "--records", str(RECORDS))
+    other = run(brimline_cli, here, "ycsb-c", "--records", str(RECORDS + 1))
+
+    assert loaded.exit_code == 0, loaded.stderr
+    assert loaded.json()["document_count"] == RECORDS
+    assert evidence(loaded, "opcounters")[0] == "pass"
+    assert again.exit_code == 0, again.stderr
+    assert other.exit_code == 2
+    assert "the number of records is 300 there and 301 in the plan" in other.stderr
+
+
+def test_a_table_of_somebody_else_stays(brimline_cli: CommandLine, here: SqlServer) -> None:
+    with here.client(DATABASE) as client:
+        client.change("CREATE TABLE usertable (a INT)")
+        client.change("INSERT INTO usertable VALUES (7)")
+
+    refused = run(brimline_cli, here, "ycsb-c", "--records", "10", "--data", "load")
+    unloaded = run(brimline_cli, here, "ycsb-c", "--records", "10")
+    kept = rows(here, "SELECT a FROM usertable")
+    dropped = run(brimline_cli, here, "ycsb-c", "--records", "10", "--data", "load", "--drop")
+
+    for done in (refused, unloaded):
+        assert done.exit_code == 2
+        assert f"the table {DATABASE}.usertable is there, and brimline did not make it" in done.stderr
+    assert kept == [(7,)]
+    assert dropped.exit_code == 0, dropped.stderr
+    assert rows(here, "SELECT COUNT(*) FROM usertable") == [(10,)]
+
+
+def test_what_operations_change_is_put_back(brimline_cli: CommandLine, here: SqlServer, shop: Path) -> None:
+    loaded = brimline_cli.run("load", shop, "--uri", here.uri(DATABASE))
+    assert loaded.exit_code == 0, loaded.stderr
+    total = rows(here, "SELECT SUM(total) FROM orders")
+    children = rows(here, "SELECT COUNT(*) FROM orders_items")
+
+    first = run(brimline_cli, here, shop)
+    changed = rows(here, "SELECT SUM(total) FROM orders")
+    second = run(brimline_cli, here, shop, "--operations", "1")
+    third = run(brimline_cli, here, "ycsb-c", "--records", "10")
+
+    assert first.exit_code == 0, first.stderr
+    assert second.exit_code in (0, 4), second.stderr
+    assert third.exit_code == 2
+    assert children == [(400,)]
+    assert changed[0][0] > total[0][0] + 1
+    assert abs(rows(here, "SELECT SUM(total) FROM orders")[0][0] - total[0][0]) < 2, "all but the one operation"
+    assert "was put back from its copy" in second.stderr
+    assert evidence(first, "opcounters")[0] == "pass", evidence(first, "opcounters")
+
+
+def test_the_report_has_plans_sizes_and_what_the_server_did(
+    brimline_cli: CommandLine, here: SqlServer, shop: Path
+) -> None:
+    shop.write_text(SHOP.replace('WHERE id = $order", expect: {rows: 1}}', 'WHERE total = 3.5 OR total = 4.5"}'))
+    done = run(brimline_cli, here, shop, "--data", "load")
+
+    assert done.exit_code == 0, done.stderr
+    record = the_run(brimline_cli)
+    plans = {(each["operation"], each["step"]): each for each in record.plans["start"]}
+    looked = next(each for (operation, _), each in plans.items() if operation == "look")
+    assert looked["collection_scan"] is True
+    assert looked["docs_examined"] == 200
+    assert record.plans["end"]
+    assert any("a whole table is scanned by look" in fact for fact in done.json()["plan_remarks"])
+    sizes = record.server_facts["after"]["sql"]
+    assert sizes["table"]["index_bytes"] > 0
+    assert record.server[-1]["buffer_requests"] is not None
+    assert record.environment["server"]["settings"]
+    html = (record.directory / "report.html").read_text()
+    assert "Size on disk" in html
+    assert "Buffer pool and checkpoints" in html
+
+
+def test_a_statement_that_does_not_parse_is_an_error_before_anything_is_sent(
+    brimline_cli: CommandLine, here: SqlServer, shop: Path
+) -> None:
+    shop.write_text(SHOP.replace("SELECT total FROM orders", "SELECT totl FROM orders"))
+    done = run(brimline_cli, here, shop, "--data", "load")
+
+    assert done.exit_code == 2
+    assert done.stderr.count("error:") == 1
+    assert "operations.change: the step select orders: the server refuses it" in done.stderr
+    assert "totl" in done.stderr
+    assert not any(
+        record.plan.work.kind == "operations" for record in map(read_record, brimline_cli.record_directories())
+    )
+
+
+def test_writes_to_tables_of_others_need_permission(brimline_cli: CommandLine, here: SqlServer, shop: Path) -> None:
+    with here.client(DATABASE) as client:
+        client.change("CREATE TABLE stock (n INT)")
+        client.change("INSERT INTO stock VALUES (1)")
+    shop.write_text(SHOP.replace("UPDATE orders SET total = total + 1 WHERE id = $order", "UPDATE stock SET n = n + 1"))
+
+    refused = run(brimline_cli, here, shop, "--data", "load")
+    allowed = run(brimline_cli, here, shop, "--data", "load", "--allow-writes")
+
+    assert refused.exit_code == 2
+    assert "writes to a table that brimline did not load" in refused.stderr
+    assert allowed.exit_code == 0, allowed.stderr
+
+
+def test_rows_of_a_table_are_values(brimline_cli: CommandLine, here: SqlServer, shop: Path) -> None:
+    shop.write_text(
+        SHOP.replace(
+            "  order: {key_of: orders}",
+            "  order: {key_of: orders}\n  known: {sample: orders, fields: [id, customer], count: 50}",
+        ).replace(
+            'WHERE id = $order", expect: {rows: 1}}',
+            'WHERE id = $known.id AND customer = $known.customer", expect: {rows: 1}}',
+        )
+    )
+    done = run(brimline_cli, here, shop, "--data", "load")
+
+    assert done.exit_code == 0, done.stderr
+    assert "$known: 50 rows of runs.orders" in done.stderr
+    assert done.json()["operations"]["look"]["failed"] == 0
+
+
+def test_rows_that_run_out_end_the_run(brimline_cli: CommandLine, here: SqlServer, shop: Path) -> None:
+    (brimline_cli.directory / "ids.csv").write_text("id\n" + "\n".join(map(str, range(20))) + "\n")
+    shop.write_text(
+        SHOP.replace(
+            "  order: {key_of: orders}",
+            "  order: {key_of: orders}\n  row: {csv: ids.csv, column: id, order: in_turn, at_end: error}",
+        ).replace('WHERE id = $order", expect: {rows: 1}}', 'WHERE customer = $row"}')
+    )
+    done = run(brimline_cli, here, shop, "--data", "load")
+
+    assert done.exit_code == 4
+    assert "the rows of $row have come to their end" in done.stdout
+
+
+def test_a_wrong_password_is_one_error(brimline_cli: CommandLine, here: SqlServer) -> None:
+    uri = here.uri(DATABASE).replace("brimline:", "brimline:wrong")
+    done = brimline_cli.run("run", "ycsb-c", "--uri", uri)
+
+    assert done.exit_code == 5
+    assert done.stderr.count("error:") == 1
+    assert "does not accept the user name and the password" in done.stderr
+
+
+@pytest.mark.slow("a server of each kind is made in each block")
+def test_databases_are_compared_by_one_command(
+    brimline_cli: CommandLine, mariadb: SqlServer, postgres: SqlServer
+) -> None:
+    done = brimline_cli.run(
+        *("sweep", "ycsb-b", "--records", "100", "--vary", "protocol=mongodb,mariadb,postgres", "--repeats", "1"),
+        *("--duration", "200ms", "--warmup", "0s", "--connections", "2", "--json"),
+    )
+
+    assert done.exit_code == 0, done.stderr
+    (directory,) = brimline_cli.record_directories(kind="vary")
+    html = (directory / "report.html").read_text()
+    assert "Durability is equal: every write is on disk before it is acknowledged." in html
+    assert {cell["levels"]["protocol"] for cell in done.json()["combinations"]} == {"mongodb", "mariadb", "postgres"}
