@@ -150,6 +150,10 @@ peers-together: $(NATIVE) ## The same with client and server on the same cores, 
 peers-smoke: $(NATIVE) ## See that every peer that can be had here works
 	$(BIN)/python -m benchmarks.peers --quick --rounds 1 --cells a,load --output target/peers/smoke
 
+.PHONY: peers-sql
+peers-sql: $(NATIVE) ## Measure what a statement of SQL costs a client beside a bare loop, sysbench and drivers, about 5 minutes
+	$(BIN)/python -m benchmarks.sql $(ARGUMENTS)
+
 .PHONY: driver
 driver: $(VENV)/.installed ## Build brimline with the official driver as a target, some minutes
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 CARGO_TERM_QUIET=true $(BIN)/maturin develop --quiet --release --locked --features driver,pyo3/extension-module >/dev/null

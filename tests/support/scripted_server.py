@@ -71,6 +71,13 @@ def scripted_service(script: Mapping[str, Any]) -> Iterator[ScriptedService]:
 
 
 @contextmanager
+def scripted_database(script: Mapping[str, Any]) -> Iterator[str]:
+    """Plays `script` on each statement of MySQL's protocol that reads rows or changes them; `host:port`."""
+    with _started("mysql", script) as (address, _):
+        yield address
+
+
+@contextmanager
 def _started(protocol: str, script: Mapping[str, Any]) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     process = subprocess.Popen(
         [str(BINARY), "--protocol", protocol, "--script-json", json.dumps(script)],

@@ -1,0 +1,45 @@
+"""One statement again and again by brimline's engine: PROTOCOL HOST PORT USER DATABASE STATEMENT TIMES."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+from brimline import _native
+from brimline.plan import SqlTarget, resolve
+from brimline.servers.access import Login
+from brimline.spec import load_spec
+
+WORKLOAD = """
+name: one-statement
+protocol: sql
+database: {database}
+collections: {{bench: existing}}
+connections: 1
+threads: 1
+warmup: 0s
+duration: null
+operation_count: {times}
+load: {{kind: closed}}
+operations:
+  read: {{share: 100%, sql: "{statement}"}}
+"""
+
+
+def main() -> None:
+    """Exit code 1 when a statement failed."""
+    protocol, host, port, user, database, statement, times = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "one-statement.yaml"
+        path.write_text(WORKLOAD.format(database=database, statement=statement, times=int(times)))
+        spec = load_spec(path).spec
+    assert protocol in ("mysql", "postgres")
+    target = SqlTarget(kind=protocol, address=f"{host}:{port}", database=database)
+    access = _native.Access(login=Login(username=user, password="", source=""))
+    run = _native.start(resolve(spec, target=target).canonical_json(), access)
+    summary = run.join()
+    if summary["failed"] or summary["ok"] != int(times):
+        sys.exit(f"error: {summary['failed']} statements failed: {summary['failures']}")
+
+
+if __name__ == "__main__":
+    main()
