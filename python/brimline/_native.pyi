@@ -292,7 +292,7 @@ def start(
 def example_commands(plan_json: str, tables: Sequence[bytes] = ()) -> list[list[bytes]]:
     """For each of the plan's own operations its steps' commands as BSON, as its first operation would send them.
 
-    What replies would bring is null. Raises PlanError.
+    What replies would bring is null. Of a request of another protocol: what its slots hold, an array. Raises PlanError.
     """
 
 __version__: str

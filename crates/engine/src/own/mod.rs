@@ -290,7 +290,7 @@ fn world(plan: &Plan, work: &OwnWork, tables: &Tables) -> Result<World, PlanErro
 }
 
 /// For each operation of `plan` the commands of its steps as BSON, as they would be sent by its first operation; what replies would
-/// bring is null.
+/// bring is null. Of a step that is a request of another protocol the values of its slots, as an array.
 ///
 /// # Errors
 /// As [`Own::new`], or when a value can't be made.
@@ -308,11 +308,17 @@ pub fn examples(plan: &Plan, tables: &Tables) -> Result<Vec<Vec<Vec<u8>>>, PlanE
         }
         let mut draw = state.draw(&own, draw_index(0, 0), 0, unix_now_ms());
         let mut message = Vec::new();
-        step.render((Part::Main, 0), &own.world, &mut draw, 1, &mut message).map_err(|misfit| {
+        let misfit = |misfit| {
             PlanError::new(&format!("work.operations.{place}"), format!("{}: {misfit}", step.name()))
-        })?;
-        let body = op_msg::parse(&message).map(|message| message.body.to_vec());
-        commands[usize::from(place)].push(body.map_err(|error| PlanError::new("work", error.to_string()))?);
+        };
+        commands[usize::from(place)].push(if step.request_looks().is_some() {
+            step.values(&own.world, &mut draw, &mut message).map_err(misfit)?.to_vec()
+        } else {
+            step.render((Part::Main, 0), &own.world, &mut draw, 1, &mut message).map_err(misfit)?;
+            let body =
+                op_msg::parse(&message).map_err(|error| PlanError::new("work", error.to_string()))?.body;
+            body.to_vec()
+        });
     }
     Ok(commands)
 }

@@ -246,3 +246,12 @@ fn steps_of_another_protocol_than_the_targets_are_refused() {
         matches!(brimline_engine::Run::start(plan), Err(RunError::Plan(error)) if error.path == "work.operations")
     );
 }
+
+#[test]
+fn an_example_of_a_request_is_what_its_slots_hold() {
+    let plan = plan_of("127.0.0.1:1", &json!({}), &json!([get("get", &json!({"kind": "number"}))]), 1);
+    let examples = brimline_engine::own::examples(&plan, &Vec::new()).unwrap();
+    let mut values = brimline_bson::Reader::new(&examples[0][0]).unwrap();
+    assert_eq!(values.next_element().unwrap().unwrap().name, b"0");
+    assert_eq!(values.next_element(), Ok(None));
+}
