@@ -80,7 +80,7 @@ def test_ycsb_runs_with_counts_that_agree(brimline_cli: CommandLine, here: SqlSe
     assert done.exit_code == 0, done.stderr
     verdict, told = evidence(done, "opcounters")
     assert verdict == "pass", told
-    assert done.json()["totals"]["failed"] == 0
+    assert {each["failed"] for each in done.json()["operations"].values()} == {0}
     assert rows(here, "SELECT COUNT(*) FROM usertable") == [(RECORDS,)], "what it inserted is taken away again"
     assert len(rows(here, "SELECT * FROM usertable LIMIT 1")[0]) == 11
 
@@ -158,7 +158,8 @@ def test_the_report_has_plans_sizes_and_what_the_server_did(
     assert record.environment["server"]["settings"]
     html = (record.directory / "report.html").read_text()
     assert "Size on disk" in html
-    assert "Buffer pool and checkpoints" in html
+    if here.system == "mariadb":  # PostgreSQL tells once a second what its sessions did
+        assert "Buffer pool and checkpoints" in html
 
 
 def test_a_statement_that_does_not_parse_is_an_error_before_anything_is_sent(
