@@ -1,5 +1,7 @@
 """A plan's samples by label, as JMeter's own run has them. Needs a JDK, Maven and what they fetch."""
 
+import csv
+import re
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -22,6 +24,7 @@ class _Orders(BaseHTTPRequestHandler):
     """Orders that are there as soon as they are asked for, behind a login."""
 
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # a reply is one packet, so that nothing waits for the acknowledgement of its first half
 
     def _answer(self) -> None:
         self.rfile.read(int(self.headers.get("content-length") or 0))
@@ -82,7 +85,9 @@ def status(code: str) -> str:
 
 
 PARTS_AND_WHOLES = ("Buy", "Moved-0", "Moved-1")
-"""Rows of a transaction, whose requests have rows too, and of the redirects that a sample consists of."""
+"""JMeter's rows of a transaction, whose requests have rows too, and of the redirects that a sample consists of."""
+WHOLES = ("Users",)
+"""brimline's rows of an operation, whose steps have rows too."""
 ROWS = {"filename": "users.csv", "variableNames": "user,city", "recycle": True, "shareMode": "shareMode.all"}
 PLANS = {
     "a flow": plan_text(
@@ -127,8 +132,23 @@ PLANS = {
 def test_a_label_has_as_many_samples_as_in_jmeter(
     name: str, port: int, tmp_path: Path, brimline_cli: CommandLine
 ) -> None:
+    """As the workload promises, and as its run has them."""
     (tmp_path / "users.csv").write_text("ann;Rome\nbob;Oslo\n")
-    keys = workload(tmp_path, PLANS[name], port=str(port))
+    promises = promised(workload(tmp_path, PLANS[name], port=str(port)))
+    ours = _of_the_run(brimline_cli, "plan.jmx", port)
     theirs = samples_by_label(tmp_path / "plan.jmx", properties={"port": str(port)}, directory=tmp_path)
     theirs = Counter({label: count for label, count in theirs.items() if label not in PARTS_AND_WHOLES})
-    assert promised(keys) == theirs
+    assert promises == theirs
+    assert Counter({label: count for label, count in ours.items() if label not in WHOLES}) == theirs
+
+
+def _of_the_run(brimline_cli: CommandLine, plan: str, port: int) -> Counter[str]:
+    """Samples by label in the JTL file of a run of the workload that a plan becomes, all of which must be right."""
+    for words in (("jmeter", plan, "-o", "run.yaml", "-J", f"port={port}"), ("run", "run.yaml", "--runs-dir", "runs")):
+        done = brimline_cli.run(*words, "-q")
+        assert done.exit_code == 0, done.stderr
+    (directory,) = (brimline_cli.directory / "runs").iterdir()
+    assert brimline_cli.run("report", directory, "--format", "jtl").exit_code == 0
+    rows = list(csv.DictReader((directory / "results.jtl").read_text(encoding="utf-8").splitlines()))
+    assert {row["success"] for row in rows} == {"true"}
+    return Counter(re.sub(r" \d+$", "", row["label"]) for row in rows)

@@ -18,7 +18,7 @@ Only operations that were due in the measured window. `elapsed` is response time
 import csv
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 
 from brimline.errors import UsageError
@@ -120,16 +120,16 @@ def _cuts(record: RunRecord, measured: Sequence[OperationRow]) -> Iterator[_Cut]
         found: dict[str, dict[str, Histogram]] = {}
         for line in of_interval:
             found.setdefault(line.operation, {})[line.clock] = line.histogram
+        interval = intervals.get(start_ns)
         for operation, by_clock in found.items():
             row = rows.get((start_ns, operation))
-            if clock not in by_clock or row is None:
-                continue
-            whole = _cut(row, intervals.get(start_ns), by_clock[clock], by_clock.get(f"failed_{clock}"))
-            yield whole
+            if clock in by_clock and row is not None:
+                yield _cut(row, interval, by_clock[clock], by_clock.get(f"failed_{clock}"))
+            # Steps end also where no operation does.
             for name, histogram in by_clock.items():
                 of_step = steps.get((start_ns, operation, step_of(name) or ""))
                 if of_step is not None:
-                    yield _step_cut(whole, of_step, histogram)
+                    yield _step_cut(of_step, interval, histogram)
 
 
 def _cut(row: OperationRow, interval: IntervalRow | None, every: Histogram, failed: Histogram | None) -> _Cut:
@@ -138,28 +138,28 @@ def _cut(row: OperationRow, interval: IntervalRow | None, every: Histogram, fail
             "this record doesn't say how long its failed operations took, so it can't be written as JTL",
             hint="records made since that is recorded can; html, md, csv and json work",
         )
+    times = _times(every.buckets(), failed.buckets() if failed else [])
+    return _cut_of(row, row["operation"], interval, times)
+
+
+def _cut_of(
+    row: OperationRow | StepRow, label: str, interval: IntervalRow | None, times: list[tuple[int, int, bool]]
+) -> _Cut:
     count = max(row["ok"] + row["miss"] + row["failed"], 1)
     return _Cut(
         start_ns=row["start_ns"],
         end_ns=row["end_ns"],
         operation=row["operation"],
-        label=row["operation"],
-        times=_times(every.buckets(), failed.buckets() if failed else []),
+        label=label,
+        times=times,
         bytes_in=row["bytes_in"] / count,
         bytes_out=row["bytes_out"] / count,
         active=max(interval["workers_active"] or interval["in_flight"], 1) if interval else 1,
     )
 
 
-def _step_cut(whole: _Cut, row: StepRow, every: Histogram) -> _Cut:
-    count = max(row["ok"] + row["miss"] + row["failed"], 1)
-    return replace(
-        whole,
-        label=row["step"],
-        times=_some_failed(every.buckets(), row["failed"]),
-        bytes_in=row["bytes_in"] / count,
-        bytes_out=row["bytes_out"] / count,
-    )
+def _step_cut(row: StepRow, interval: IntervalRow | None, every: Histogram) -> _Cut:
+    return _cut_of(row, row["step"], interval, _some_failed(every.buckets(), row["failed"]))
 
 
 def _some_failed(every: Buckets, failed: int) -> list[tuple[int, int, bool]]:

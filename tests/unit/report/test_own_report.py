@@ -343,3 +343,13 @@ def test_rows_of_jtl_for_each_step(record: RunRecord) -> None:
             wanted[label, "false"] += row["failed"]
     assert rows == +wanted
     assert rows["update stock", "false"] > 0
+
+
+def test_steps_have_rows_of_jtl_also_while_no_operation_ends(record: RunRecord) -> None:
+    """As in the first interval of operations that take longer."""
+    first_ns = min(row["start_ns"] for row in record.operations if row["phase"] == "measure")
+    later = replace(record, operations=[row for row in record.operations if row["start_ns"] > first_ns])
+    wanted = sum(row["ok"] for row in record.steps if row["step"] == "insert orders" and row["phase"] == "measure")
+    rows = Counter(row["label"] for row in csv.DictReader(jtl_lines(later)))
+    assert rows["insert orders"] == wanted
+    assert rows["place_order"] < wanted
