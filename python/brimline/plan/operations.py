@@ -77,7 +77,7 @@ class Expectation(Part):
     """What a reply must say: a count of documents, `n` or modified within bounds, or a field that equals a value.
 
     `n` is what was matched, inserted or deleted. `path` leads from the top of the reply; numbers are places in arrays.
-    `equals` is a BSON element's type and value in hex. `matches` is a regular expression that is found in a text,
+    `equals` is a BSON element's type and value in hex, `value` a value of the operation. `matches` is a regular expression that is found in a text,
     `contains` a text that stands in it.
     """
 
@@ -86,6 +86,7 @@ class Expectation(Part):
     min: int | float | None = None
     max: int | float | None = None
     equals: Hex | None = None
+    value: Expression | None = Field(default=None, exclude_if=lambda value: value is None)
     matches: str | None = Field(default=None, exclude_if=lambda value: value is None)
     contains: str | None = Field(default=None, exclude_if=lambda value: value is None)
 

@@ -232,6 +232,9 @@ pub struct Expectation {
     /// It is exactly this: type byte and value of a BSON element, in hex.
     #[serde(default)]
     pub equals: Option<String>,
+    /// It is what this value of the operation is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<ExpressionSpec>,
     /// It is a text in which this regular expression is found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matches: Option<String>,

@@ -1,7 +1,9 @@
 //! What the reply to a step must say, and what of it later steps use.
 
 use brimline_bson::{ElementType, RawElement, Reader, Writer};
-use brimline_datagen::expression::{SavedValues, constant_of_hex};
+use brimline_datagen::expression::{
+    Draw, ElementName, Expression, SavedValues, Uses, World, constant_of_hex,
+};
 use brimline_net::link::Looks as ReplyLooks;
 use regex::{Regex, RegexBuilder};
 
@@ -17,8 +19,37 @@ const NOT_THERE: &str = "it is not there";
 
 /// The expectations of a step, and what it saves.
 pub struct Checks {
-    expect: Vec<(Expectation, Option<Constant>, Option<Regex>)>,
+    expect: Vec<Wanted>,
     save: Vec<(Save, Option<Constant>, Option<Regex>)>,
+}
+
+/// An expectation, prepared.
+struct Wanted {
+    plan: Expectation,
+    equals: Option<Constant>,
+    value: Option<Expression>,
+    pattern: Option<Regex>,
+}
+
+/// What the values of an operation are made of, and room for one.
+pub struct Values<'v, 'd> {
+    /// What all are made of.
+    pub world: &'v World,
+    /// What those of this operation are drawn from.
+    pub draw: Draw<'d>,
+    /// Where one is written.
+    pub scratch: &'v mut Vec<u8>,
+}
+
+impl Values<'_, '_> {
+    /// A value as a constant, without one that can't be made.
+    fn constant(&mut self, value: &Expression) -> Option<Constant> {
+        self.scratch.clear();
+        self.world.put(value, &ElementName::new(""), &self.draw, self.scratch).ok()?;
+        // Between the type and the value is the empty name's end.
+        let (&type_byte, rest) = self.scratch.split_first()?;
+        Some(Constant::new(&[&[type_byte], rest.get(1..)?].concat()))
+    }
 }
 
 /// A BSON value: its type, its bytes, and the number that it may be.
@@ -40,13 +71,25 @@ pub struct Brought<'m> {
 }
 
 impl Checks {
-    pub(super) fn new(step: &OwnStep, path: &str) -> Result<Option<Self>, PlanError> {
+    /// `draws_as` names the step, so that its values draw as elsewhere in it.
+    pub(super) fn new(
+        world: &World,
+        step: &OwnStep,
+        draws_as: &str,
+        path: &str,
+    ) -> Result<Option<Self>, PlanError> {
         if step.expect.is_empty() && step.save.is_empty() {
             return Ok(None);
         }
-        let expect = step.expect.iter().map(|each| {
-            let equals = constant(each.equals.as_deref(), path)?;
-            Ok((each.clone(), equals, regex(each.matches.as_deref(), path)?))
+        let expect = step.expect.iter().enumerate().map(|(place, each)| {
+            let value =
+                each.value.as_ref().map(|value| world.prepare(&format!("{draws_as}.expect.{place}"), value));
+            Ok(Wanted {
+                plan: each.clone(),
+                equals: constant(each.equals.as_deref(), path)?,
+                value: value.transpose().map_err(|error| PlanError::inside(path, &error))?,
+                pattern: regex(each.matches.as_deref(), path)?,
+            })
         });
         let save = step.save.iter().map(|each| {
             let default = constant(each.default.as_deref(), path)?;
@@ -58,17 +101,22 @@ impl Checks {
         }))
     }
 
+    /// What the values that it compares with take.
+    pub(super) fn uses(&self) -> impl Iterator<Item = &Uses> {
+        self.expect.iter().filter_map(|each| each.value.as_ref()).map(Expression::uses)
+    }
+
     /// Whether it looks at fields of the reply.
     pub fn looks_into_reply(&self) -> bool {
-        !self.save.is_empty() || self.expect.iter().any(|(each, ..)| each.what == Expected::Field)
+        !self.save.is_empty() || self.expect.iter().any(|each| each.plan.what == Expected::Field)
     }
 
     /// What of the view of a reply behind a link it looks at.
     pub fn looks(&self) -> ReplyLooks {
         let mut looks = ReplyLooks::default();
-        let fields = self.expect.iter().filter(|(each, ..)| each.what == Expected::Field);
+        let fields = self.expect.iter().filter(|each| each.plan.what == Expected::Field);
         let saved = self.save.iter().map(|(save, ..)| (save.from, &save.path));
-        for (from, path) in fields.map(|(each, ..)| (SavedFrom::Reply, &each.path)).chain(saved) {
+        for (from, path) in fields.map(|each| (SavedFrom::Reply, &each.plan.path)).chain(saved) {
             match (from, path.first().map(String::as_str)) {
                 (SavedFrom::Document, _) | (_, Some("json" | "rows")) => looks.at_content = true,
                 (_, Some("text")) => looks.at_text = true,
@@ -80,25 +128,35 @@ impl Checks {
 
     /// Whether it says how many documents there must be, so that none may be right.
     pub fn counts_documents(&self) -> bool {
-        self.expect.iter().any(|(each, ..)| each.what != Expected::Field)
+        self.expect.iter().any(|each| each.plan.what != Expected::Field)
     }
 
-    /// Judges a reply and keeps what is to be kept of it.
+    /// Judges a reply.
     ///
     /// # Errors
     /// What was expected and is not so.
-    pub fn judge(&self, brought: &Brought<'_>, saved: &mut SavedValues) -> Result<(), Failure> {
+    pub fn judge(&self, brought: &Brought<'_>, values: &mut Values<'_, '_>) -> Result<(), Failure> {
         if brought.facts.bytes == 0 {
-            // A target that answers without a server has nothing to judge or to save.
+            // A target that answers without a server has nothing to judge.
+            return Ok(());
+        }
+        let body = brought.kept.map(|kept| kept.body);
+        self.expect.iter().try_for_each(|wanted| judge(wanted, brought, body, values))
+    }
+
+    /// Keeps what is to be kept of a reply.
+    ///
+    /// # Errors
+    /// What was to be there and is not.
+    pub fn save(&self, brought: &Brought<'_>, saved: &mut SavedValues) -> Result<(), Failure> {
+        if brought.facts.bytes == 0 {
+            // Nor anything to save.
             for (save, ..) in &self.save {
                 saved.set(save.slot as usize, ElementType::Null as u8, &[]);
             }
             return Ok(());
         }
         let body = brought.kept.map(|kept| kept.body);
-        for (expectation, equals, pattern) in &self.expect {
-            judge(expectation, (equals.as_ref(), pattern.as_ref()), brought, body)?;
-        }
         for (save, default, pattern) in &self.save {
             let document = match save.from {
                 SavedFrom::Document => brought.kept.and_then(|kept| kept.document),
@@ -139,11 +197,12 @@ impl Expected {
 
 /// Judges one expectation; `body` is the reply's, where that was kept.
 fn judge(
-    expectation: &Expectation,
-    (equals, pattern): (Option<&Constant>, Option<&Regex>),
+    wanted: &Wanted,
     brought: &Brought<'_>,
     body: Option<&[u8]>,
+    values: &mut Values<'_, '_>,
 ) -> Result<(), Failure> {
+    let expectation = &wanted.plan;
     let name = expectation.what.name(&expectation.path);
     let number = match expectation.what {
         Expected::Documents => Some(brought.documents as f64),
@@ -152,10 +211,15 @@ fn judge(
         Expected::Field => {
             let element = body.and_then(|body| find(body, &expectation.path));
             let element = element.ok_or_else(|| unexpected(&format!("{name} is in the reply"), NOT_THERE))?;
-            if equals.is_some_and(|equals| !equals.equals(element)) {
+            if wanted.equals.as_ref().is_some_and(|equals| !equals.equals(element)) {
                 return Err(unexpected(&format!("{name} is what the plan says"), "it is something else"));
             }
-            judge_text(expectation, pattern, &name, text_of(element))?;
+            if let Some(value) = &wanted.value
+                && !values.constant(value).is_some_and(|value| value.is_written_as(element))
+            {
+                return Err(unexpected(&format!("{name} is what was asked for"), "it is something else"));
+            }
+            judge_text(expectation, wanted.pattern.as_ref(), &name, text_of(element))?;
             element.number()
         }
     };
@@ -244,6 +308,23 @@ impl Constant {
         writer.end_document(open);
         let number = find(&document, &[""]).and_then(RawElement::number);
         Self { type_byte: element[0], bytes: element[1..].to_vec(), number }
+    }
+
+    /// Whether an element is equal to it, or one of the two is a number and the other that number as text: of files, and in paths, all
+    /// values are texts.
+    fn is_written_as(&self, element: RawElement<'_>) -> bool {
+        let mut document = Vec::new();
+        let mut writer = Writer::new(&mut document);
+        let open = writer.begin_document();
+        writer.buffer().extend_from_slice(&[self.type_byte, 0]);
+        writer.buffer().extend_from_slice(&self.bytes);
+        writer.end_document(open);
+        let Some(own) = find(&document, &[""]) else { return false };
+        let is_number = |text: Option<&str>, of: RawElement<'_>| match of.integer() {
+            Some(integer) => text.is_some_and(|text| text.parse() == Ok(integer)),
+            None => of.number().is_some_and(|number| text.is_some_and(|text| text.parse() == Ok(number))),
+        };
+        self.equals(element) || is_number(text_of(own), element) || is_number(text_of(element), own)
     }
 
     /// Whether an element is equal to it: numbers whatever their type, all else byte by byte.

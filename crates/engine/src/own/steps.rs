@@ -133,8 +133,8 @@ impl Step {
             .position(|step| step.transaction == Some(TransactionPlace::Begin))
             .filter(|_| step.transaction.is_some())
             .unwrap_or(0);
-        let checks = Checks::new(step, path)?.map(Box::new);
         let draws_as = format!("{operation}.{place}");
+        let checks = Checks::new(world, step, &draws_as, path)?.map(Box::new);
         let (wording, uses) = if step.request.is_some() {
             let values = world
                 .prepare(&draws_as, &step.body)
@@ -148,6 +148,8 @@ impl Step {
             let uses = body.uses.clone();
             (Wording::Command(Box::new(CommandWording::new(plan, step, body))), uses)
         };
+        let mut uses = uses;
+        checks.iter().flat_map(|checks| checks.uses()).for_each(|taken| uses.add(taken));
         let is_commit = step.transaction == Some(TransactionPlace::Commit);
         let repeats = step.access == StepAccess::Read || step.retryable;
         Ok(Self {

@@ -12,7 +12,7 @@ use crate::mission::Sink;
 use crate::operation::Operation;
 use crate::own::draw_index;
 use crate::own::plan::{AtEnd, StepAccess};
-use crate::own::replies::Brought;
+use crate::own::replies::{Brought, Values};
 use crate::own::state::StepSoFar;
 use crate::own::steps::{Part, StepRef};
 use crate::pacer::Closed;
@@ -275,9 +275,14 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
             return self.go_on(connection, flight, Command::Step(step, Part::More));
         }
         if let Some(checks) = prepared.checks() {
+            let index = draw_index(self.mission.load, flight.operation.index);
+            let worker = (self.first_connection + connection) as u32;
             let kept = self.target.kept_reply(connection);
             let brought = Brought { documents: state.step.documents, facts: &reply, kept };
-            if let Err(failure) = checks.judge(&brought, &mut state.saved) {
+            let draw = state.draw(own, index, worker, unix_now_ms());
+            let mut values = Values { world: own.world(), draw, scratch: &mut self.values };
+            let judged = checks.judge(&brought, &mut values);
+            if let Err(failure) = judged.and_then(|()| checks.save(&brought, &mut state.saved)) {
                 return self.step_failed(connection, &flight, step, failure.into(), done, offering);
             }
         }

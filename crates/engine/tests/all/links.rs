@@ -53,6 +53,11 @@ fn attend(socket: &TcpStream, answer: Answer, service: &Service) -> Option<()> {
     None
 }
 
+/// The order that a request asks for.
+fn order_of(line: &str) -> &str {
+    line["GET /orders/".len()..].trim_end_matches(" HTTP/1.1")
+}
+
 fn reply(status: &str, body: &str) -> String {
     format!(
         "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
@@ -166,7 +171,7 @@ fn a_status_that_is_not_wanted_is_a_failure_of_its_class() {
 #[test]
 fn later_steps_use_what_a_reply_brought() {
     let (address, service) = serve(|_, line| {
-        let order = line["GET /orders/".len()..].trim_end_matches(" HTTP/1.1");
+        let order = order_of(line);
         (reply("200 OK", &format!(r#"{{"next": "after-{order}", "page": "<b>token=t{order};</b>"}}"#)), true)
     });
     let mut first = get("first", &json!({"kind": "number"}));
@@ -193,6 +198,21 @@ fn what_is_expected_and_not_so_fails_the_operation() {
     check(&summary, &service, 20);
     assert_eq!(failures(&summary), [("unexpected", 0, 20)]);
     assert_eq!(summary.failures[0].first.message, "expected that json.left is at least 5, but it is 3");
+}
+
+#[test]
+fn a_reply_is_compared_with_what_was_asked_for() {
+    let as_text: Answer = |_, line| (reply("200 OK", &format!(r#"{{"id": "{}"}}"#, order_of(line))), true);
+    let as_number: Answer = |_, line| (reply("200 OK", &format!(r#"{{"id": {}}}"#, order_of(line))), true);
+    let always: Answer = |_, _| (reply("200 OK", r#"{"id": 7}"#), true);
+    for (answer, failed) in [(as_text, 0), (as_number, 0), (always, 19)] {
+        let (address, service) = serve(answer);
+        let mut step = get("get", &json!({"kind": "number"}));
+        step["expect"] = json!([{"what": "field", "path": ["json", "id"], "value": {"kind": "number"}}]);
+        let summary = run(&plan_of(&address, &json!({}), &json!([step]), 20));
+        check(&summary, &service, 20);
+        assert_eq!(failures(&summary).iter().map(|(.., count)| count).sum::<u64>(), failed);
+    }
 }
 
 /// The parts of a request are recorded apart; without a connection to be made there is no time for that.

@@ -72,7 +72,7 @@ def _field(wanted: Any, path: Path, scope: Scope, field: str, kind: StepKind | N
 def read_wanted(
     wanted: Any, path: Path, scope: Scope, *, has_bounds: bool = True, has_texts: bool = True
 ) -> dict[str, Any]:
-    """What a field must be: a constant, within {min, max}, or text that {contains} something or {matches}."""
+    """What a field must be: a value, within {min, max}, or text that {contains} something or {matches}."""
     keys = set(wanted) if isinstance(wanted, dict) else set()
     if has_bounds and keys and keys <= {"min", "max"}:
         for name, each in wanted.items():
@@ -89,7 +89,8 @@ def read_wanted(
                 raise Problem((*path, "contains"), f"must be text, not {shown(text)}", "write {contains: open}")
             made["contains"] = text
         return made
-    return {"equals": read_constant(wanted, path, scope, "expect compares").plan["hex"]}
+    node = read_expression(wanted, path, scope)
+    return {"equals": node.plan["hex"]} if node.is_constant else {"value": node.plan}
 
 
 def _first_document(kind: StepKind | None) -> tuple[str, ...]:

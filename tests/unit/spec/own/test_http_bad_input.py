@@ -222,11 +222,6 @@ REQUESTS = [
         "write a",
     ),
     (
-        "{get: /a, expect: {json: {a: $id}}}",
-        "expect.json.a: expect compares with a constant",
-        "write the constant itself",
-    ),
-    (
         '{get: /a, expect: {json: {a: {matches: "("}}}}',
         "expect.json.a.matches: is no regular expression: missing ), unterminated subpattern",
         "write \\ before a sign that stands for itself",

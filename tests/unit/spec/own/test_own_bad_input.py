@@ -109,7 +109,6 @@ STEPS = [
     ("{find: {collection: orders}, expect: {documnets: 1}}", "expect.documnets: unknown key", 'did you mean "documents"'),
     ("{delete: {collection: orders, filter: {}}, expect: {documents: 1}}", "expect.documents: unknown key", "known: n, deleted, fields"),
     ("{find: {collection: orders}, expect: {documents: {min: 3, max: 1}}}", "expect.documents: min is above max", "exchange them"),
-    ("{find: {collection: orders}, expect: {fields: {a: $amount}}}", "expect.fields.a: expect compares with a constant", "write the constant"),
     ("{share: 50%, load: closed, find: {collection: orders}}", "load: has no place beside share", "leave one of them out"),
     ("{connections: 2, find: {collection: orders}}", "connections are those of a load of its own", "add load"),
     ("{load: {kind: constnat, rate: 1/s}, find: {collection: orders}}", 'load: "constnat" is no known kind', 'did you mean "constant"'),
