@@ -77,8 +77,8 @@ class Expectation(Part):
     """What a reply must say: a count of documents, `n` or modified within bounds, or a field that equals a value.
 
     `n` is what was matched, inserted or deleted. `path` leads from the top of the reply; numbers are places in arrays.
-    `equals` is a BSON element's type and value in hex, `value` a value of the operation. `matches` is a regular expression that is found in a text,
-    `contains` a text that stands in it.
+    `equals` is a BSON element's type and value in hex, `value` a value of the operation. `matches` is a regular
+    expression that is found in a text, `contains` a text that stands in it.
     """
 
     what: Literal["documents", "n", "modified", "field"]
