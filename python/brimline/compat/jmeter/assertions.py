@@ -19,6 +19,8 @@ _DEFAULT: Final = range(200, 400)
 """What JMeter takes for success by itself."""
 _NOT_THERE: Final = "write what must be there, by contains or matches"
 _ASSERTION: Final = "Assertion."
+_SCALARS: Final = ("0", "7", "42", "1234567", "-1", "0.5", "true", "false")
+"""Texts of what JSON has besides texts."""
 
 
 @dataclass
@@ -194,11 +196,21 @@ def _of_json(assertion: Element, found: Expectation, variables: Variables, remar
         remarks.lose(assertion, "it expects null", "write expect: {json: {path: value}}")
         return
     wanted = variables.text(assertion.text("EXPECTED_VALUE"), assertion)
-    if not assertion.flag("ISREGEX", True):
+    known = wanted.constant
+    if known is not None and (not assertion.flag("ISREGEX", True) or re.fullmatch(r"[\w -]*", known)):
+        if _is_scalar(known):
+            remarks.change(assertion, f"{known} as JSON has it, and not as a text")
         found.json[path] = wanted
-    elif wanted.constant is not None and usable(wanted.constant):
-        # JMeter compares the text of whatever stands there.
-        is_plain = re.fullmatch(r"[\w -]*", wanted.constant) is not None
-        found.json[path] = wanted if is_plain else {"matches": rf"\A(?:{wanted.constant})\z"}
-    else:
+    elif known is None or not usable(known):
         remarks.lose(assertion, "its pattern is not known beforehand, or none here", "write expect: {json: …}")
+    elif any(re.fullmatch(known, each) for each in _SCALARS):
+        # JMeter looks at the text of whatever stands there, brimline at texts alone.
+        found.present.append(path)
+        remarks.change(assertion, "that something is there: its pattern may be about a number")
+    else:
+        found.json[path] = {"matches": rf"\A(?:{known})\z"}
+
+
+def _is_scalar(text: str) -> bool:
+    """Whether JSON has it as a number, true or false."""
+    return re.fullmatch(r"-?(?:0|[1-9]\d*)|true|false", text) is not None

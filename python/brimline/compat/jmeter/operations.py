@@ -149,7 +149,7 @@ def _pairs(pairs: Sequence[tuple[str, Text]], text: Any) -> dict[str, Any]:
 
 
 def _number_or_text(text: str) -> Any:
-    """A number where it is written as JSON has it: a reply rather has that than its text."""
+    """A number, true or false where it is written as JSON has it: a reply rather has that than its text."""
     if re.fullmatch(r"-?(?:0|[1-9]\d{0,17})", text):
         return int(text)
     return {"true": True, "false": False}.get(text, text)

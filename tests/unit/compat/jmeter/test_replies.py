@@ -98,6 +98,9 @@ def json_assertion(path: str, **more: Any) -> str:
         ({"JSONVALIDATION": True, "EXPECTED_VALUE": "5"}, {"json": {"a.0.b": 5}}, None),
         ({"JSONVALIDATION": True, "EXPECTED_VALUE": "o.*"}, {"json": {"a.0.b": {"matches": r"\A(?:o.*)\z"}}}, None),
         ({"JSONVALIDATION": True, "EXPECTED_VALUE": "o.*", "ISREGEX": False}, {"json": {"a.0.b": "o.*"}}, None),
+        ({"JSONVALIDATION": True, "EXPECTED_VALUE": "true"}, {"json": {"a.0.b": True}}, None),
+        ({"JSONVALIDATION": True, "EXPECTED_VALUE": r"\d+"}, None, {"has_a_0_b": "json.a.0.b"}),
+        ({"JSONVALIDATION": True, "EXPECTED_VALUE": ".*"}, None, {"has_a_0_b": "json.a.0.b"}),
         ({}, None, {"has_a_0_b": "json.a.0.b"}),
     ],
 )
@@ -105,6 +108,14 @@ def test_json_that_is_asked_for(tmp_path: Path, more: dict[str, Any], expect: An
     found = translated(tmp_path, plan_text(group(sampler("A", "/", json_assertion("$.a[0].b", **more)))))
     (request,) = requests(keys_of(found))
     assert (request.get("expect"), request.get("save")) == (expect, save)
+
+
+def test_json_is_compared_with_what_is_known_beforehand(tmp_path: Path) -> None:
+    for is_regex in (True, False):
+        assertion = json_assertion("$.a", JSONVALIDATION=True, ISREGEX=is_regex, EXPECTED_VALUE="${__Random(1,2)}")
+        expect, lost = expected(tmp_path, assertion)
+        assert expect is None
+        assert lost[0].startswith("its pattern is not known beforehand")
 
 
 @pytest.mark.parametrize(
