@@ -1,6 +1,7 @@
 """The order service of the examples, on each database: it answers, its ids are unique, and it goes with its lab."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import pytest
 from brimline.servers.lab.spec import System
 from tests.support.command_line import CommandLine
 from tests.support.labs import left_behind, processes_below
-from tests.support.order_service import require_order_service
+from tests.support.shop_lab import require_order_service
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.slow("a database and a service of several processes come up")
@@ -116,9 +117,18 @@ def test_the_field_reports_generator_answers_500_under_load(cli: CommandLine, tm
     assert all(error.startswith("clock moved backwards") for error in failed)
     times = sorted(each >> (_WORKER_BITS + _SEQUENCE_BITS) for each in made)
     assert all(before < after for before, after in pairwise(times)), "one id a millisecond"
+    told = ("--uri", uri, "--connections", "8", "--warmup", "0s", "--json", "-q")
+    writing = cli.run("run", str(SERVICE / "write.yaml"), *told, "--operations", "400").json()
+    (error,) = writing["errors"]
+    assert (error["code"], error["label"], error["operation"]) == (500, "500 Internal Server Error", "post_order")
+    assert "clock moved backwards" in error["example"]
+    shutil.copy(SERVICE / "read.yaml", tmp_path)
     ids = _seeded(uri, tmp_path / "ids.csv", "--header-as-row")
     assert ids[:2] == ["id", "id"]
     assert len(set(ids)) == 41
+    reading = cli.run("run", str(tmp_path / "read.yaml"), *told, "--operations", "82").json()
+    (error,) = reading["errors"]
+    assert (error["code"], error["count"]) == (400, 2), "the header row, once each time the ids are gone through"
 
 
 def _seeded(uri: str, file: Path, *words: str) -> list[str]:
