@@ -42,15 +42,16 @@ class MariaDbWish(Wish):
 
     def start(self, lab: Lab, directory: Path, port: int) -> tuple[list[str], Manner]:
         """Set up by its own script first."""
-        data = f"--datadir={directory / 'data'}"
+        # Temporary files are called by the process' number, which another server has too in a namespace of its own.
+        data = (f"--datadir={directory / 'data'}", f"--tmpdir={directory}")
         # A script and a server that start as root say as whom they are to run, or refuse to.
         user = ["--user=root"] if os.geteuid() == 0 else []
         setup = [
-            *(str(self.binary.setup), "--no-defaults", data, *user, "--skip-test-db"),
+            *(str(self.binary.setup), "--no-defaults", *data, *user, "--skip-test-db"),
             *("--auth-root-authentication-method=socket", "--auth-root-socket-user=root"),
         ]
         command = [
-            *(str(self.binary.path), "--no-defaults", data, *user),
+            *(str(self.binary.path), "--no-defaults", *data, *user),
             *(f"--port={port}", "--bind-address=127.0.0.1", "--socket=mariadb.sock", "--skip-name-resolve"),
             *(f"--init-file={lab.secret / _INIT_FILE}", "--character-set-server=utf8mb4"),
             *("--innodb-flush-log-at-trx-commit=1", "--skip-log-bin"),
