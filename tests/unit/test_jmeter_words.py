@@ -33,6 +33,12 @@ def test_a_plan_becomes_a_file_and_what_is_left_out_is_told(brimline_cli: Comman
     assert (printed.stdout, printed.stderr) == (text, "")
 
 
+def test_a_plan_that_does_not_say_where_it_goes_needs_an_address(brimline_cli: CommandLine) -> None:
+    write(brimline_cli.directory, plan_text(group(sampler("Home", domain="${host}", port=""))))
+    outcome = brimline_cli.run("jmeter", "plan.jmx", "-o", "shop.yaml")
+    assert outcome.stderr.splitlines()[-1] == "next: brimline run shop.yaml --uri URI"
+
+
 def test_rows_of_a_file_are_written_beside_it(brimline_cli: CommandLine) -> None:
     (brimline_cli.directory / "users.csv").write_text("ann\n", encoding="utf-8")
     rows = element("CSVDataSet", "Users", {"filename": "users.csv", "variableNames": "user"})

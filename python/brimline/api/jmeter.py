@@ -15,11 +15,12 @@ _SUFFIXES = (".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JmeterWorkload:
-    """A workload of a plan. `path` None: nowhere but `text`."""
+    """A workload of a plan. `path` None: nowhere but `text`. `has_target`: it says where its requests go."""
 
     name: str
     text: str
     operations: int
+    has_target: bool
     path: Path | None = None
 
 
@@ -97,7 +98,13 @@ def _make(directory: Path) -> None:
 def _result(translated: PlanTranslated, paths: Sequence[Path | None], beside: Sequence[Path]) -> JmeterResult:
     return JmeterResult(
         workloads=[
-            JmeterWorkload(name=name, text=each.text, operations=each.operations, path=path)
+            JmeterWorkload(
+                name=name,
+                text=each.text,
+                operations=each.operations,
+                has_target=name not in translated.without_target,
+                path=path,
+            )
             for (name, each), path in zip(translated.workloads.items(), paths, strict=True)
         ],
         beside=beside,

@@ -55,5 +55,6 @@ def _summary(result: JmeterResult) -> list[str]:
         lines.append(f"it takes what is secret from the environment: {', '.join(result.environment)}")
     written = [each for each in result.workloads if each.path is not None]
     lines += [f"{each.path}: {each.operations} operation{'s' * (each.operations > 1)}" for each in written]
-    lines += [f"next: brimline run {written[0].path}"] if written else []
+    uri = "" if written and written[0].has_target else " --uri URI"
+    lines += [f"next: brimline run {written[0].path}{uri}"] if written else []
     return lines

@@ -88,7 +88,7 @@ def read_group(
     turns = _turns(group, shape)
     reader = FlowReader(requests, remarks, variables, shape.loops, shape.threads)
     flows = None
-    if turns is not None and _can_be_one(turns, shape, variables):
+    if turns is not None and _can_be_one(turns, variables):
         flows = _counted_out(reader, group, scope, turns)
     if flows is None:
         reader = FlowReader(requests, remarks, variables, shape.loops, shape.threads, counts_out=False)
@@ -113,9 +113,9 @@ def _turns(group: Element, shape: Shape) -> int | None:
     return period
 
 
-def _can_be_one(turns: int, shape: Shape, variables: Variables) -> bool:
-    """Whether so many iterations may be one operation: not where loops, or rows of a file, end in between."""
-    return turns == 1 or (turns <= _UNROLLED_MAX and not variables.ends and (shape.loops or 0) % turns == 0)
+def _can_be_one(turns: int, variables: Variables) -> bool:
+    """Whether so many iterations may be one operation: not where rows of a file end in between."""
+    return turns == 1 or (turns <= _UNROLLED_MAX and not variables.ends)
 
 
 def _counted_out(reader: FlowReader, group: Element, scope: Scope, turns: int) -> list[Flow] | None:

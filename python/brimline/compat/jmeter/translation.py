@@ -47,6 +47,8 @@ class PlanTranslated:
     changed: Sequence[str]
     environment: Sequence[str]
     """Names of the variables of the environment that hold what is secret."""
+    without_target: frozenset[str]
+    """The workloads whose plan doesn't say where its requests go."""
 
 
 def from_jmeter(path: Path, *, stem: str | None, properties: Mapping[str, str]) -> PlanTranslated:
@@ -100,6 +102,7 @@ class _Translation:
             not_taken=left.lost,
             changed=left.changed,
             environment=list(self._environment),
+            without_target=frozenset(name for name, each in keys.items() if "target" not in each),
         )
 
     def _define(self, plan: Element) -> None:
