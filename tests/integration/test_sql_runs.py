@@ -237,6 +237,7 @@ def test_databases_are_compared_by_one_command(
 ) -> None:
     done = brimline_cli.run(
         *("sweep", "ycsb-b", "--records", "100", "--vary", "protocol=mongodb,mariadb,postgres", "--repeats", "1"),
+        *("--repeats-max", "1"),
         *("--duration", "200ms", "--warmup", "0s", "--connections", "2", "--json"),
     )
 

@@ -21,7 +21,7 @@ def record_durability(record: RunRecord) -> Durability:
         return Durability(on_disk=None, words="")
     concern = concern_of(record) or {}
     words = ", ".join(
-        f"{name}={value}"
+        f"{name}={str(value).lower()}"
         for name, value in (("w", concern.get("w", 1)), ("j", concern.get("journal", concern.get("j"))))
         if value is not None
     )

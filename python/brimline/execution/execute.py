@@ -249,7 +249,7 @@ def _ended_by(summary: Summary, stop: StopToken) -> str:
 
 def _note_sizes(facts: dict[str, Any], instant: str, target: Around, writer: RecordWriter) -> None:
     """How large the data is, `before` or `after` the run."""
-    sizes = target.sizes()
+    sizes = target.sizes(is_over=instant == "after")
     if sizes is not None:
         facts[instant] = sizes
         writer.server_facts(facts)

@@ -87,7 +87,7 @@ def database(uri: str, *, password: PasswordSource | None = None) -> Deployment:
         cpu_count=None if process is None else os.cpu_count(),
         access=target.access,
         of_uri=target,
-        facts={"version": version, "settings": settings},
+        facts={"described": version, "settings": settings},
         data_directory=place if process is not None else None,
     )
 

@@ -38,7 +38,12 @@ class ConnectionLost(Exception):
 
 
 class SqlClient(Protocol):
-    """One connection. Parameters stand as `%s` in statements of MySQL's dialect, and as `$1` in PostgreSQL's."""
+    """One connection. Parameters stand as `%s` in statements of MySQL's dialect, and as `$1` in PostgreSQL's.
+
+    `refused` is for its user to remember which statements the server doesn't understand.
+    """
+
+    refused: set[str]
 
     def __enter__(self) -> Self: ...
 
@@ -62,6 +67,7 @@ class MysqlClient:
     """By PyMySQL; every statement commits by itself."""
 
     def __init__(self, target: TargetUri, *, database: str | None, timeout_s: float) -> None:
+        self.refused: set[str] = set()
         login = target.access.login
         made: Any = pymysql.connect
         self._connection: Any = made(
@@ -123,6 +129,7 @@ class PostgresClient:
     """By pg8000; every statement commits by itself."""
 
     def __init__(self, target: TargetUri, *, database: str | None, timeout_s: float) -> None:
+        self.refused: set[str] = set()
         login = target.access.login
         made: Any = pg8000.native.Connection
         self._connection: Any = made(

@@ -26,8 +26,11 @@ class Around:
         """How the server executes each step: a `record.plans.StepPlan` each. Raises nothing."""
         return []
 
-    def sizes(self) -> dict[str, Any] | None:
-        """How large the data is, under the server's own names; None where nothing is asked."""
+    def sizes(self, *, is_over: bool) -> dict[str, Any] | None:
+        """How large the data is, under the server's own names; None where nothing is asked.
+
+        `is_over`: the run is, so that a server of brimline's own may be told to write down what it has in memory.
+        """
         return None
 
     def counters(self) -> Any:

@@ -29,7 +29,7 @@ class AroundDatabase(Around):
         """By `EXPLAIN`."""
         return look_at_statements(self.plan, self.deployment)
 
-    def sizes(self) -> dict[str, Any] | None:
+    def sizes(self, *, is_over: bool) -> dict[str, Any] | None:  # noqa: ARG002 (files have their size at once)
         """Of the database, and of the table of the plan's own data."""
         with self._client() as client, sql_errors("asking for the size of the data"):
             return {"sql": dict(self._dialect.sizes(client, self._database, self.plan.namespace.collection))}

@@ -1,8 +1,10 @@
 """Owns what is asked of a MongoDB server around a run."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
+
+from pymongo.errors import PyMongoError
 
 from brimline import monitor
 from brimline.execution.around.base import Around
@@ -28,13 +30,16 @@ class AroundMongodb(Around):
         """By `explain`."""
         return [] if self.plan.target.kind == "null" else look_at_plans(self.plan, self.deployment)
 
-    def sizes(self) -> dict[str, Any] | None:
-        """Of the primary; several shards would each tell of a part."""
+    def sizes(self, *, is_over: bool) -> dict[str, Any] | None:
+        """Of the primary; several shards would each tell of a part. Files have their size after a checkpoint alone."""
         if self.deployment.shards:
             return None
         deployment = primary_now(self.deployment)
         with control_client(deployment.address, access=deployment.access) as client:
             where = self.plan.namespace
+            if is_over and self.deployment.is_own:
+                with suppress(PyMongoError):
+                    client.admin.command("fsync")
             return namespace_document(client, database=where.database, collection=where.collection)
 
     def counters(self) -> dict[str, Reading]:

@@ -15,6 +15,7 @@ from brimline.servers.sql_client import SqlClient, SqlError
 
 _OF_DATABASE: Final = (
     "SELECT d.*, current_setting('block_size')::bigint AS block_bytes, "
+    "pg_size_bytes(current_setting('shared_buffers')) AS shared_bytes, "
     "(extract(epoch FROM now() - pg_postmaster_start_time()) * 1000)::bigint AS uptime_ms "
     "FROM pg_stat_database d WHERE datname = $1"
 )
@@ -26,7 +27,6 @@ _ACTIVITY: Final = (
     "count(*) FILTER (WHERE state LIKE 'idle in transaction%') AS open_transactions "
     "FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
 )
-_SHARED: Final = "SELECT pg_size_bytes(current_setting('shared_buffers')) AS bytes"
 _CHECKPOINTS: Final = (
     "SELECT num_timed + num_requested AS checkpoints, write_time + sync_time AS ms FROM pg_stat_checkpointer",
     "SELECT checkpoints_timed + checkpoints_req AS checkpoints, checkpoint_write_time + checkpoint_sync_time AS ms "
@@ -52,11 +52,17 @@ _REST_S: Final = 0.02
 
 
 def _first(client: SqlClient, texts: tuple[str, ...], *parameters: Any) -> Mapping[str, Any]:
-    """The one row of the first of `texts` that this version understands; empty where none does."""
+    """The one row of the first of `texts` that this version understands; empty where none does.
+
+    What is refused once isn't asked for again.
+    """
     for text in texts:
+        if text in client.refused:
+            continue
         try:
             found = client.named_rows(text, *parameters)
         except SqlError:
+            client.refused.add(text)
             continue
         return found[0] if found else {}
     return {}
@@ -72,7 +78,6 @@ def _look(client: SqlClient, database: str) -> Columns:
         checkpoints=checkpoints,
         log=log,
         fsyncs=_first(client, _FSYNCS),
-        shared=_shared(client),
     )
 
 
@@ -83,7 +88,6 @@ def read_views(
     checkpoints: Mapping[str, Any],
     log: Mapping[str, Any],
     fsyncs: Mapping[str, Any],
-    shared: int | None,
 ) -> Columns:
     """The columns of a row; what the server doesn't say is None."""
     hit, read, block = _whole(database, "blks_hit"), _whole(database, "blks_read"), _whole(database, "block_bytes")
@@ -102,7 +106,7 @@ def read_views(
         "deadlocks": _whole(database, "deadlocks"),
         "buffer_requests": None if hit is None or read is None else hit + read,
         "buffer_misses": read,
-        "buffer_bytes_max": shared,
+        "buffer_bytes_max": _whole(database, "shared_bytes"),
         "database_bytes_read": None if read is None or block is None else read * block,
         "connections": _whole(activity, "connections"),
         "connections_active": _whole(activity, "active"),
@@ -117,10 +121,6 @@ def read_views(
         "log_waits": _whole(log, "wal_buffers_full"),
         "fsyncs": _whole(fsyncs, "fsyncs"),
     }
-
-
-def _shared(client: SqlClient) -> int | None:
-    return _whole(_first(client, (_SHARED,)), "bytes")
 
 
 def _whole(row: Mapping[str, Any], name: str) -> int | None:
