@@ -59,7 +59,9 @@ class _Answer(BaseHTTPRequestHandler):
                 "body": body.decode(),
             }
         )
-        text = json.dumps({"id": "n/1", "state": "open"}).encode()
+        last = unquote(parts.path).rpartition("/")[2].removesuffix(".json")
+        number = int(last) if last.isdecimal() else None
+        text = json.dumps({"id": "n/1", "state": "open", "seen": last, "number": number}).encode()
         self.send_response(201 if self.command == "POST" else 200)
         self.send_header("Content-Type", "application/json")
         self.send_header("ETag", '"7"')
@@ -144,6 +146,10 @@ def test_a_service_receives_what_the_workload_says() -> None:
         ({"json": {"state": "open", "id": {"matches": "^n/[0-9]$"}}}, True),
         ({"json": {"state": "closed"}}, False),
         ({"json": {"id": {"contains": "m"}}}, False),
+        ({"json": {"seen": "$n", "number": "$n"}}, True),
+        ({"json": {"id": "$n"}}, False),
+        ({"json": {"other": "$n"}}, False),
+        ({"headers": {"etag": "$n"}}, False),
         ({"text": {"contains": '"id"'}}, True),
         ({"text": {"matches": r"\{\"id\": *\"n/\d\""}}, True),
         ({"text": {"matches": "^id$"}}, False),
@@ -151,8 +157,14 @@ def test_a_service_receives_what_the_workload_says() -> None:
 )
 def test_replies_are_judged_as_expected(tmp_path: Path, expect: dict[str, Any], is_met: bool) -> None:
     file = tmp_path / "w.yaml"
-    step = {"get": "/", "expect": expect}
-    values = {"protocol": "http", "operation_count": 3, "warmup": "0s", "connections": 1, "operations": {"it": step}}
+    values = {
+        "protocol": "http",
+        "operation_count": 3,
+        "warmup": "0s",
+        "connections": 1,
+        "values": {"n": {"kind": "int", "min": 1}},
+        "operations": {"it": {"get": "/$n", "expect": expect}},
+    }
     file.write_text(json.dumps(values), encoding="utf-8")
     with service() as server:
         summary = run(load_spec(file).spec, server, "")

@@ -158,7 +158,10 @@ def _step(
         step = {name: value for name, value in step.items() if name != "of"} | by_target[chosen]
         if isinstance(target, model.HttpTarget) and target.base:
             step["request"] = _below(target.base, step["request"])
-    return {**step, "body": _expression(step["body"], shapes)}
+    expect = [
+        {**each, "value": _expression(each["value"], shapes)} if "value" in each else each for each in step["expect"]
+    ]
+    return {**step, "body": _expression(step["body"], shapes), "expect": expect}
 
 
 def _below(base: str, request: dict[str, Any]) -> dict[str, Any]:

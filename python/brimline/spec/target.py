@@ -13,7 +13,7 @@ from brimline.spec.readers import shown, whole
 ADDRESSES: Final[dict[ProtocolName, str]] = {
     "mongodb": "mongodb://HOST:PORT",
     "http": "http://HOST:PORT",
-    "sql": "mysql://USER@HOST/DATABASE or postgresql://USER@HOST/DATABASE",
+    "sql": "mysql://HOST/DATABASE or postgresql://HOST/DATABASE",
 }
 """How the address of a target is written, by what it speaks."""
 TARGET_WORDS: Final[dict[ProtocolName, str]] = {

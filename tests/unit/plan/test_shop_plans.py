@@ -119,6 +119,10 @@ def test_requests_of_a_service() -> None:
         text(".json"),
     ]
     assert chinese["request"]["status"] == [[200, 399]]
+    assert [(each["path"], each["value"]) for each in chinese["expect"]] == [
+        (["json", "id"], saved(0)),
+        (["json", "seen"], value(2)),
+    ]
 
 
 def test_the_target_says_how_a_service_is_spoken_to_and_holds_no_secret() -> None:
@@ -144,6 +148,15 @@ def test_a_header_is_compared_as_text(tmp_path: Path) -> None:
         ("x-ok", element_hex("true"), None),
         ("etag", None, "^a"),
     ]
+
+
+def test_a_value_in_place_that_a_reply_must_have_is_one_of_the_engine(tmp_path: Path) -> None:
+    file = tmp_path / "w.yaml"
+    step = {"get": "/", "expect": {"json": {"a": {"$value": {"kind": "int", "max": 5}}}}}
+    file.write_text(yaml.safe_dump({"protocol": "http", "operations": {"it": step}}), encoding="utf-8")
+    spec = load_spec(file).spec
+    (made,) = steps_of(resolve(spec, target=service(spec)))
+    assert made["expect"][0]["value"] == {"kind": "generator", "spec": {"kind": "int", "min": 0, "max": 5}}
 
 
 def test_a_path_that_is_a_value_as_a_whole_has_the_base_path_already(tmp_path: Path) -> None:
@@ -199,6 +212,14 @@ def test_statements_of_a_database(target: SqlTarget, mark: tuple[str, ...], begi
         {
             "what": "field",
             "path": ["rows", "0", "customer"],
+            "min": None,
+            "max": None,
+            "equals": None,
+            "value": value(1),
+        },
+        {
+            "what": "field",
+            "path": ["rows", "0", "note"],
             "min": None,
             "max": None,
             "equals": None,
@@ -329,8 +350,9 @@ def test_slips_in_forms(tmp_path: Path, changed: dict[str, Any], message: str) -
 )
 def test_a_workload_on_another_kind_of_target_is_one_error(workload: str, uri: str, message: str) -> None:
     where = SHOPS / workload if workload.endswith(".yaml") else workload
-    with pytest.raises(UsageError, match=message):
+    with pytest.raises(UsageError, match=message) as told:
         load_spec(where).spec.require_protocol(uri)
+    assert "***" not in (told.value.hint or ""), "a hint has no user, which would be masked"
     with pytest.raises(SpecError, match=f"target.uri.*{message}"):
         load_spec(where, overrides={"target.uri": uri})
 
