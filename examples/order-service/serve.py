@@ -40,6 +40,7 @@ def main() -> None:
         access_log=False,
         log_level="warning",
         timeout_graceful_shutdown=2,
+        timeout_worker_healthcheck=60,  # a busy machine is no reason to start a worker anew
         backlog=4096,
     )
 

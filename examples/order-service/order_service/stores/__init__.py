@@ -16,7 +16,7 @@ _MODULES = {
 
 
 async def opened(uri: str, *, pool: int) -> Store:
-    """The store behind `uri`, with at most `pool` connections; its table or collection is there afterwards.
+    """The store behind `uri`, with `pool` connections; its table or collection is there afterwards.
 
     Raises ValueError for an address of another kind, and what the database's driver raises.
     """

@@ -68,7 +68,7 @@ async def opened(uri: str, *, pool: int) -> MariaDbStore:
         password=unquote(parts.password or ""),
         database=parts.path.strip("/") or "shop",
         autocommit=True,
-        minsize=1,
+        minsize=pool,
         maxsize=pool,
         **where,
     )

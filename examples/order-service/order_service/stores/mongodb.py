@@ -34,7 +34,9 @@ class MongoDbStore:
 
 async def opened(uri: str, *, pool: int) -> MongoDbStore:
     """See `stores.opened`."""
-    client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient(uri, maxPoolSize=pool, serverSelectionTimeoutMS=10_000)
+    client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient(
+        uri, minPoolSize=pool, maxPoolSize=pool, serverSelectionTimeoutMS=10_000
+    )
     database = client.get_default_database(_DATABASE)
     orders = database.get_collection("orders", write_concern=WriteConcern(w=1, j=True))
     store = MongoDbStore(client, orders)

@@ -49,7 +49,7 @@ async def opened(uri: str, *, pool: int) -> PostgresStore:
     address, _, options = uri.partition("?")
     ca = dict(part.partition("=")[::2] for part in options.split("&")).get("tlsCAFile")
     tls = f"?sslmode=verify-full&sslrootcert={ca}" if ca else ""
-    made = await asyncpg.create_pool(f"{address}{tls}", min_size=1, max_size=pool)
+    made = await asyncpg.create_pool(f"{address}{tls}", min_size=pool, max_size=pool)
     async with made.acquire() as connection, connection.transaction():
         # Of two workers that make the table at once, one would be told that a type exists.
         await connection.execute("SELECT pg_advisory_xact_lock(726269)")
