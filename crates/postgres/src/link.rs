@@ -195,6 +195,7 @@ impl Link {
             b'S' => self.reply.session.note(body),
             b'Z' => {
                 target.announced(&self.reply.session.version);
+                self.stream.take(end);
                 self.begin();
                 return Ok(true);
             }
@@ -209,7 +210,8 @@ impl Link {
     /// What every connection sends first, as one burst: the plan's settings, and all statements to be prepared.
     fn begin(&mut self) {
         let target = Arc::clone(&self.target);
-        let out = self.stream.request();
+        // What the server only tells may stand behind its consent, and half of it may be there.
+        let out = self.stream.next_request();
         for text in &target.settings.setup {
             append_texts(b'Q', &[text.as_bytes()], out);
         }

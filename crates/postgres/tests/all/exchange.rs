@@ -29,17 +29,25 @@ fn greeting() -> Vec<Act> {
     let length = (start.len() as u32).to_be_bytes();
     start[..4].copy_from_slice(&length);
     let burst = [message(b'P', b"0\0SELECT $1\0\0\0"), message(b'D', b"S0\0"), message(b'S', b"")];
+    let told = message(b'N', b"SNOTICE\0Mwelcome\0\0");
     vec![
         Act::Expect(start),
         Act::Drip(
             [message(b'R', &[0; 4]), message(b'S', b"server_version\x0015.4\0"), message(b'K', &[0; 8])]
                 .concat(),
         ),
-        Act::Say(READY.to_vec()),
+        // Half of a message that is only told stands behind the server's consent.
+        Act::Say([READY, &told[..10]].concat()),
         Act::Expect(burst.concat()),
         Act::Drip(
-            [message(b'1', b""), message(b't', b"\0\x01\0\0\0\x17"), message(b'n', b""), READY.to_vec()]
-                .concat(),
+            [
+                told[10..].to_vec(),
+                message(b'1', b""),
+                message(b't', b"\0\x01\0\0\0\x17"),
+                message(b'n', b""),
+                READY.to_vec(),
+            ]
+            .concat(),
         ),
     ]
 }
