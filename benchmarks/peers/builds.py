@@ -1,5 +1,6 @@
 """Owns making the peers' programs. Nothing is installed; everything lands in folders that git ignores."""
 
+import fcntl
 import functools
 import os
 import shutil
@@ -53,7 +54,11 @@ def build_with_maven(what: str, project: Path, *, log: Path) -> None:
         if shutil.which(tool) is None:
             raise Missing(f"{tool} is not here", hint="install a JDK of version 17 or later and Maven")
     repository = f"-Dmaven.repo.local={MAVEN_REPOSITORY}"
-    _build(what, ["mvn", "--batch-mode", "--quiet", repository, "--file", str(project), "compile"], log=log)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    # Two at once, as of two tests, would write the same files of the repository.
+    with (LOGS / "maven.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _build(what, ["mvn", "--batch-mode", "--quiet", repository, "--file", str(project), "compile"], log=log)
 
 
 @functools.cache
