@@ -39,6 +39,7 @@ def main() -> None:
         workers=told.workers,
         access_log=False,
         log_level="warning",
+        timeout_keep_alive=75,
         timeout_graceful_shutdown=2,
         timeout_worker_healthcheck=60,  # a busy machine is no reason to start a worker anew
         backlog=4096,

@@ -24,6 +24,7 @@ from tests.support.waiting import eventually
 pytestmark = pytest.mark.slow("a database and a service of several processes come up")
 SERVICE = Path(__file__).parents[2] / "examples" / "order-service"
 _ORDER = {"customer": "customer-1", "items": [{"sku": "sku-1", "n": 2, "price_cents": 995}], "note": "soon"}
+_BRIEFLY = ("--connections", "8", "--warmup", "0s", "--json", "-q")
 _WORKER_BITS, _SEQUENCE_BITS = 10, 12
 
 
@@ -76,7 +77,7 @@ def _made(uri: str, count: int) -> list[tuple[int, Any]]:
 
 
 def test_orders_are_made_and_read_and_their_ids_are_unique_over_workers(
-    cli: CommandLine, cache: Path, system: System
+    cli: CommandLine, cache: Path, tmp_path: Path, system: System
 ) -> None:
     outcome = cli.run("lab", "up", "shop", "--order-service", system, "--small", "--workers", "2")
     assert outcome.exit_code == 0, outcome.stderr
@@ -101,6 +102,10 @@ def test_orders_are_made_and_read_and_their_ids_are_unique_over_workers(
     ids = [int(answer["id"]) for _, answer in answers]
     assert len(set(ids)) == len(ids)
     assert {(each >> _SEQUENCE_BITS) % 2**_WORKER_BITS for each in ids} <= {0, 1}
+    shutil.copy(SERVICE / "mixed.yaml", tmp_path)
+    _seeded(uri, tmp_path / "ids.csv")
+    mixed = cli.run("run", str(tmp_path / "mixed.yaml"), "--uri", uri, *_BRIEFLY, "--operations", "60").json()
+    assert mixed["errors"] == []
     assert cli.run("lab", "down", "shop").exit_code == 0
     assert left_behind(cache) == []
 
@@ -117,7 +122,7 @@ def test_the_field_reports_generator_answers_500_under_load(cli: CommandLine, tm
     assert all(error.startswith("clock moved backwards") for error in failed)
     times = sorted(each >> (_WORKER_BITS + _SEQUENCE_BITS) for each in made)
     assert all(before < after for before, after in pairwise(times)), "one id a millisecond"
-    told = ("--uri", uri, "--connections", "8", "--warmup", "0s", "--json", "-q")
+    told = ("--uri", uri, *_BRIEFLY)
     writing = cli.run("run", str(SERVICE / "write.yaml"), *told, "--operations", "400").json()
     (error,) = writing["errors"]
     assert (error["code"], error["label"], error["operation"]) == (500, "500 Internal Server Error", "post_order")
