@@ -146,6 +146,10 @@ peers: $(NATIVE) ## Measure brimline beside its peers, about 30 minutes; writes 
 peers-together: $(NATIVE) ## The same with client and server on the same cores, about 15 minutes
 	$(BIN)/python -m benchmarks.peers --together --peers ycsb,rust-driver,pymongo --output benchmarks/shared-cores $(ARGUMENTS)
 
+.PHONY: peers-http
+peers-http: $(NATIVE) ## Measure what a request of HTTP costs beside a bare loop, wrk, k6 and JMeter where they are there, about 3 minutes
+	$(BIN)/python -m benchmarks.http $(ARGUMENTS)
+
 .PHONY: peers-smoke
 peers-smoke: $(NATIVE) ## See that every peer that can be had here works
 	$(BIN)/python -m benchmarks.peers --quick --rounds 1 --cells a,load --output target/peers/smoke

@@ -29,9 +29,9 @@ def build() -> None:
 
 
 @contextmanager
-def scripted_server(*, script: str = "{}", core: int | None = None) -> Iterator[str]:
+def scripted_server(*, script: str = "{}", core: int | None = None, protocol: str = "mongodb") -> Iterator[str]:
     """The scripted server, which answers at once unless `script` says otherwise, on one core if asked; its address."""
-    command = [*pinned(core), str(RELEASE / "brimline-testserver"), "--script-json", script]
+    command = [*pinned(core), str(RELEASE / "brimline-testserver"), "--protocol", protocol, "--script-json", script]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         assert server.stdin is not None
