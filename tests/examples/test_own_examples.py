@@ -16,6 +16,7 @@ from brimline.spec.own import OwnOperations
 from brimline.spec.own.protocols import all_kinds
 from tests.support.replica_set import replica_set
 from tests.support.server import required_mongod
+from tests.support.sql_servers import SqlServer
 
 DIRECTORY = Path(__file__).parents[2] / "examples" / "own-operations"
 LOADED: Mapping[str, Mapping[str, int]] = {
@@ -24,6 +25,7 @@ LOADED: Mapping[str, Mapping[str, int]] = {
     "measurements.yaml": {"sensors": 200, "measurements": 20_000},
     "work-queue.yaml": {"tasks": 20_000},
     "addresses-zh.yaml": {"contacts": 5_000},
+    "every-database.yaml": {"orders": 2_000},
 }
 """What each loads."""
 
@@ -95,6 +97,19 @@ def test_the_shop_runs_on_a_replica_set(tmp_path: Path) -> None:
         totals = run("shop.yaml", f"mongodb://{member.address}/?directConnection=true", tmp_path)
     assert totals["place_order"]["ok"] > 0
     assert totals["revenue"]["ok"] > 0
+
+
+def test_one_workload_runs_on_every_database(sql_server: SqlServer, tmp_path: Path) -> None:
+    sql_server.make_database("every_database")
+    options = brimline.Options(uri=sql_server.uri("every_database"), runs_dir=tmp_path / "runs")
+    brimline.load(DIRECTORY / "every-database.yaml", options=options)
+    short = {"warmup": "0s", "duration": "200ms"}
+    result = brimline.run(DIRECTORY / "every-database.yaml", overrides=short, options=options)
+    summary = result.record.summary
+    assert summary is not None
+    assert {name: each["failed"] for name, each in summary["operations"].items()} == dict.fromkeys(
+        ("latest_orders", "order_with_items", "send", "place_order"), 0
+    )
 
 
 def run(name: str, uri: str, directory: Path) -> Mapping[str, Any]:
