@@ -61,6 +61,8 @@ def mismatch(
     if declared is not None:
         message = f"the workload has protocol: {declared}, and {target}"
         return Problem(path, message, f"give an address such as {ADDRESSES[declared]}, or another workload")
+    if not isinstance(operations, OwnOperations) and protocol == "sql":
+        return Problem(path, f"scans are MongoDB's queries, and {target}", "write operations of your own: {sql: …}")
     if not isinstance(operations, OwnOperations):
         message = f"operations by key are of a database, and {target}"
         return Problem(path, message, "write operations of your own, with protocol: http for a service")

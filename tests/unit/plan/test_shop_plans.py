@@ -346,6 +346,7 @@ def test_slips_in_forms(tmp_path: Path, changed: dict[str, Any], message: str) -
         ("own_shop.yaml", "http://h", "has no form for it: http:// is the address of a service"),
         ("own_shop.yaml", "postgres://h/d", "has no form for it: postgres:// is the address of an SQL database"),
         ("ycsb-a", "http://h", "operations by key are of a database, and http:// is the address of a service"),
+        ("s2-scans", "mysql://h/d", "scans are MongoDB's queries, and mysql:// is the address of an SQL database"),
     ],
 )
 def test_a_workload_on_another_kind_of_target_is_one_error(workload: str, uri: str, message: str) -> None:
@@ -378,6 +379,15 @@ def test_operations_by_key_run_on_every_database(uri: str) -> None:
             "it.get: is a request of HTTP, and",
         ),
         ({"protocol": "mongodb", "operations": {"it": {"find": {}}}}, "collections: is missing"),
+        (
+            {
+                "protocol": "http",
+                "collections": {"a": {"records": 5}},
+                "tables": {},
+                "operations": {"it": {"get": "/"}},
+            },
+            "tables: is about an SQL database",
+        ),
         (
             {
                 "protocol": "sql",

@@ -540,8 +540,8 @@ HEADS = [
     ("keys: uniform", "keys: says nothing about operations of your own", "leave keys out"),
     (
         "tables: {orders: {child: [a]}}",
-        "tables: belongs to a workload with collections",
-        "add collections, and operations with steps",
+        "tables: is about an SQL database",
+        "leave tables out",
     ),
     (
         "target: {uri: mongodb://h}",
