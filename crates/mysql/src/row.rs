@@ -182,3 +182,104 @@ fn time(fields: &mut Fields<'_>) -> Option<Vec<u8>> {
     }
     Some(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use brimline_sql::view::append_view;
+
+    use super::*;
+    use crate::fields::append_text;
+
+    fn column(name: &str, kind: u8, character_set: u16, is_unsigned: bool) -> Column {
+        Column { name: name.into(), kind, character_set, is_unsigned, is_json: kind == types::JSON }
+    }
+
+    fn columns() -> Vec<Column> {
+        const TEXT: u8 = 253;
+        const BLOB: u8 = 252;
+        vec![
+            column("tiny", types::TINY, 63, false),
+            column("short", types::SHORT, 63, true),
+            column("int", types::LONG, 63, false),
+            column("unsigned", types::LONG, 63, true),
+            column("long", types::LONGLONG, 63, false),
+            column("huge", types::LONGLONG, 63, true),
+            column("float", types::FLOAT, 63, false),
+            column("double", types::DOUBLE, 63, false),
+            column("decimal", types::NEW_DECIMAL, 63, false),
+            column("text", TEXT, 45, false),
+            column("bytes", BLOB, BINARY, false),
+            column("json", types::JSON, 45, false),
+            column("at", types::DATETIME, 63, false),
+            column("day", types::DATE, 63, false),
+            column("never", types::DATETIME, 63, false),
+            column("span", types::TIME, 63, false),
+            column("null", TEXT, 45, false),
+        ]
+    }
+
+    fn expected() -> bson::Document {
+        let decimal = |text: &str| text.parse::<bson::Decimal128>().unwrap();
+        let date = |text: &str| bson::DateTime::parse_rfc3339_str(text).unwrap();
+        bson::doc! {
+            "tiny": -1, "short": 65_535, "int": -2, "unsigned": 4_294_967_295_i64, "long": -3_i64,
+            "huge": decimal("18446744073709551615"), "float": 0.1, "double": 0.25, "decimal": decimal("1.50"), "text": "é",
+            "bytes": bson::Binary { subtype: bson::spec::BinarySubtype::Generic, bytes: vec![0, 255] },
+            "json": {"a": [1]}, "at": date("2024-02-29T12:00:00.125Z"), "day": date("2024-02-29T00:00:00Z"),
+            "never": "0000-00-00 00:00:00.000000", "span": "-26:30:00.500000", "null": null,
+        }
+    }
+
+    fn view(write: impl FnOnce(&mut Row<'_>)) -> bson::Document {
+        let mut out = Vec::new();
+        append_view(&mut out, 0, 1, Some(write));
+        let view = bson::Document::from_reader(out.as_slice()).unwrap();
+        view.get_array("rows").unwrap()[0].as_document().unwrap().clone()
+    }
+
+    #[test]
+    fn a_row_is_the_same_as_text_and_binary() {
+        let texts: [&[u8]; 16] = [
+            b"-1",
+            b"65535",
+            b"-2",
+            b"4294967295",
+            b"-3",
+            b"18446744073709551615",
+            b"0.1",
+            b"0.25",
+            b"1.50",
+            "é".as_bytes(),
+            b"\x00\xff",
+            b"{\"a\":[1]}",
+            b"2024-02-29 12:00:00.125",
+            b"2024-02-29",
+            b"0000-00-00 00:00:00.000000",
+            b"-26:30:00.500000",
+        ];
+        let mut text = Vec::new();
+        for each in texts {
+            append_text(each, &mut text);
+        }
+        text.push(NULL);
+        assert_eq!(view(|row| write_text(&columns(), &text, row)), expected());
+
+        // The last of 17 columns is null; two bits before the first are not used.
+        let mut binary = vec![0, 0, 0, 0b100];
+        binary.extend_from_slice(&(-1_i8).to_le_bytes());
+        binary.extend_from_slice(&u16::MAX.to_le_bytes());
+        binary.extend_from_slice(&(-2_i32).to_le_bytes());
+        binary.extend_from_slice(&u32::MAX.to_le_bytes());
+        binary.extend_from_slice(&(-3_i64).to_le_bytes());
+        binary.extend_from_slice(&u64::MAX.to_le_bytes());
+        binary.extend_from_slice(&0.1_f32.to_le_bytes());
+        binary.extend_from_slice(&0.25_f64.to_le_bytes());
+        for each in &texts[8..12] {
+            append_text(each, &mut binary);
+        }
+        binary.extend_from_slice(&[11, 0xe8, 0x07, 2, 29, 12, 0, 0, 0x48, 0xe8, 0x01, 0]);
+        binary.extend_from_slice(&[4, 0xe8, 0x07, 2, 29, 0]);
+        binary.extend_from_slice(&[12, 1, 1, 0, 0, 0, 2, 30, 0, 0x20, 0xa1, 0x07, 0]);
+        assert_eq!(view(|row| write_binary(&columns(), &binary, row)), expected());
+    }
+}

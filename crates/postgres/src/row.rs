@@ -89,3 +89,49 @@ fn bytes(text: &[u8]) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     pairs.iter().map(|&[high, low]| Some((digit(high)? << 4 | digit(low)?) as u8)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use brimline_sql::view::append_view;
+
+    use super::*;
+
+    #[test]
+    fn values_have_the_types_of_their_columns() {
+        let row: [(&str, u32, Option<&[u8]>); 13] = [
+            ("bool", types::BOOL, Some(b"t")),
+            ("int", types::INT4, Some(b"-2")),
+            ("long", types::INT8, Some(b"-3")),
+            ("double", types::FLOAT8, Some(b"0.25")),
+            ("infinite", types::FLOAT8, Some(b"-Infinity")),
+            ("decimal", types::NUMERIC, Some(b"1.50")),
+            ("text", 25, Some("é".as_bytes())),
+            ("bytes", types::BYTEA, Some(b"\\x00ff")),
+            ("json", types::JSONB, Some(b"{\"a\": [1]}")),
+            ("at", types::TIMESTAMPTZ, Some(b"2024-02-29 12:00:00.125+00")),
+            ("day", types::DATE, Some(b"2024-02-29")),
+            ("never", types::TIMESTAMP, Some(b"infinity")),
+            ("null", types::INT4, None),
+        ];
+        let mut columns = Vec::new();
+        let mut body = (row.len() as u16).to_be_bytes().to_vec();
+        for (name, oid, text) in row {
+            columns.push(Column { name: name.into(), oid, is_text: true });
+            let length = text.map_or(-1, |text| text.len() as i32);
+            body.extend_from_slice(&length.to_be_bytes());
+            body.extend_from_slice(text.unwrap_or_default());
+        }
+        let mut out = Vec::new();
+        append_view(&mut out, 0, 1, Some(|row: &mut Row<'_>| write(&columns, &body, row)));
+        let view = bson::Document::from_reader(out.as_slice()).unwrap();
+        let date = |text: &str| bson::DateTime::parse_rfc3339_str(text).unwrap();
+        let expected = bson::doc! {
+            "bool": true, "int": -2, "long": -3_i64, "double": 0.25, "infinite": f64::NEG_INFINITY,
+            "decimal": "1.50".parse::<bson::Decimal128>().unwrap(), "text": "é",
+            "bytes": bson::Binary { subtype: bson::spec::BinarySubtype::Generic, bytes: vec![0, 255] },
+            "json": {"a": [1]}, "at": date("2024-02-29T12:00:00.125Z"), "day": date("2024-02-29T00:00:00Z"),
+            "never": "infinity", "null": null,
+        };
+        assert_eq!(view.get_array("rows").unwrap()[0].as_document().unwrap(), &expected);
+    }
+}

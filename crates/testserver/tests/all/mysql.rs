@@ -1,5 +1,8 @@
 //! The server of MySQL's protocol, as brimline's own client sees it.
 
+use std::io::Write;
+use std::net::TcpStream;
+
 use brimline_mysql::{Connector, RequestSpec, Requests, Secrets};
 use brimline_net::link::LostKind;
 use brimline_sql::statement::Mode;
@@ -72,4 +75,30 @@ fn faults_are_mysql_s() {
         let (_server, mut client) = start(Script { faults: vec![fault(0, kind)], ..Script::default() });
         assert_eq!(client.ask(0, bson::bson!([7])).unwrap_err().kind, lost);
     }
+}
+
+#[test]
+fn a_client_that_sends_anything_harms_itself_only() {
+    let (server, mut client) = start(Script::default());
+    let login = b"\x01\0\0\x01x";
+    for bytes in [
+        b"".as_slice(),
+        b"\0\0\0\x01",
+        b"\xff\xff\xff\xff\xff\xff\xff",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\0\0\0\0",
+        b"\x01\0\0\0\xee",
+        b"\x01\0\0\0\x17",
+        b"\x05\0\0\0\x17\xff\xff\xff\xff",
+        b"\x05\0\0\0\x17\0\0\0\0",
+        b"\x09\0\0\0\x16SELECT ?\x05\0\0\0\x17\x01\0\0\0",
+        b"\x11\0\0\0\x16SELECT 1 LIMIT ?\x05\0\0\0\x17\x01\0\0\0",
+        b"\x0a\0\0\0\x03INSERT '\\",
+    ] {
+        for first in [b"".as_slice(), login] {
+            let mut socket = TcpStream::connect(server.address()).unwrap();
+            socket.write_all(&[first, bytes].concat()).unwrap();
+        }
+    }
+    assert_eq!(client.ask(0, bson::bson!([7])).unwrap().rows, 1);
 }
