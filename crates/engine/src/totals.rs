@@ -210,8 +210,13 @@ impl WorkerSummary {
                 documents.modified += reply.modified;
                 documents.upserted += reply.upserted;
             }
-            Opcounter::Query | Opcounter::Getmore | Opcounter::Command | Opcounter::Commit => {
+            // Of a request behind a link both are known: an insert of SQL may return rows as well.
+            Opcounter::Command => {
                 documents.returned += reply.documents;
+                documents.modified += reply.modified;
+            }
+            Opcounter::Query | Opcounter::Getmore | Opcounter::Commit => {
+                documents.returned += reply.documents
             }
         }
     }
