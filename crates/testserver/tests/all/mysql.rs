@@ -1,7 +1,7 @@
 //! The server of MySQL's protocol, as brimline's own client sees it.
 
-use std::io::Write;
-use std::net::TcpStream;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
 
 use brimline_mysql::{Connector, RequestSpec, Requests, Secrets};
 use brimline_net::link::LostKind;
@@ -98,6 +98,9 @@ fn a_client_that_sends_anything_harms_itself_only() {
         for first in [b"".as_slice(), login] {
             let mut socket = TcpStream::connect(server.address()).unwrap();
             socket.write_all(&[first, bytes].concat()).unwrap();
+            socket.shutdown(Shutdown::Write).unwrap();
+            // Until the server has closed it, so that it has read all.
+            socket.read_to_end(&mut Vec::new()).unwrap();
         }
     }
     assert_eq!(client.ask(0, bson::bson!([7])).unwrap().rows, 1);
