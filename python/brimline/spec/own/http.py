@@ -121,7 +121,7 @@ class HttpSpec(Part):
     connect: Literal["before", "on_demand"] = "before"
     """Whether connections are made before the run, or with the first request that needs one, as a part of its time."""
     follow_redirects: Redirects = 0
-    """How many redirects of one request are followed; they are counted in any case."""
+    """How many redirects of one request are followed, on the same host; one that is not is a reply as any other."""
     cookies: bool = True
     """Whether each worker keeps the cookies that it was given, and sends them."""
     bearer: FromEnvironment | None = None
