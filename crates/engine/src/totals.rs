@@ -216,7 +216,7 @@ impl WorkerSummary {
                 documents.modified += reply.modified;
             }
             Opcounter::Query | Opcounter::Getmore | Opcounter::Commit => {
-                documents.returned += reply.documents
+                documents.returned += reply.documents;
             }
         }
     }
