@@ -267,6 +267,17 @@ impl Link {
         }
     }
 
+    /// Why a connection is lost: a server that ends a session says so before it closes.
+    fn ended(&mut self, error: StreamError) -> Lost {
+        match self.reply.refusal.take() {
+            None => error.into(),
+            Some(refusal) => {
+                let message = format!("{} ({})", refusal.message, refusal.label);
+                Lost { kind: LostKind::Closed, message }
+            }
+        }
+    }
+
     /// What the server sends although nothing was asked: what it only tells, or why it closes.
     fn unasked(&mut self) -> Result<(), Lost> {
         loop {
@@ -424,19 +435,17 @@ impl link::Link for Link {
             if is_drained || reads == READS_MAX && !self.stream.is_secure() {
                 break;
             }
-            let (filled, at_unix_ns) = self.stream.fill(needs)?;
+            let (filled, at_unix_ns) = match self.stream.fill(needs) {
+                Ok(filled) => filled,
+                Err(error) => return Err(self.ended(error)),
+            };
             match filled {
                 Filled::Bytes => {}
                 Filled::Last => is_drained = true,
                 Filled::Nothing => return Ok(None),
                 Filled::End => {
-                    // A server that ends a session says why before it closes.
-                    if let Some(refusal) = self.reply.refusal.take() {
-                        let message = format!("{} ({})", refusal.message, refusal.label);
-                        return Err(Lost { kind: LostKind::Closed, message });
-                    }
                     let arrived = self.bytes as usize + self.stream.arrived().len();
-                    return Err(StreamError::ended(arrived).into());
+                    return Err(self.ended(StreamError::ended(arrived)));
                 }
             }
             arrived_unix_ns = at_unix_ns;

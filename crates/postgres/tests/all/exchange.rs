@@ -179,6 +179,19 @@ fn a_peer_that_lies_ends_the_connection_only() {
 }
 
 #[test]
+fn a_session_that_is_ended_says_why() {
+    let fatal = message(b'E', b"SFATAL\0C57P01\0Mterminating connection\0\0");
+    let request = execute(b"5", false);
+    // What the server has not read when it closes makes the kernel reset the connection.
+    for read in [request.len(), 3] {
+        let (mut client, thread) = client(vec![Act::Read(read), Act::Say(fatal.clone())]);
+        let lost = client.ask(0, bson::bson!([5])).unwrap_err();
+        assert_eq!((lost.kind, lost.message.as_str()), (LostKind::Closed, "terminating connection (57P01)"));
+        thread.join().unwrap();
+    }
+}
+
+#[test]
 fn rows_without_end_take_turns_and_no_memory() {
     let acts = vec![Act::Expect(execute(b"5", false)), Act::Repeat(message(b'D', &[0; 1_000]))];
     let (mut client, thread) = client(acts);
