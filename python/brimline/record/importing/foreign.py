@@ -105,8 +105,10 @@ _TEXTS: Sequence[tuple[str, str, str]] = (
     (r".{0,4000}(?:\*+ Stress Settings \*+|\ntype +total ops,|Op rate +:)", "cassandra-stress",
      "give its histogram log instead (-log hdrfile=FILE)"),
     (r"\s*\{\s*\"(?:READ|UPDATE|INSERT|SCAN|TOTAL)\"\s*:", "go-ycsb", "let it print text (-p outputstyle=plain)"),
-    (r"\s*\[?\s*\{\s*\"Operation\"\s*:", "go-ycsb", "let it print text (-p outputstyle=plain)"),
-    (r"\+-+\+-+\+[-+]*\n\| +OPERATION +\|", "go-ycsb", "let it print text (-p outputstyle=plain)"),
+    # It says what it was asked for first, whatever comes behind.
+    (r"(?:.{0,8000}?^\[\{[^\n]*|\s*\[?\s*\{\s*)\"Operation\"\s*:", "go-ycsb",
+     "let it print text (-p outputstyle=plain)"),
+    (r".{0,8000}?^\+-+\+-+\+[-+]*\n\| +OPERATION +\|", "go-ycsb", "let it print text (-p outputstyle=plain)"),
     (r"insert +query +update +delete +getmore +command", "mongostat", "brimline stat shows a server live"),
     (r"\s*\{.{0,300}\"fio version\"|.{0,4000}?^(?:fio-[0-9]|[0-9];fio-)", "fio", ""),
     (r".{0,4000}?^\S[^\n]*: \(g(?:roupid)?=[0-9]+[^\n]*\): (?:rw|err)=", "fio", ""),

@@ -229,6 +229,9 @@ class _Rows:
                 good = False
             if not good:
                 hint = "JMeter writes it in whole milliseconds" if name in ("elapsed", "Latency", "Connect") else None
+                if name == "success":
+                    is_cut = line == lines[-1] and any(word.startswith(text.lower()) for word in _SUCCESS)
+                    hint = _LAST_ROW if is_cut else "it is true or false"
                 return bad_file(self._path, f"{name} can't be {text[:40]!r}", line=line, hint=hint)
         raise AssertionError(name)
 

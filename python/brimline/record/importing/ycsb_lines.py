@@ -87,7 +87,7 @@ class YcsbOutput:
 
 def read_ycsb(path: Path, output: YcsbOutput) -> None:
     """Adds what a file holds. Raises UsageError for a damaged line, a second run, or a file without any result."""
-    has_json = _JSON_NAME in _head(path)
+    has_json = _JSON_NAME in head_text(path)
     reader = _Reader(path, output, has_json=has_json)
     with open_text(path) as stream:
         lines = lines_of(stream, path, length_max=JSON_LENGTH_MAX if has_json else LINE_LENGTH_MAX)
@@ -96,7 +96,8 @@ def read_ycsb(path: Path, output: YcsbOutput) -> None:
     reader.end()
 
 
-def _head(path: Path) -> str:
+def head_text(path: Path) -> str:
+    """What a file begins with. Raises UsageError when it can't be read or is empty."""
     return head_of(path).decode("utf-8-sig", errors="replace")
 
 
@@ -146,7 +147,7 @@ class _Reader:
 
     def _foreign(self, problem: str, *, line: int | None = None, hint: str | None = None) -> UsageError:
         """The error for what is no result of YCSB; it names another tool whose it is, or YCSB where that left none."""
-        head = _head(self._path)
+        head = head_text(self._path)
         if _OF_YCSB.search(head):
             return bad_file(self._path, "nothing in it is a result of YCSB", hint="give what YCSB printed, whole")
         return foreign(self._path, head) or bad_file(self._path, problem, line=line, hint=hint)

@@ -13,11 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from brimline.record.imported import READ_MODIFY_WRITE, Clock, Printed, Series, TimeRow, TimesFrom
+from brimline.record.importing.foreign import foreign
 from brimline.record.importing.hdr_log import HdrLog
 from brimline.record.importing.hdr_run import ToolRun, log_end_ns, log_rows, log_start_unix_ns, log_warnings, merged
 from brimline.record.importing.source import COUNT_MAX, SPAN_S_MAX, bad_file, decimal_number, whole_number
 from brimline.record.importing.tally import Batch, Tally
-from brimline.record.importing.ycsb_lines import YcsbOutput
+from brimline.record.importing.ycsb_lines import YcsbOutput, head_text
 from brimline.record.importing.ycsb_measured import OPERATION, Key, Measured, all_measured, bucket_times
 from brimline.record.model import ErrorRow
 from brimline.record.scaled import ScaledHistogram
@@ -47,7 +48,8 @@ def ycsb_run(output: YcsbOutput, logs: Sequence[HdrLog], path: Path) -> ToolRun:
             path, f"it holds no time of an operation: {names} is none", hint="give the logs of calls as well"
         )
     if not any(each.counted for each in series):
-        raise bad_file(path, "it holds no measurement: YCSB stopped before it measured", hint="look at its messages")
+        stopped = "it holds no measurement: YCSB stopped before it measured"
+        raise foreign(path, head_text(path)) or bad_file(path, stopped, hint="look at its messages")
     started = tally.first_ms * NS_PER_MS if tally.first_ms is not None else log_start_unix_ns(logs)
     return ToolRun(
         started_unix_ns=started,

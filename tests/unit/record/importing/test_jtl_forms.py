@@ -157,6 +157,14 @@ def test_a_hint_fits_the_place(tmp_path: Path) -> None:
         assert hint in str(raised.value.hint)
 
 
+def test_a_last_row_that_is_cut_within_its_last_cell_is_told(tmp_path: Path) -> None:
+    for success, hint in (("tru", "delete the last line"), ("", "delete the last line"), ("yes", "true or false")):
+        lines = ["timeStamp,elapsed,label,success", "1700000000000,100,A,true", f"1700000000500,100,A,{success}"]
+        with pytest.raises(UsageError, match=rf"r\.jtl:3: success can't be '{success}'") as raised:
+            import_files([write_lines(tmp_path / "r.jtl", lines)])
+        assert hint in str(raised.value.hint)
+
+
 @pytest.mark.parametrize(
     ("content", "what", "hint"),
     [

@@ -7,6 +7,8 @@ import pytest
 from brimline.errors import UsageError
 from brimline.record.importing import import_files
 
+STARS = "*" * 50
+GO_YCSB_BEGIN = f'{STARS}\n"operationcount"="1000"\n{STARS}\nRun finished, takes 10.001s\n'
 OF_TOOLS = [
     ("JMeter's table of a whole run", "Label,# Samples,Average,Median,90% Line\nGET,10,5,5,9\n"),
     ("JMeter's table of a whole run", "Label,# 样本,平均值,中位数,90% 百分位,95% 百分位,最小值,最大值,异常 %\n"),
@@ -64,6 +66,8 @@ OF_TOOLS = [
     ("cassandra-stress", "Connected to cluster\ntype       total ops,    op/s,    pk/s\ntotal, 100, 10\n"),
     ("go-ycsb", '{\n  "READ": {\n    "Count": "10"\n'),
     ("go-ycsb", "+-----------+---------+\n| OPERATION | TAKES(S)|\n"),
+    ("go-ycsb", f'{GO_YCSB_BEGIN}[{{"50th(us)":"401","Count":"9513","Operation":"READ","Takes(s)":"9.9"}}]\n'),
+    ("go-ycsb", f"{GO_YCSB_BEGIN}+-----------+----------+\n| OPERATION | TAKES(S) |\n+-----------+----------+\n"),
     ("mongostat", "insert query update delete getmore command dirty used\n    *0    *0     *0     *0       0\n"),
     ("fio", '{\n  "fio version" : "fio-3.33",\n'),
     ("fio", "fio-3.33\nStarting 1 process\n"),
