@@ -93,8 +93,9 @@ def _dumped_collection(directory: Path, collection: str | None) -> Path:
             hint=f"give one of its files, or --collection; there are: {names}",
         )
     # --collection says which dump of a directory is meant; beside a file it says what the collection is called.
+    missing = "a collection" if collection is None else collection
     raise UsageError(
-        f"{directory} has no dump of {collection}, but of: {names}",
+        f"{directory} has no dump of {missing}, but of: {names}",
         hint="to import one under this name, give its file: brimline import "
         f"{shlex.quote(str(dumps[0]))} --collection {shlex.quote(collection or 'NAME')}",
     )
