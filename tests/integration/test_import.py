@@ -231,7 +231,7 @@ def test_a_hint_about_a_directory_leads_on(here: CommandLine, uri: str) -> None:
     assert here.run("import", "own", *at, "--json").json()["namespace"] == "led.orders", "what the server keeps is none"
     Path("own/a/orders.bson").unlink()
     kept = here.run("import", "own", *at)
-    kept.check_error(2, "has no dump of a collection, but of: system.views", "own/a/system.views.bson --collection NAME")
+    kept.check_error(2, "no dump of a collection, but of: system.views", "own/a/system.views.bson --collection NAME")
     Path("none/deep").mkdir(parents=True)
     here.run("import", "none", *at).check_error(2, "without a BSON dump", "'DIRECTORY/*.csv'")
     Path("none/deep/a b.JSON.gz").write_bytes(b"")
