@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod connector;
 mod error;
 mod fields;
 mod link;
@@ -20,4 +21,4 @@ mod row;
 
 pub use brimline_sql::settings::{Secrets, Settings};
 pub use brimline_sql::statement::{RequestSpec, Requests, SpecError, StatementSpec};
-pub use link::Connector;
+pub use connector::Connector;

@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod connector;
 mod error;
 mod fields;
 mod link;
@@ -18,4 +19,4 @@ mod text;
 
 pub use brimline_sql::settings::{Secrets, Settings};
 pub use brimline_sql::statement::{RequestSpec, Requests, SpecError, StatementSpec};
-pub use link::Connector;
+pub use connector::Connector;

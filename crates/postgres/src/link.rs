@@ -1,15 +1,14 @@
 //! Owns a connection: what comes before its first request, requests as bytes, and replies.
 
 use std::io;
-use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
 use brimline_net::link::{self, Answer, Greeting, Looks, Lost, LostKind, Part, Request};
 use brimline_net::stream::{Filled, SendState, Stream, StreamError};
 use brimline_sql::rows::{Literals, append_insert, append_rows, append_table};
-use brimline_sql::settings::{Form as BulkForm, Secrets, Settings};
-use brimline_sql::statement::{Chosen, Requests};
+use brimline_sql::settings::Form as BulkForm;
+use brimline_sql::statement::Chosen;
 use brimline_sql::target::Target;
 use brimline_sql::view::append_view;
 
@@ -26,42 +25,8 @@ const LOGIN_BYTES_MAX: usize = 64 * 1024;
 /// Reads in a row of one reply: other connections have their turn while a reply has no end.
 const READS_MAX: u32 = 32;
 
-/// A server of PostgreSQL, and what its connections send.
-#[derive(Clone, Debug)]
-pub struct Connector(Arc<Target>);
-
-impl Connector {
-    /// The server at the settings' address.
-    ///
-    /// # Errors
-    /// When the address names no host, or the settings can't be met.
-    pub fn new(settings: Settings, secrets: Secrets, requests: Requests) -> Result<Self, String> {
-        Target::new(settings, secrets, requests).map(Self)
-    }
-
-    /// What the server has said of itself, such as `15.4`; `None` before the first connection.
-    pub fn server(&self) -> Option<String> {
-        self.0.server()
-    }
-}
-
-impl link::Connector for Connector {
-    fn name(&self) -> &str {
-        &self.0.settings.address
-    }
-
-    fn address(&self) -> SocketAddr {
-        self.0.address()
-    }
-
-    fn connect(&self) -> io::Result<Box<dyn link::Link>> {
-        self.0.may_connect()?;
-        Ok(Box::new(Link::new(Arc::clone(&self.0))?))
-    }
-}
-
 /// One connection.
-struct Link {
+pub struct Link {
     target: Arc<Target>,
     stream: Stream,
     stage: Stage,
@@ -87,7 +52,8 @@ enum Stage {
 }
 
 impl Link {
-    fn new(target: Arc<Target>) -> io::Result<Self> {
+    /// Starts connecting.
+    pub fn new(target: Arc<Target>) -> io::Result<Self> {
         let stream = Stream::open(target.address())?;
         Ok(Self {
             target,
