@@ -138,6 +138,23 @@ def test_what_operations_change_is_put_back(brimline_cli: CommandLine, here: Sql
     assert evidence(first, "opcounters")[0] == "pass", evidence(first, "opcounters")
 
 
+def test_what_has_no_copy_any_more_is_loaded_again(brimline_cli: CommandLine, here: SqlServer, shop: Path) -> None:
+    first = run(brimline_cli, here, shop, "--data", "load", "--operations", "20")
+    with here.client(DATABASE) as client:
+        client.change("DROP TABLE brimline_copy_orders")
+    second = run(brimline_cli, here, shop, "--operations", "20")
+    with here.client(DATABASE) as client:
+        client.change("DROP TABLE brimline_copy_orders")
+        client.change("DELETE FROM orders WHERE total > 250")
+    third = run(brimline_cli, here, shop, "--operations", "20")
+
+    assert first.exit_code in (0, 4), first.stderr
+    assert "was loaded again" in second.stderr
+    assert rows(here, "SELECT COUNT(*) FROM orders_items") == [(400,)]
+    assert third.exit_code == 2, third.stderr
+    assert "may hold rows that brimline did not load" in third.stderr
+
+
 def test_the_report_has_plans_sizes_and_what_the_server_did(
     brimline_cli: CommandLine, here: SqlServer, shop: Path
 ) -> None:

@@ -218,13 +218,14 @@ class TableKeeper(Keeper):
             tables.make_empty(store, look.table, look.wanted.manifest)
 
     def _begin(self, plan: Plan, wanted: WantedData) -> None:
-        """Sees to one table before a run."""
-        effects = effects_on(plan, wanted)
+        """Sees to one table before a run that makes another one of it; what is only inserted goes again by its key."""
+        if Effect.CHANGE not in effects_on(plan, wanted):
+            return
         look = self._look(wanted)
         if look.seen.found.state is State.CHANGED:
             self._put_right(look)
             look = self._look(wanted)
-        if Effect.CHANGE not in effects or not look.seen.ready:
+        if not look.seen.ready:
             return
         manifest, table = look.seen.found.manifest, look.table
         assert manifest is not None  # noqa: S101 - it is ready
