@@ -287,7 +287,14 @@ impl link::Link for Link {
         if stream.send_instead(&[])? == SendState::Blocked {
             return Ok(Greeting::AwaitsRoom);
         }
-        match stream.fill(usize::MAX)?.0 {
+        let (filled, _) = stream.fill(usize::MAX).map_err(|error| match error {
+            // Such as a certificate that is not trusted, which the next try would meet as well.
+            StreamError::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
+                Lost::refused(error.to_string())
+            }
+            error => error.into(),
+        })?;
+        match filled {
             Filled::Nothing if stream.is_handshaking() => Ok(Greeting::AwaitsReply),
             Filled::Nothing => Ok(Greeting::Ready),
             Filled::End => Err(StreamError::Closed.into()),

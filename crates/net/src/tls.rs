@@ -312,13 +312,13 @@ impl<R: Read> Read for Reader<'_, R> {
 const NO_TLS: &str = "the server closed the connection during the TLS handshake: it may have no TLS";
 
 impl<R: Read> Reader<'_, R> {
-    /// Decrypts what has come, and answers what the protocol wants answered.
+    /// Decrypts what has come, and answers what the protocol wants answered. What it can't take is `InvalidData`.
     fn digest(&mut self) -> io::Result<()> {
         let outcome = self.session.tls.process_new_packets();
         // A socket that is full takes the rest with the next request.
         let flushed = self.session.flush(self.stream);
         match outcome {
-            Err(error) => Err(io::Error::other(words(&error))),
+            Err(error) => Err(io::Error::new(ErrorKind::InvalidData, words(&error))),
             Ok(_) => flushed.map(|_| ()),
         }
     }
