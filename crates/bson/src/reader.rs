@@ -120,6 +120,12 @@ fn split_cstring(bytes: &[u8]) -> Result<(&[u8], &[u8]), ReadError> {
 
 #[inline(never)] // so that the loops stay out of every caller
 fn split_long_cstring(bytes: &[u8]) -> Result<(&[u8], &[u8]), ReadError> {
+    // Nearly all names that are longer end in the second word.
+    if let Some(word) = bytes.get(8..).and_then(<[u8]>::first_chunk)
+        && let Some(end) = first_nul(*word)
+    {
+        return Ok((&bytes[..8 + end], &bytes[9 + end..]));
+    }
     let (words, rest) = bytes.as_chunks();
     let in_words = words.iter().enumerate().find_map(|(number, word)| Some(8 * number + first_nul(*word)?));
     let in_rest = || Some(8 * words.len() + rest.iter().position(|&byte| byte == 0)?);
