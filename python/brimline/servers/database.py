@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from brimline.servers.deployment import Deployment, Engine, is_local_host
+from brimline.servers.lab.lookup import lab_facts, lab_server
 from brimline.servers.listening import listening_process
 from brimline.servers.password import PasswordSource
 from brimline.servers.sql_client import ConnectionLost, SqlClient, SqlError, open_client, sql_errors
@@ -74,6 +75,7 @@ def database(uri: str, *, password: PasswordSource | None = None) -> Deployment:
         settings = _settings(client, target.protocol)
         place = _data_directory(client, target.protocol)
     process = listening_process(target.port) if is_local_host(target.host) else None
+    lab, _ = lab_server(target.address) or (None, None)
     return Deployment(
         protocol=target.protocol,
         address=target.address,
@@ -87,6 +89,7 @@ def database(uri: str, *, password: PasswordSource | None = None) -> Deployment:
         cpu_count=None if process is None else os.cpu_count(),
         access=target.access,
         of_uri=target,
+        lab=None if lab is None else lab_facts(lab),
         facts={"described": version, "settings": settings},
         data_directory=place if process is not None else None,
     )

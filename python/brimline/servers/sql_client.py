@@ -231,6 +231,8 @@ def _of_postgres(error: DatabaseError) -> SqlError:
 
 
 _DENIED = {1044, 1045, 1698, 3118, "28000", "28P01"}
+_WANTS_TLS = {3159}
+"""ER_SECURE_TRANSPORT_REQUIRED."""
 _NO_DATABASE = {1049, "3D000"}
 _TOO_MANY = {1040, 1203, "53300"}
 _NOT_REACHED = {2002, 2003, 2006, 2013, 2026}
@@ -240,6 +242,8 @@ _NOT_REACHED = {2002, 2003, 2006, 2013, 2026}
 def _refused(error: SqlError, target: TargetUri) -> TargetError:
     code = error.code or error.state
     login = target.access.login
+    if target.tls is None and (code in _WANTS_TLS or "no encryption" in str(error)):
+        return TargetError(f"the server at {target.redacted} wants TLS", hint="add tls=true to the address")
     if code in _DENIED and login is None:
         return TargetError(
             f"the server at {target.redacted} wants a user name and a password",
@@ -249,7 +253,8 @@ def _refused(error: SqlError, target: TargetUri) -> TargetError:
     if code in _DENIED:
         return TargetError(
             f"the server at {target.redacted} does not accept the user name and the password: {error}",
-            hint="check both, and from where the user may connect",
+            hint="check both, and from where the user may connect"
+            + ("; one that has to use TLS needs tls=true in the address" if target.tls is None else ""),
         )
     if code in _NO_DATABASE:
         return TargetError(
