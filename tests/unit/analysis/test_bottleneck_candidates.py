@@ -369,3 +369,39 @@ def test_an_open_loop_is_at_its_limit_when_it_got_less_than_it_asked_for() -> No
     assert at_its_limit(observe(run_record(summary=summary(due=10_900, overdue=900))))
     held_back = [operation_row(second, held_back=100) for second in range(1, 11)]
     assert at_its_limit(observe(run_record(operations=held_back)))
+
+
+@pytest.mark.parametrize(("misses", "standing"), [(50.0, NOT), (200.0, NEAR), (500.0, FULL)])
+def test_pages_that_are_not_in_the_buffer_pool(misses: float, standing: Fullness) -> None:
+    counters = {**WORK, "buffer_misses": misses, "buffer_requests": 10_000.0}
+    found = candidate(BottleneckKind.CACHE, at_work(counters=counters))
+    assert found.standing is standing
+    if standing is FULL:
+        assert found.verdict == "the cache (0.500 pages per statement not in the buffer pool, 5 % of those asked for)"
+
+
+def test_where_no_statements_are_counted_transactions_are() -> None:
+    counters = {"transactions_committed": 900.0, "transactions_aborted": 100.0, "buffer_misses": 500.0}
+    found = candidate(BottleneckKind.CACHE, at_work(counters={**counters, "buffer_requests": 10_000.0}))
+    assert found.standing is FULL
+
+
+@pytest.mark.parametrize(("waiting", "standing"), [(1.0, NOT), (2.0, NEAR), (4.0, FULL)])
+def test_sessions_that_wait_for_the_log(waiting: float, standing: Fullness) -> None:
+    record = at_work(connections=8, gauges={"log_waiters": waiting}, counters={"fsyncs": 120.0})
+    found = candidate(BottleneckKind.JOURNAL, record)
+    assert found.standing is standing
+    if standing is FULL:
+        assert found.text == "50 % of the operations in flight waited for the log; 120 fsyncs/s"
+        assert found.verdict == "the log (50 % of the operations in flight waited for it)"
+
+
+def test_fsyncs_alone_are_told_and_judge_nothing() -> None:
+    found = candidate(BottleneckKind.JOURNAL, at_work(counters={"fsyncs": 120.0}))
+    assert (found.standing, found.text) == (UNKNOWN, "120 fsyncs/s, how long they took isn't known")
+
+
+@pytest.mark.parametrize(("waiting", "standing"), [(1.0, NOT), (2.0, NEAR), (4.0, FULL)])
+def test_sessions_that_wait_for_a_lock_at_each_look(waiting: float, standing: Fullness) -> None:
+    found = candidate(BottleneckKind.LOCK, at_work(connections=8, gauges={"lock_waiters": waiting}))
+    assert found.standing is standing
