@@ -31,7 +31,7 @@ from brimline.execution.indexed_data import ensure_indexed_data
 from brimline.experiments.stored import stored_seed
 from brimline.experiments.vary.conclusion import VaryConclusion, conclude_vary
 from brimline.experiments.vary.cost import vary_cost_text
-from brimline.experiments.vary.factors import WORKLOAD, parse_factors
+from brimline.experiments.vary.factors import SERVER, WORKLOAD, parse_factors
 from brimline.experiments.vary.order import VARY_KIND, Levels, Vary, VaryEnd, VaryLoad, VarySettings, VaryTrial
 from brimline.experiments.vary.runner import LOAD_STAGE, Setup, VaryWork, run_vary
 from brimline.experiments.vary.stored import (
@@ -186,7 +186,8 @@ def _conduct(
     }
     plan_hash = _plan_hash(settings, variants)
     if resume is None:
-        options.progress.note(vary_cost_text(settings, own_server=bool(settings.apart)))
+        starts_servers = bool(settings.apart) and SERVER not in settings.apart
+        options.progress.note(vary_cost_text(settings, own_server=starts_servers))
     else:
         require_same_rows(resume.directory, resume.environment.get(ROW_FILES) or {}, row_files(specs))
     if resume is not None and resume.plan_hash != plan_hash:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from brimline.analysis.change_text import change_text, interval_text
 from brimline.experiments.trial import Probe, Trial
 from brimline.experiments.vary.conclusion import VaryConclusion, difference_name
-from brimline.experiments.vary.factors import CONNECTIONS, NETWORK, TOPOLOGY, WORKLOAD
+from brimline.experiments.vary.factors import CONNECTIONS, NETWORK, SERVER, TOPOLOGY, WORKLOAD
 from brimline.experiments.vary.order import VaryEnd, VaryLoad, VarySettings, VaryTrial
 from brimline.record.experiment import ExperimentRecord
 from brimline.record.model import Environment
@@ -241,6 +241,8 @@ def _loads(conclusion: VaryConclusion) -> list[Block]:
 def _servers_intro(settings: VarySettings) -> str:
     if not settings.apart:
         return "All runs share one server, unless the sweep was interrupted and went on."
+    if SERVER in settings.apart:
+        return "Each level has the server that it names; what is there already is kept, and loaded where it is missing."
     return message(
         "Each combination of {factors} has a fresh server in every block, loaded anew.",
         factors=joined(", ", settings.apart),
