@@ -13,7 +13,7 @@ const MAGIC_BYTES: usize = 8;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Beginnings of files that are no tables and no documents, and that no text has.
-const BEGINNINGS: [(&[u8], &str); 33] = [
+const BEGINNINGS: [(&[u8], &str); 38] = [
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"GIF87a", "a GIF image"),
@@ -41,8 +41,13 @@ const BEGINNINGS: [(&[u8], &str); 33] = [
     (b"/*!999999\\- enable the sandbox mode */", "a dump as SQL: export it as CSV or JSON"),
     (b"--\n-- PostgreSQL database", "a dump as SQL: export it as CSV or JSON"),
     (b"--\r\n-- PostgreSQL database", "a dump as SQL: export it as CSV or JSON"),
+    (b"SET statement_timeout = ", "a dump as SQL: export it as CSV or JSON"),
+    (b"PRAGMA foreign_keys=OFF;", "a dump as SQL: export it as CSV or JSON"),
+    (b"BEGIN TRANSACTION;", "a dump as SQL: export it as CSV or JSON"),
+    (b"/*!40101 SET ", "a dump as SQL: export it as CSV or JSON"),
     (b"PGDMP", "a dump of PostgreSQL: export it as CSV or JSON"),
     (b"<<<<<<< ", "a file of Git with an open conflict: resolve it first"),
+    (b"diff --git a/", "a patch of Git: apply it to the file that it changes"),
     (b"!<arch>\n", "an archive of ar"),
     (b"HTTP/1.", "an answer of HTTP with its headers: save its body alone"),
     (b"HTTP/2 ", "an answer of HTTP with its headers: save its body alone"),
@@ -189,7 +194,7 @@ mod tests {
         (0..512).map(next).collect()
     }
 
-    const HEADS: [(&[u8], &str); 48] = [
+    const HEADS: [(&[u8], &str); 53] = [
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "PNG"),
         (b"\xff\xd8\xff\xe0\0\x10JFIF", "JPEG"),
         (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "PDF"),
@@ -208,6 +213,11 @@ mod tests {
         (b"HTTP/1.1 404 Not Found\r\nContent-Type: text/csv\r\n", "HTTP"),
         (b"-- MySQL dump 10.13  Distrib 8.0\n--\n", "SQL"),
         (b"--\n-- PostgreSQL database dump\n--\n", "SQL"),
+        (b"SET statement_timeout = 0;\nSET lock_timeout = 0;\n", "SQL"),
+        (b"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n", "SQL"),
+        (b"BEGIN TRANSACTION;\nCREATE TABLE t(a,b);\n", "SQL"),
+        (b"/*!40101 SET NAMES utf8 */;\nCREATE TABLE t (\n", "SQL"),
+        (b"diff --git a/x.csv b/x.csv\n--- a/x.csv\n", "patch"),
         (b"<<<<<<< HEAD\na,b\n", "Git"),
         (b"\n <!DOCTYPE HTML>\n<html>", "HTML"),
         (b"<!-- saved from url -->\n<html>\n", "HTML"),

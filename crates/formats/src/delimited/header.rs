@@ -80,6 +80,10 @@ fn header_line(
             input.read(carried, length, *position)?;
             continue;
         }
+        if is_json(bytes) {
+            let reason = "the header line is JSON: give --type json".to_owned();
+            return Err(InputError { line: position.line, offset: position.offset, reason });
+        }
         if let RowEnd::Malformed(malformed) = end {
             let reason = format!("the header line has {}", malformed.reason());
             return Err(InputError { line: position.line, offset: position.offset, reason });
@@ -105,4 +109,13 @@ fn header_line(
             return Ok(names);
         }
     }
+}
+
+/// Whether the line in front is a document, or the beginning of one, and no line of names.
+fn is_json(bytes: &[u8]) -> bool {
+    let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let text = line.trim_ascii();
+    matches!(text, b"{" | b"[" | b"[{")
+        || ([b"{\"".as_slice(), b"{ \"", b"[{"].iter().any(|begin| text.starts_with(begin))
+            && text.last().is_some_and(|last| b"}],{".contains(last)))
 }

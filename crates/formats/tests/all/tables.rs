@@ -8,6 +8,10 @@ fn csv() -> FormatOptions {
     FormatOptions { columns: Some(Columns::Headerline), ..options(Format::Csv) }
 }
 
+fn tsv() -> FormatOptions {
+    FormatOptions { columns: Some(Columns::Headerline), ..options(Format::Tsv) }
+}
+
 fn read(options: &FormatOptions, text: &str) -> Read {
     read_all(options, text.as_bytes().to_vec())
 }
@@ -80,6 +84,9 @@ fn what_can_not_be_read_is_said_before_the_first_row() {
         (csv(), b"\xff\xfea\0,\0".to_vec(), "UTF-16"),
         (csv(), b"a,\"b\n1,2\n".to_vec(), "header line"),
         (no_names, b"1,2\n".to_vec(), "no names"),
+        (csv(), b"{\"a\": 1, \"b\": 2}\n{\"a\": 3}\n".to_vec(), "--type json"),
+        (tsv(), b"{\"a\": 1}\n{\"a\": 2}\n".to_vec(), "--type json"),
+        (tsv(), b"[\r\n  {\"a\": 1}\r\n]\n".to_vec(), "--type json"),
     ] {
         let stop = read_all(&options, bytes).stop.unwrap_or_else(|| panic!("no error about {reason}"));
         assert!(stop.reason.contains(reason), "{stop}");
