@@ -1,4 +1,4 @@
-"""One statement again and again by brimline's engine: PROTOCOL HOST PORT USER DATABASE STATEMENT TIMES.
+"""One statement again and again by brimline's engine: PROTOCOL HOST PORT USER DATABASE STATEMENT CONNECTIONS TIMES.
 
 Prints the CPU time of its run in seconds: what Python takes to start varies by more than a run costs.
 """
@@ -18,7 +18,7 @@ name: one-statement
 protocol: sql
 database: {database}
 collections: {{bench: existing}}
-connections: 1
+connections: {connections}
 threads: 1
 warmup: 0s
 duration: null
@@ -31,10 +31,12 @@ operations:
 
 def main() -> None:
     """Exit code 1 when a statement failed."""
-    protocol, host, port, user, database, statement, times = sys.argv[1:]
+    protocol, host, port, user, database, statement, connections, times = sys.argv[1:]
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "one-statement.yaml"
-        path.write_text(WORKLOAD.format(database=database, statement=statement, times=int(times)))
+        path.write_text(
+            WORKLOAD.format(database=database, statement=statement, connections=int(connections), times=int(times))
+        )
         spec = load_spec(path).spec
     assert protocol in ("mysql", "postgres")
     target = SqlTarget(kind=protocol, address=f"{host}:{port}", database=database)

@@ -1,30 +1,67 @@
-//! The least a client of SQL can do: prepares one statement, sends its execution again and again as soon as the reply is there, and
-//! looks for nothing but the reply's length, which is always the same. The server must want no password.
+//! The least a client of SQL can do: prepares one statement on each connection, sends its execution again and again as soon as the
+//! reply is there, and looks for nothing but the reply's length, which is always the same. It waits for all connections at once, as
+//! any client of several does. The server must want no password.
 //!
-//! `cargo run --release -p brimline-sql --example bare_statement -- mysql|postgres ADDRESS USER DATABASE STATEMENT TIMES`
+//! `cargo run --release -p brimline-sql --example bare_statement -- mysql|postgres ADDRESS USER DATABASE STATEMENT CONNECTIONS TIMES`
 
 use std::error::Error;
 use std::io::{self, ErrorKind, Read, Write};
+use std::mem::MaybeUninit;
 use std::net::TcpStream;
+use std::os::fd::OwnedFd;
+
+use brimline_net::wait::wait;
+use rustix::event::epoll;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> Outcome<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [protocol, address, user, database, statement, times] = arguments.as_slice() else {
-        return Err("usage: bare_statement mysql|postgres ADDRESS USER DATABASE STATEMENT TIMES".into());
+    let [protocol, address, user, database, statement, connections, times] = arguments.as_slice() else {
+        return Err(
+            "usage: bare_statement mysql|postgres ADDRESS USER DATABASE STATEMENT CONNECTIONS TIMES".into()
+        );
     };
-    let mut stream = TcpStream::connect(address)?;
-    stream.set_nodelay(true)?;
-    let execution = match protocol.as_str() {
-        "mysql" => mysql(&mut stream, user, database, statement)?,
-        _ => postgres(&mut stream, user, database, statement)?,
-    };
-    let length = first_reply(&mut stream, &execution)?;
-    let mut reply = vec![0; length];
-    for _ in 0..times.parse::<u64>()? {
-        stream.write_all(&execution)?;
-        stream.read_exact(&mut reply)?;
+    let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+    let mut streams = Vec::new();
+    for index in 0..connections.parse()? {
+        let mut stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        let execution = match protocol.as_str() {
+            "mysql" => mysql(&mut stream, user, database, statement)?,
+            _ => postgres(&mut stream, user, database, statement)?,
+        };
+        let length = first_reply(&mut stream, &execution)?;
+        epoll::add(&epoll, &stream, epoll::EventData::new_u64(index), epoll::EventFlags::IN)?;
+        streams.push((stream, execution, length));
+    }
+    repeat(&epoll, &mut streams, times.parse()?)
+}
+
+/// Executes so many statements in all.
+fn repeat(epoll: &OwnedFd, streams: &mut [(TcpStream, Vec<u8>, usize)], times: usize) -> Outcome<()> {
+    let mut sent = 0;
+    for (stream, execution, _) in streams.iter_mut().take(times) {
+        stream.write_all(execution)?;
+        sent += 1;
+    }
+    let (mut done, mut arrived) = (0, vec![0; streams.len()]);
+    let mut reply = vec![0; 64 * 1024];
+    let mut events = [MaybeUninit::uninit(); 256];
+    while done < times {
+        for event in wait(epoll, &mut events, None)? {
+            let index = event.data.u64() as usize;
+            let (stream, execution, length) = &mut streams[index];
+            arrived[index] += stream.read(&mut reply)?;
+            if arrived[index] < *length {
+                continue;
+            }
+            (arrived[index], done) = (0, done + 1);
+            if sent < times {
+                stream.write_all(execution)?;
+                sent += 1;
+            }
+        }
     }
     Ok(())
 }
