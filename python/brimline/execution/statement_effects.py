@@ -36,7 +36,7 @@ def require_statements_allowed(plan: Plan, ours: Sequence[str]) -> None:
     if not isinstance(plan.work, OperationsWork):
         return
     for operation, step in _writing(plan.work):
-        if step.command in ("insert", "update", "delete", "replace") and _is_about(step, ours):
+        if step.command in ("insert", "update", "delete", "replace") and _is_about(step, ours, plan.target.kind):
             continue
         raise UsageError(
             f"operations.{operation.name}: the step {step.name} writes to a table that brimline did not load",
@@ -74,13 +74,27 @@ def _names(step: Step, table: str) -> bool:
     return any(word.search(text) for text in statement_texts(step))
 
 
-_TARGET = re.compile(
-    r"\s*(?:insert(?:\s+ignore)?\s+into|replace\s+into|update|delete\s+from)\s+[`\"]?([\w$]+)[`\"]?(?![\w$.])",
-    re.IGNORECASE,
+_NAME = r"(?:(?P<mark>[`\"])(?P<quoted>[\w$]+)(?P=mark)|(?P<bare>[\w$]+))(?![\w$])"
+_TARGETS = tuple(
+    re.compile(rf"\s*{text}", re.IGNORECASE)
+    for text in (
+        rf"(?:insert(?:\s+ignore)?|replace)\s+into\s+{_NAME}(?!\s*\.)",
+        # What stands behind the table is said as well, as several tables may stand there.
+        rf"update\s+{_NAME}(?:\s+(?:as\s+)?[\w$]+)?\s+set\b",
+        rf"delete\s+from\s+{_NAME}(?:\s+(?:as\s+)?[\w$]+)?\s*(?:$|\b(?:where|order|limit|returning|using)\b)",
+    )
 )
+_INNER_WRITE = re.compile(r"\(\s*(?:with|insert|update|delete|merge)\s", re.IGNORECASE)
 
 
-def _is_about(step: Step, ours: Sequence[str]) -> bool:
-    """Whether what the statement writes to is surely one of `ours`."""
-    found = [_TARGET.match(text) for text in statement_texts(step)]
-    return all(each is not None and each[1].lower() in {name.lower() for name in ours} for each in found)
+def _is_about(step: Step, ours: Sequence[str], kind: str) -> bool:
+    """Whether what the statement writes to is surely one of `ours`, and nothing else is."""
+    for text in statement_texts(step):
+        found = next(filter(None, (target.match(text) for target in _TARGETS)), None)
+        if found is None or _INNER_WRITE.search(text) or "/*!" in text or "/*M!" in text:
+            return False
+        # PostgreSQL writes small what isn't quoted; MySQL's servers tell large letters from small ones, quoted or not.
+        name = found["quoted"] or (found["bare"].lower() if kind == "postgres" else found["bare"])
+        if name not in ours:
+            return False
+    return True

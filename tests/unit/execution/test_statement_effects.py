@@ -50,7 +50,17 @@ def test_the_updates_of_ycsb_leave_the_data_as_good_as_before() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["UPDATE t SET a = 1", "INSERT INTO `t` (a) VALUES (1)", "DELETE FROM t_items WHERE a"]
+    "text",
+    [
+        "UPDATE t SET a = 1",
+        "UPDATE t AS one SET a = 1",
+        "INSERT INTO `t` (a) VALUES (1)",
+        "INSERT INTO t (a) VALUES (1) ON DUPLICATE KEY UPDATE a = 2",
+        "DELETE FROM t_items WHERE a",
+        "DELETE FROM t",
+        "DELETE FROM t x USING u WHERE x.a = u.a",
+        "REPLACE INTO t VALUES (1)",
+    ],
 )
 def test_our_own_tables_may_be_written_to(text: str) -> None:
     command = text.split()[0].lower()
@@ -65,9 +75,29 @@ def test_our_own_tables_may_be_written_to(text: str) -> None:
         ("call", "CALL work()"),
         ("with", "WITH x AS (SELECT 1) DELETE FROM t"),
         ("drop", "DROP TABLE t"),
+        ("update", "UPDATE t, other SET other.a = 1"),
+        ("update", "UPDATE t JOIN other ON t.a = other.a SET other.a = 1"),
+        ("update", "UPDATE t . other SET a = 1"),
+        ("update", "UPDATE `t`.other SET a = 1"),
+        ("update", "UPDATE T SET a = 1"),
+        ("update", "UPDATE t /*!, other */ SET other.a = 1"),
+        ("delete", "DELETE FROM t, other USING t JOIN other"),
+        ("insert", "INSERT INTO t WITH x AS (DELETE FROM other RETURNING *) SELECT * FROM x"),
+        ("insert", "INSERT INTO t SELECT * FROM (DELETE FROM other RETURNING *) x"),
     ],
 )
 def test_what_may_be_written_elsewhere_is_refused_and_named(command: str, text: str) -> None:
     with pytest.raises(UsageError, match=r"operations\.step: the step step writes to a table") as refused:
         require_statements_allowed(statement_plan({"step": (command, text)}), ["t"])
     assert "--allow-writes" in str(refused.value.hint)
+
+
+def test_postgresql_writes_small_what_is_not_quoted() -> None:
+    def allowed(text: str, ours: str) -> None:
+        require_statements_allowed(statement_plan({"step": ("update", text)}, kind="postgres"), [ours])
+
+    allowed("UPDATE T SET a = 1", "t")
+    allowed('UPDATE "T" SET a = 1', "T")
+    for text, ours in (("UPDATE T SET a = 1", "T"), ('UPDATE "T" SET a = 1', "t")):
+        with pytest.raises(UsageError):
+            allowed(text, ours)

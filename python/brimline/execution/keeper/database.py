@@ -55,12 +55,12 @@ class TableKeeper(Keeper):
     def check(self, plan: Plan, wanted: Sequence[WantedData], *, policy: DataPolicy, are_writes_allowed: bool) -> None:
         """What is written is ours, or may be."""
         if not are_writes_allowed:
-            foreign = []
-            if policy is DataPolicy.AS_IS:
-                foreign = [
-                    look.table.name for look in map(self._look, wanted) if look.seen.found.state is State.FOREIGN
-                ]
-            ours = [name for each in wanted for name in names_of(table_of(each)) if name not in foreign]
+            ours = [
+                name
+                for each in wanted
+                if policy is not DataPolicy.AS_IS or self._look(each).seen.found.state is not State.FOREIGN
+                for name in names_of(table_of(each))
+            ]
             require_statements_allowed(plan, ours)
 
     def ensure(

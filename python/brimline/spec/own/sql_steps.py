@@ -57,7 +57,8 @@ def _made(
         if isinstance(part, Reference):
             slots.add(referred(part.text, part.text, where, scope))
     name = f"{statement.verb} {statement.table}".strip()
-    access: Access = "read" if statement.verb in _READING and not statement.locks else "write"
+    only_reads = statement.verb in _READING and not statement.locks and not statement.has_more
+    access: Access = "read" if only_reads else "write"
     if statement.verb in _NEITHER:
         access = "command"
     request = {"kind": "statement", "text": statement.text(dialect), "mode": _mode(statement, slots)}

@@ -24,6 +24,7 @@ _PARAMETER: Final = re.compile(r"\$(?:\{(?P<braced>[^{}]*)\}|(?P<name>[^\W\d]\w*
 _DOLLAR_QUOTE: Final = re.compile(r"\$[^\W\d]\w*\$")
 _DOLLAR: Final = re.compile(r"\$\$[^\W\d][\w$]*")
 _MAIN_VERBS: Final = ("select", "insert", "update", "delete", "replace", "merge")
+_WRITING: Final = ("insert", "update", "delete", "replace", "merge", "truncate", "into")
 _SAME_AS: Final = {"start": "begin", "end": "commit", "abort": "rollback"}
 _BEFORE_A_TABLE: Final = ("from", "into", "update", "table", "join", "call")
 _BETWEEN: Final = ("only", "ignore", "low_priority", "delayed", "high_priority", "if", "not", "exists")
@@ -39,12 +40,16 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement in one dialect: text and parameters in a row, what the server counts it as, and its table."""
+    """A statement in one dialect: text and parameters in a row, what the server counts it as, and its table.
+
+    `has_more`: a word in it says that it may write as well, such as a WITH that deletes, or SELECT … INTO.
+    """
 
     parts: tuple[Plain | Reference, ...]
     verb: str
     table: str
     locks: bool
+    has_more: bool
     ends_with_values: bool
 
     def text(self, dialect: Dialect) -> str:
@@ -95,6 +100,7 @@ def _read(tokens: list[Token], path: Path, dialect: Dialect) -> Statement:
         verb=_verb(said, words, path),
         table=_table(said, words),
         locks="for" in words and words[-1] in ("update", "share", "locked", "nowait"),
+        has_more=_has_more(said, words) or any(token.text.startswith(("/*!", "/*M!")) for token in tokens),
         ends_with_values=words[-1] in ("values", "value"),
     )
 
@@ -129,6 +135,16 @@ def _verb(said: list[Token], words: list[str], path: Path) -> str:
             if depth == 0 and word in _MAIN_VERBS:
                 return word
     return _SAME_AS.get(first, first)
+
+
+def _has_more(said: list[Token], words: list[str]) -> bool:
+    """Whether a word behind the first writes. One that is called as a function, or is a column of a table, doesn't."""
+    for place in range(1, len(words)):
+        if words[place] in _WRITING and said[place - 1].text != ".":
+            after = said[place + 1].text if place + 1 < len(said) else ""
+            if after != "(":
+                return True
+    return False
 
 
 def _table(said: list[Token], words: list[str]) -> str:

@@ -132,3 +132,21 @@ def test_a_select_that_locks_writes(text: str, locks: bool) -> None:
 def test_a_statement_of_a_megabyte_is_refused() -> None:
     with pytest.raises(Problem, match="is longer than"):
         _read("SELECT '" + "a" * 1_000_000 + "'", "mysql")
+
+
+@pytest.mark.parametrize(
+    ("text", "has_more"),
+    [
+        ("WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x", True),
+        ("WITH x AS MATERIALIZED (INSERT INTO t VALUES (1) RETURNING a) SELECT a FROM x", True),
+        ("SELECT * INTO other FROM t", True),
+        ("SELECT a FROM t INTO OUTFILE '/tmp/a'", True),
+        ("EXPLAIN ANALYZE DELETE FROM t", True),
+        ("SELECT 1 /*! INTO OUTFILE 'a' */", True),
+        ("SELECT * FROM t WHERE a = 'delete' -- into", False),
+        ("SELECT REPLACE(a, 'x', 'y'), INSERT(a, 1, 2, 'x'), t.update FROM t", False),
+        ("WITH x AS (SELECT 1) SELECT * FROM x", False),
+    ],
+)
+def test_what_reads_and_writes_as_well(text: str, has_more: bool) -> None:
+    assert _read(text, "mysql").has_more is has_more
