@@ -1,14 +1,22 @@
 """Runs on MariaDB and PostgreSQL: data loaded and proved, counts that agree, data put back, and what is refused."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from brimline.dataset import manifest_for
+from brimline.dataset.inspection import State
+from brimline.dataset.tables import drop_copy, has_copy, inspect_table, make_copy, make_empty, require_ours
+from brimline.dataset.tables.store import DIALECTS, Store
+from brimline.errors import TargetError, UsageError
+from brimline.plan.tables import SqlTable
 from brimline.record import RunRecord, read_record
 from tests.support.command_line import CommandLine, Outcome
 from tests.support.sql_servers import SqlServer
+from tests.support.sql_work import statement_plan
 
 DATABASE = "runs"
 RECORDS = 300
@@ -115,6 +123,73 @@ def test_a_table_of_somebody_else_stays(brimline_cli: CommandLine, here: SqlServ
     assert kept == [(7,)]
     assert dropped.exit_code == 0, dropped.stderr
     assert rows(here, "SELECT COUNT(*) FROM usertable") == [(10,)]
+
+
+def test_a_child_of_somebody_else_stays(brimline_cli: CommandLine, here: SqlServer, shop: Path) -> None:
+    with here.client(DATABASE) as client:
+        client.change("CREATE TABLE orders_items (a INT)")
+        client.change("INSERT INTO orders_items VALUES (7)")
+
+    loaded = brimline_cli.run("load", shop, "--uri", here.uri(DATABASE))
+    refused = run(brimline_cli, here, shop, "--data", "load")
+    kept = rows(here, "SELECT a FROM orders_items")
+    dropped = brimline_cli.run("load", shop, "--uri", here.uri(DATABASE), "--drop")
+
+    for done in (loaded, refused):
+        assert done.exit_code == 2
+        assert f"the table {DATABASE}.orders_items is there, and brimline did not make it" in done.stderr
+    assert kept == [(7,)]
+    assert dropped.exit_code == 0, dropped.stderr
+    assert rows(here, "SELECT COUNT(*) FROM orders_items") == [(400,)]
+
+
+def test_a_table_made_by_others_after_a_load_that_could_not_stays(here: SqlServer) -> None:
+    with here.client(DATABASE) as client:
+        table = SqlTable(collection="t", name="t", dialect=here.protocol, columns=(), create="CREATE", children=())
+        store = Store(client=client, dialect=DIALECTS[here.protocol], database=DATABASE)
+        manifest = replace(manifest_for(statement_plan({}, load=True, kind=here.protocol)), collection="t")
+        with pytest.raises(TargetError):
+            make_empty(store, table, manifest)
+        client.change("CREATE TABLE t (a INT)")
+
+        looked = inspect_table(store, table, manifest)
+
+        assert looked.found.state is State.FOREIGN
+        with pytest.raises(UsageError, match="brimline did not make it"):
+            require_ours(store, table, looked)
+
+
+def test_a_copy_that_was_interrupted_is_none(here: SqlServer) -> None:
+    with here.client(DATABASE) as client:
+        client.change("CREATE TABLE t (a INT)")
+        table = SqlTable(collection="t", name="t", dialect=here.protocol, columns=(), create="", children=())
+        make, _ = DIALECTS[here.protocol].copy
+        dialect = replace(DIALECTS[here.protocol], copy=(make, "INSERT INTO {copy} SELECT no FROM {table}"))
+        store = Store(client=client, dialect=dialect, database=DATABASE)
+        with pytest.raises(TargetError):
+            make_copy(store, table)
+
+        assert not has_copy(store, table)
+        whole = replace(store, dialect=DIALECTS[here.protocol])
+        make_copy(whole, table)
+        assert has_copy(whole, table)
+        drop_copy(whole, table)
+        assert client.rows("SELECT table_name FROM information_schema.tables WHERE table_name LIKE 'brimline_m%'") == []
+
+
+def test_copies_of_tables_with_long_names_are_told_apart(here: SqlServer) -> None:
+    long = "a" * 60
+    first, second = (
+        SqlTable(collection=name, name=name, dialect=here.protocol, columns=(), create="", children=())
+        for name in (f"{long}1", f"{long}2")
+    )
+    with here.client(DATABASE) as client:
+        store = Store(client=client, dialect=DIALECTS[here.protocol], database=DATABASE)
+        client.change(f"CREATE TABLE {long}1 (a INT)")
+        make_copy(store, first)
+
+        assert has_copy(store, first)
+        assert not has_copy(store, second)
 
 
 def test_what_operations_change_is_put_back(brimline_cli: CommandLine, here: SqlServer, shop: Path) -> None:

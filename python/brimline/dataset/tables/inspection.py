@@ -31,13 +31,18 @@ def inspect_table(store: Store, table: SqlTable, wanted: Manifest) -> TableInspe
     count = store.count(table.name) if is_there else 0
     manifest = None if stored is None else stored.manifest
     is_same = is_there and stored is not None and stored.manifest.collection_uuid in (None, store.identity(table.name))
-    if not is_there:
+    whose = [] if stored is None or not is_same else stored.statements
+    foreign = [] if not is_there or whose else [table.name]
+    foreign += [child.name for child in table.children if child.create not in whose and store.exists(child.name)]
+    if foreign:
+        words = f"the table {store.database}.{foreign[0]} is there, and brimline did not make it"
+        state = State.FOREIGN
+    elif not is_there:
         gone = manifest is not None and manifest.state != "loading"
         words = f"{name}, which brimline loaded, is no longer there" if gone else f"{name} isn't there"
         state = State.ABSENT
-    elif stored is None or not is_same:
-        state, words = State.FOREIGN, f"the table {name} is there, and brimline did not make it"
     else:
+        assert stored is not None  # noqa: S101 - else it is foreign
         state, words = judge(name, stored.manifest, wanted, count, noun="rows")
         if state not in (State.OTHER, State.UNFINISHED) and list(stored.statements) != statements_of(table):
             state, words = State.OTHER, f"{name} is made otherwise than the workload says: columns, keys or indexes"
@@ -53,7 +58,7 @@ def require_ours(store: Store, table: SqlTable, looked: TableInspection) -> None
     if looked.found.state is State.ABSENT:
         return
     stored, name = looked.stored, f"{store.database}.{table.name}"
-    if stored is None or not looked.is_same:
+    if stored is None or looked.found.state is State.FOREIGN:
         message = looked.found.explanation
     else:
         manifest = stored.manifest

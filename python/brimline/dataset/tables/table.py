@@ -10,6 +10,8 @@ from brimline.dataset.tables.store import Store, statements_of
 from brimline.errors import InvalidRun
 from brimline.plan.tables import SqlTable
 
+_NO_TABLE: Final = "none"
+"""The identity that no table has."""
 KEYS_AT_ONCE: Final = 1000
 """Most rows that one statement deletes."""
 _LOOKED_FOR_AHEAD: Final = 10 * KEYS_AT_ONCE
@@ -21,12 +23,15 @@ def make_empty(store: Store, table: SqlTable, manifest: Manifest) -> None:
 
     Raises TargetError.
     """
-    # First the word that the data is not whole: whoever looks after an interruption here finds it.
-    store.write_manifest(replace(manifest, collection_uuid=None), statements_of(table))
+    # First the word that the data is not whole: whoever looks after an interruption here finds it. It is about
+    # the table that is there: where making another one fails, and somebody else makes it, that one isn't ours.
+    there = store.identity(table.name) or _NO_TABLE
+    store.write_manifest(replace(manifest, collection_uuid=there), statements_of(table))
     drop_copy(store, table)
     for name in (*(child.name for child in table.children), table.name):
         store.change("dropping the table", f"DROP TABLE IF EXISTS {store.quoted(name)}")
     store.change("making the table", table.create)
+    store.write_manifest(replace(manifest, collection_uuid=None), statements_of(table))
 
 
 def complete(store: Store, table: SqlTable, manifest: Manifest) -> Manifest:
