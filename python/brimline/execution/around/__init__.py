@@ -9,7 +9,7 @@ from brimline.execution.around.base import Around
 from brimline.execution.around.database import AroundDatabase
 from brimline.execution.around.mongodb import AroundMongodb
 from brimline.execution.around.service import AroundService
-from brimline.plan import Plan
+from brimline.plan import NullTarget, Plan
 from brimline.servers import Deployment
 from brimline.servers.target_uri import ProtocolName
 
@@ -22,8 +22,8 @@ _BY_PROTOCOL: Mapping[ProtocolName, type[Around]] = {
 
 
 def around(plan: Plan, deployment: Deployment | None) -> Around:
-    """What is asked of the target of `plan`; nothing where it is no server."""
-    if deployment is None:
+    """What is asked of the target of `plan`; nothing where it is no server, as when a search looks at its generator."""
+    if deployment is None or isinstance(plan.target, NullTarget):
         return Around(plan, None)
     return _BY_PROTOCOL[deployment.protocol](plan, deployment)
 
