@@ -83,6 +83,18 @@ def test_a_run_on_a_service(brimline_cli: CommandLine, service: OrderService, wo
     assert "orders/1.0" in html
 
 
+def test_the_report_of_a_service_says_nothing_of_a_database(
+    brimline_cli: CommandLine, service: OrderService, workload: Path
+) -> None:
+    assert run(brimline_cli, workload, service.uri).exit_code == 0
+    done = brimline_cli.run("report", "--format", "md", "-o", "-")
+    assert done.exit_code == 0, done.stderr
+    _title, _blank, subtitle, *_rest = done.stdout.splitlines()
+    assert subtitle.endswith(" in flight")
+    words = ("document", "examined", "query plan", "write conflicts", "journal", "tickets", "replication")
+    assert [word for word in words if word in done.stdout.lower()] == []
+
+
 def test_each_operation_is_tried_once_before_the_run(
     brimline_cli: CommandLine, service: OrderService, workload: Path
 ) -> None:

@@ -88,7 +88,9 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
     findings += _sent(record, figures.held_back_share)
     findings += [*outages(record), *connections_down(record)]
     findings += following_findings(record.server)
-    findings += [errors(record.summary, figures.error_rate), misses(record.plan, figures.miss_rate)]
+    findings.append(errors(record.summary, figures.error_rate))
+    if record.plan.target.kind != "http":  # a reply of a service is one or fails
+        findings.append(misses(record.plan, figures.miss_rate))
     findings += contents(record)
     findings.append(
         _only_older(record, figures) or samples(figures.service if record.closed_loop else figures.response)

@@ -289,7 +289,7 @@ def subtitle(parts: Sequence[str], environment: Environment) -> str:
     """`parts` in a row. Servers without a router are named here too: nobody is to take them for a cluster."""
     server = _mapping(environment, "server")
     routed = server.get("kind") == CLIENT_ROUTED
-    return joined(" · ", [*parts, *([_topology(server) or CLIENT_ROUTED] if routed else [])])
+    return joined(" · ", [*filter(None, parts), *([_topology(server) or CLIENT_ROUTED] if routed else [])])
 
 
 def _topology(server: Mapping[str, Any]) -> str | None:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,15 @@ def server_rows(*, server_cpus: float, host_cpus: float, shared: int = 0) -> lis
         {"at_ns": at * S, "server_cpu_ns": int(at * server_cpus * S), "server_cpu_count": 2}
         | {"host_busy_ns": int(at * host_cpus * S), "host_cpu_count": 2, "shared_host": shared}
         for at in (1, 11)
+    ]
+
+
+def test_a_service_has_no_candidates_of_a_database() -> None:
+    observation = observe(run_record(server=server_rows(server_cpus=1.94, host_cpus=1.98)))
+    found = bottleneck(replace(observation, target="http"))
+    assert (found.kind, found.text) == (BottleneckKind.SERVER_CPU, "server CPU 97 %")
+    assert [each.kind.value for each in found.candidates] == [
+        *("outage", "generator", "server_cpu", "host", "disk", "network", "connections")
     ]
 
 

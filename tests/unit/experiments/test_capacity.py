@@ -14,7 +14,7 @@ from brimline.analysis.cpu_use import ServerCpu
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.lateness import LagEffect, Lateness
 from brimline.experiments.axis import Axis, On
-from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
+from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind, of_service
 from brimline.experiments.capacity.outcome import TrialOutcome, judge_trial
 from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.cost import capacity_time
@@ -98,6 +98,17 @@ def test_finds_it_with_stalls_that_only_long_windows_see() -> None:
     assert conclusion.sustained is not None
     # During a burst the gate gives 88 % of its rate.
     assert 0.86 * 400 <= conclusion.sustained.value <= 0.97 * 400
+
+
+def test_a_search_of_a_service_says_nothing_of_checkpoints() -> None:
+    capacity, simulator = Capacity(quick(), 3), QueueSimulator(Law(servers=2, service_s=0.001, sigma=0.2), 3)
+    trials: list[Trial] = []
+    while (probe := capacity.next_probe(trials)) is not None:
+        trial = simulator.execute(probe)
+        trials.append(replace(trial, observation=replace(trial.observation, target="http")))
+    conclusion = capacity.conclude(trials)
+    assert conclusion.reasons_not_quotable[-1] == "windows of 4 s are shorter than 60 s"
+    assert of_service(conclusion.judged)
 
 
 def test_conclusion_of_a_search_with_a_known_bottleneck() -> None:

@@ -43,3 +43,7 @@ def test_a_sweep_names_them_unless_the_topology_is_what_it_varies() -> None:
 def test_other_servers_are_described_further_down_alone() -> None:
     member = {"server": {"kind": "replica-set member", "lab": {"topology": "replica set", "servers": 3}}}
     assert blocks.subtitle(["closed loop"], member) == blocks.subtitle(["closed loop"], {}) == "closed loop"
+
+
+def test_what_a_run_has_none_of_leaves_no_mark() -> None:
+    assert blocks.subtitle(["closed loop", "16 connections", ""], {}) == "closed loop · 16 connections"

@@ -43,6 +43,18 @@ say what for come before queues at the server's entrance, which form behind ever
 server, then its connections.
 """
 
+_OF_DATABASES = frozenset(
+    {
+        BottleneckKind.QUERY_PLAN,
+        BottleneckKind.LOCK,
+        BottleneckKind.CACHE,
+        BottleneckKind.REPLICATION,
+        BottleneckKind.JOURNAL,
+        BottleneckKind.TICKETS,
+    }
+)
+"""What a service has nothing of, as far as can be seen: it is no candidate there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bottleneck:
@@ -82,6 +94,8 @@ def bottleneck(
         *(look(observation) for look in (cache, server_cpu, host, network)),
         connections(observation, waits=waits, plateau_connections=plateau_connections),
     ]
+    if observation.target == "http":
+        seen = [each for each in seen if each.kind not in _OF_DATABASES]
     candidates = tuple(sorted(seen, key=lambda each: ORDER.index(each.kind)))
     limit = next((each for each in candidates if each.full and not _has_room(each, candidates, observation)), None)
     if limit is None:

@@ -268,6 +268,11 @@ def _broken_off(trial: Trial) -> tuple[ConclusionKind, str]:
     return ConclusionKind.TARGET_LOST if lost else ConclusionKind.INCOMPLETE, ended
 
 
+def of_service(judged: Sequence[Judged]) -> bool:
+    """Whether the probes went to a service, of which no checkpoint is known."""
+    return any(each.trial.observation.target == "http" for each in judged)
+
+
 def _reasons_not_quotable(state: SearchState, found: Found, limit: Bottleneck | None) -> tuple[str, ...]:
     reasons: list[str] = []
     if found.sustained is None:
@@ -276,13 +281,12 @@ def _reasons_not_quotable(state: SearchState, found: Found, limit: Bottleneck | 
         reasons.append("the figure was not held in repeated windows")
     if not state.settings.windows_span_checkpoints:
         window = f"{state.settings.ramp_up_s or state.settings.window_s:g} s"
-        reasons.append(
-            message(
-                "windows of {window} are shorter than the {between:g} s between checkpoints",
-                window=window,
-                between=CHECKPOINT_S,
-            )
+        short = (
+            "windows of {window} are shorter than {between:g} s"
+            if of_service(state.judged)
+            else "windows of {window} are shorter than the {between:g} s between checkpoints"
         )
+        reasons.append(message(short, window=window, between=CHECKPOINT_S))
     if any(each.trial.observation.server.shared_host for each in state.judged):
         reasons.append("generator and server share a host")
     if limit is not None and limit.kind is BottleneckKind.HOST:

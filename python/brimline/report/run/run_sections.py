@@ -111,6 +111,7 @@ def accounting(record: RunRecord) -> Section:
             blocks=[text],
         )
     left, attempted_again = not_begun(record), summary.get("attempted_again", 0)
+    of_service = record.plan.target.kind == "http"
     planned = summary["due"] + left
     rows: list[tuple[str, str, int, Tone]] = [
         ("Planned", _planned_note(record, left, attempted_again), planned, ""),
@@ -121,8 +122,8 @@ def accounting(record: RunRecord) -> Section:
             summary["overdue"],
             "warn",
         ),
-        ("Answered", "with a document, or acknowledged", summary["ok"], ""),
-        ("Found nothing", "answered, but no document matched", summary["miss"], "warn"),
+        ("Answered", "" if of_service else "with a document, or acknowledged", summary["ok"], ""),
+        ("Found nothing", "" if of_service else "answered, but no document matched", summary["miss"], "warn"),
         ("Failed", "see the errors below", summary["failed"], "fail"),
         (
             "Unfinished",

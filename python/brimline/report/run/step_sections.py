@@ -24,7 +24,8 @@ from brimline.units import (
 )
 from brimline.wording import Verbatim, capitalised, joined, message
 
-_CAPTION = (
+_CAPTION = "Measured window. Reply is its mean size; service time is of every command that ended."
+_CAPTION_WITH_PLANS = (
     "Measured window. The plan is of one command of the step with values in place, asked before the load and after it. "
     "Keys and documents examined are those of this one command, for each document that it returned; where it returned "
     "none, they are all that were examined. "
@@ -59,7 +60,7 @@ def _table(truths: Sequence[StepTruth]) -> Table:
         Column(label="Of the server's time", optional=True),
     ]
     rows = [_cells(truth, knows_plans=knows_plans) for truth in truths]
-    return Table(columns=columns, rows=rows, caption=_CAPTION)
+    return Table(columns=columns, rows=rows, caption=_CAPTION_WITH_PLANS if knows_plans else _CAPTION)
 
 
 def _plan_columns() -> list[Column]:

@@ -13,7 +13,7 @@ from brimline.analysis.steady import counted
 from brimline.analysis.step_truth import step_truths
 from brimline.analysis.unwatched import unwatched
 from brimline.experiments.axis import Axis, On
-from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
+from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind, of_service
 from brimline.experiments.capacity.headline import sustained_parts
 from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.settings import CapacitySettings, Grade
@@ -317,6 +317,8 @@ def _what_next(conclusion: CapacityConclusion, settings: CapacitySettings) -> st
     if generator_ended(conclusion):
         return "put the generator on another machine, or end other programs here"
     if settings.preset == "quick":
+        if of_service(conclusion.judged):
+            return "search again without the quick preset, in longer windows"
         return "search again in windows that hold a checkpoint, without the quick preset"
     if conclusion.not_narrower:
         return "give it more time, or a quieter machine"
