@@ -96,12 +96,16 @@ def test_ycsb_runs_with_counts_that_agree(brimline_cli: CommandLine, here: SqlSe
 def test_a_load_is_proved_and_found_again(brimline_cli: CommandLine, here: SqlServer) -> None:
     words = ("ycsb-c", "--uri", here.uri(DATABASE), "--records", str(RECORDS))
     loaded = brimline_cli.run("load", *words, "--json")
+    (directory,) = brimline_cli.record_directories()
     again = run(brimline_cli, here, "ycsb-c", "--records", str(RECORDS))
     other = run(brimline_cli, here, "ycsb-c", "--records", str(RECORDS + 1))
 
     assert loaded.exit_code == 0, loaded.stderr
     assert loaded.json()["document_count"] == RECORDS
     assert evidence(loaded, "opcounters")[0] == "pass"
+    assert not [each for each in loaded.json()["lint"] if each["result"] == "fail"]
+    settings = {"mariadb": "innodb_flush_log_at_trx_commit=1", "postgres": "fsync=on"}[here.system]
+    assert f"left to the server, whose settings are {settings}" in (directory / "report.html").read_text()
     assert again.exit_code == 0, again.stderr
     assert other.exit_code == 2
     assert "the number of records is 300 there and 301 in the plan" in other.stderr
@@ -267,6 +271,18 @@ def test_a_statement_that_does_not_parse_is_an_error_before_anything_is_sent(
     assert not any(
         record.plan.work.kind == "operations" for record in map(read_record, brimline_cli.record_directories())
     )
+
+
+@pytest.mark.parametrize("steps", ['{sql: "SELEC 1"}', '{steps: [{transaction: [{sql: "SELEC 1"}]}]}'])
+def test_what_is_no_statement_is_an_error_before_anything_is_sent(
+    brimline_cli: CommandLine, here: SqlServer, shop: Path, steps: str
+) -> None:
+    shop.write_text(f"name: slip\nprotocol: sql\noperations:\n  a: {steps}\n")
+    done = run(brimline_cli, here, shop, "--allow-writes")
+
+    assert done.exit_code == 2
+    assert "operations.a: the step selec: the server refuses it" in done.stderr
+    assert not brimline_cli.record_directories()
 
 
 def test_writes_to_tables_of_others_need_permission(brimline_cli: CommandLine, here: SqlServer, shop: Path) -> None:

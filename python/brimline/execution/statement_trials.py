@@ -1,6 +1,7 @@
 """Owns the trial of each statement before a run: what the server refuses is found before anything is sent.
 
-What has a plan is explained, which executes nothing; anything else is prepared where the server can, or not tried.
+What has a plan is explained, which executes nothing. Anything else is read, by being prepared; that only the run itself
+can show more is said.
 """
 
 from brimline.errors import TargetError, UsageError
@@ -28,12 +29,14 @@ def try_statements(plan: Plan, context: RunContext) -> None:
         with open_database(plan, deployment) as client:
             for each in statements:
                 context.stop.raise_if_requested()
-                if each.kind not in EXPLAINED:
-                    if each.step.transaction is None:
-                        untried.append(f"{each.operation}/{each.step.name}")
-                    continue
+                is_explained = each.kind in EXPLAINED
+                if not is_explained and each.step.transaction is None:
+                    untried.append(f"{each.operation}/{each.step.name}")
                 try:
-                    tried(client, deployment.protocol, each.text, each.parameters)
+                    if is_explained:
+                        tried(client, deployment.protocol, each.text, each.parameters)
+                    else:
+                        client.prepare(each.text)
                 except SqlError as error:
                     raise UsageError(
                         f"{each.path}: the server refuses it: {error.words}",

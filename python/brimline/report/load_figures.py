@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from brimline.analysis.durability import record_durability
 from brimline.plan.explain import write_concern_text
 from brimline.plan.model import DriverTarget, LoadWork, MixWork, WireTarget, WriteConcern, records_to_load
+from brimline.plan.targets import SqlTarget
 from brimline.record.model import InsertTotals, RunRecord
 from brimline.wording import message
 
@@ -19,7 +21,7 @@ class LoadFigures:
 
     `inserts` is None when the record was not sealed: its totals are missing then. `present_before` documents were there
     when a load went on. `write_concern` is what was sent, None: it was left to the server, whose
-    `default_write_concern` is None when it isn't known.
+    `default_write_concern` is None when it isn't known. `durability`: the settings of an SQL database instead.
     """
 
     documents_to_load: int
@@ -35,6 +37,7 @@ class LoadFigures:
     inserts: InsertTotals | None
     write_concern: WriteConcern | None
     default_write_concern: Mapping[str, Any] | None
+    durability: str
 
     @property
     def documents_per_s(self) -> float:
@@ -51,6 +54,8 @@ class LoadFigures:
         """What was sent, in words."""
         if self.write_concern is not None:
             return message("{concern}, sent with every command", concern=write_concern_text(self.write_concern))
+        if self.durability:
+            return message("left to the server, whose settings are {words}", words=self.durability)
         if self.default_write_concern is None:
             return "left to the server; its default isn't known here"
         words = ", ".join(f"{key}: {value}" for key, value in self.default_write_concern.items())
@@ -90,6 +95,7 @@ def load_figures(record: RunRecord) -> LoadFigures | None:
         inserts=record.summary.get("inserts") if record.summary else None,
         write_concern=target.write_concern if isinstance(target, WireTarget | DriverTarget) else None,
         default_write_concern=server.get("default_write_concern"),
+        durability=record_durability(record).words if isinstance(target, SqlTarget) else "",
     )
 
 

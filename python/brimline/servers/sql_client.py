@@ -58,6 +58,9 @@ class SqlClient(Protocol):
     def change(self, text: str, *parameters: Any) -> int:
         """Executes a statement and commits; how many rows it was about."""
 
+    def prepare(self, text: str) -> None:
+        """Has a statement read, which executes nothing. Parameters stand as the server's protocol has them."""
+
     @property
     def thread(self) -> int:
         """What the server calls the connection: MySQL's thread id, or the pid of PostgreSQL's process."""
@@ -105,6 +108,16 @@ class MysqlClient:
     def change(self, text: str, *parameters: Any) -> int:
         """See `SqlClient`."""
         return self._executed(text, parameters)[2]
+
+    def prepare(self, text: str) -> None:
+        """See `SqlClient`."""
+        try:
+            self.change("PREPARE brimline FROM %s", text)
+        except SqlError as error:
+            if error.code != _NOT_PREPARED:
+                raise
+        else:
+            self.change("DEALLOCATE PREPARE brimline")
 
     @property
     def thread(self) -> int:
@@ -163,6 +176,12 @@ class PostgresClient:
         """See `SqlClient`."""
         return self._executed(text, parameters)[2]
 
+    def prepare(self, text: str) -> None:
+        """See `SqlClient`."""
+        with self._errors():
+            name, *_ = self._connection.prepare_statement(text, ())
+            self._connection.close_prepared_statement(name)
+
     @property
     def thread(self) -> int:
         """See `SqlClient`."""
@@ -170,16 +189,23 @@ class PostgresClient:
 
     def _executed(self, text: str, parameters: Sequence[Any]) -> tuple[list[str], list[Row], int]:
         connection = self._connection
-        try:
+        with self._errors():
             done = connection.execute_unnamed(text, vals=parameters) if parameters else connection.execute_simple(text)
+        names = [str(column["name"]).lower() for column in done.columns or ()]
+        return names, [tuple(row) for row in done.rows or ()], max(int(done.row_count), 0)
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
         except DatabaseError as error:
             raise _of_postgres(error) from error
         except (InterfaceError, OSError) as error:
             raise ConnectionLost from error
-        names = [str(column["name"]).lower() for column in done.columns or ()]
-        return names, [tuple(row) for row in done.rows or ()], max(int(done.row_count), 0)
 
 
+_NOT_PREPARED = 1295
+"""ER_UNSUPPORTED_PS: a statement that was read, and is one that MySQL doesn't prepare."""
 _CLIENTS: dict[str, Callable[..., SqlClient]] = {"mysql": MysqlClient, "postgres": PostgresClient}
 
 
