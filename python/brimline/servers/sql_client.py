@@ -11,7 +11,7 @@ import pg8000.native
 import pymysql
 from pg8000.exceptions import DatabaseError, InterfaceError
 
-from brimline.errors import TargetError, on_one_line
+from brimline.errors import BrimlineError, TargetError, on_one_line
 from brimline.servers.connecting import connect, connection_error
 from brimline.servers.contact import tls_context
 from brimline.servers.deployment import COMMAND_TIMEOUT_S, CONNECT_TIMEOUT_S
@@ -134,7 +134,7 @@ class MysqlClient:
             raise ConnectionLost from error
         except pymysql.MySQLError as error:
             raise _of_mysql(error) from error
-        except (OSError, AttributeError) as error:
+        except Exception as error:  # whatever the library makes of bytes that are no answer
             raise ConnectionLost from error
 
 
@@ -200,7 +200,7 @@ class PostgresClient:
             yield
         except DatabaseError as error:
             raise _of_postgres(error) from error
-        except (InterfaceError, OSError) as error:
+        except Exception as error:  # whatever the library makes of bytes that are no answer
             raise ConnectionLost from error
 
 
@@ -218,17 +218,19 @@ def open_client(target: TargetUri, *, database: str | None = None, timeout_s: fl
     connect(target).close()  # where nothing listens, that is told at once, and in its own words
     try:
         return _CLIENTS[target.protocol](target, database=database or target.database or None, timeout_s=timeout_s)
+    except BrimlineError:
+        raise
     except pymysql.MySQLError as error:
         raise _refused(_of_mysql(error), target) from error
     except DatabaseError as error:
         raise _refused(_of_postgres(error), target) from error
     except InterfaceError as error:
         raise _not_opened(str(error), target) from error
-    except (RuntimeError, ValueError) as error:
-        # What the server asks for the library hasn't: a way of logging in, or a certificate.
-        raise _not_opened(str(error), target) from error
     except OSError as error:
         raise connection_error(error, target) from error
+    except Exception as error:
+        # What the server asks for the library hasn't, such as a way of logging in; or it makes nothing of the bytes.
+        raise _not_opened(str(error), target) from error
 
 
 @contextmanager

@@ -1,0 +1,57 @@
+"""First contact with what isn't the database that the address says, or sends bytes that are no answer."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from brimline.errors import TargetError
+from brimline.servers.sql_client import open_client
+from brimline.servers.target_uri import parse_target_uri
+
+
+def _message(kind: bytes, body: bytes) -> bytes:
+    return kind + (len(body) + 4).to_bytes(4, "big") + body
+
+
+_SASL = _message(b"R", b"\0\0\0\x0aSCRAM-SHA-256\0\0")
+ANSWERS = {
+    "a greeting without an end": ("mysql", [b"\x01\0\0\0\x0a"]),
+    "a greeting of zeros": ("mysql", [b"\x40\0\0\0" + bytes(64)]),
+    "a greeting cut in its salt": ("mysql", [b"\x0a\0\0\0\x0a5.5\0\1\0\0\0x"]),
+    "a login that is no SCRAM": ("postgresql", [_SASL, _message(b"R", b"\0\0\0\x0br=x,s=!,i=none")]),
+    "a login without a number": ("postgresql", [_message(b"R", b"\0")]),
+    "a parameter without a name": ("postgresql", [_message(b"S", b"")]),
+}
+
+
+@contextmanager
+def _answering(pieces: list[bytes], *, greets: bool) -> Iterator[int]:
+    """The port of a server that sends one of `pieces` for each message, and closes."""
+
+    def serve() -> None:
+        for _ in range(2):  # whether somebody listens is asked first
+            connection, _ = listening.accept()
+            with connection:
+                for piece in pieces:
+                    if not greets and not connection.recv(4096):
+                        break
+                    connection.sendall(piece)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield listening.getsockname()[1]
+        thread.join(5)
+
+
+@pytest.mark.parametrize("named", ANSWERS)
+def test_bytes_that_are_no_answer_are_one_error(named: str) -> None:
+    scheme, pieces = ANSWERS[named]
+    with _answering(pieces, greets=scheme == "mysql") as port:
+        target = parse_target_uri(f"{scheme}://user:secret@127.0.0.1:{port}/db")
+        with pytest.raises(TargetError, match=r"does not answer as|no server answers|refuses") as refused:
+            open_client(target)
+    assert "secret" not in str(refused.value)
