@@ -57,7 +57,10 @@ def mismatch(
     protocol = protocol_of_uri(uri)
     if protocol in protocols:
         return None
-    path, target = ("target", "uri"), f"{uri.partition('://')[0]}:// is the address of {TARGET_WORDS[protocol]}"
+    path, scheme = ("target", "uri"), uri.partition("://")[0].lower()
+    target = f"{scheme}:// is the address of {TARGET_WORDS[protocol]}"
+    if protocol == "mongodb" and not scheme.startswith("mongodb"):  # which all else is taken for
+        target = "the address is not of a kind that brimline knows"
     if declared is not None:
         message = f"the workload has protocol: {declared}, and {target}"
         return Problem(path, message, f"give an address such as {ADDRESSES[declared]}, or another workload")

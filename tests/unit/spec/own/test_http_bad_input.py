@@ -6,6 +6,7 @@ import pytest
 
 from brimline.errors import SpecError
 from brimline.spec import load_spec
+from brimline.spec.pairing import mismatch
 
 WORKLOAD = """protocol: http
 {head}
@@ -569,3 +570,14 @@ HEADS = [
 @pytest.mark.parametrize(("head", "message", "hint"), HEADS)
 def test_a_slip_beside_requests(tmp_path: Path, head: str, message: str, hint: str) -> None:
     assert refusal(tmp_path, WORKLOAD.format(head=head, step="{get: /a}")) == (message, hint)
+
+
+@pytest.mark.parametrize("uri", ["ftp://u:secret@host/", "jdbc:mysql://host/db", "//u:secret@host"])
+def test_an_address_of_no_known_kind_is_not_called_a_mongodb(tmp_path: Path, uri: str) -> None:
+    path = tmp_path / "w.yaml"
+    path.write_text("name: w\nprotocol: http\noperations: {it: {get: /a}}\n")
+
+    problem = mismatch(uri, ("http",), load_spec(path).spec.operations, "http")
+
+    assert problem is not None
+    assert problem.message == "the workload has protocol: http, and the address is not of a kind that brimline knows"
