@@ -53,8 +53,8 @@ def test_an_empty_address_is_no_wish_for_another_server(brimline_cli: CommandLin
 
 
 def test_a_wrong_scheme(brimline_cli: CommandLine) -> None:
-    outcome = brimline_cli.run("run", "ycsb-c", "--uri", "postgres://127.0.0.1:5432")
-    outcome.check_error(2, "postgres://", "mongodb://HOST:PORT")
+    outcome = brimline_cli.run("run", "ycsb-c", "--uri", "redis://127.0.0.1:6379")
+    outcome.check_error(2, "redis://", "mongodb://HOST:PORT")
 
 
 def test_a_password_in_an_address_is_not_repeated(brimline_cli: CommandLine, tmp_path: Path) -> None:
@@ -310,7 +310,7 @@ def test_a_think_time_is_not_dropped_silently(words: tuple[str, ...], brimline_c
     ("exit_code", "words"),
     [
         (2, ("run", "ycsb-c", "--uri", "")),
-        (2, ("run", "ycsb-c", "--uri", "postgres://127.0.0.1:5432")),
+        (2, ("run", "ycsb-c", "--uri", "redis://127.0.0.1:6379")),
         (5, ("run", "ycsb-c", "--uri", "mongodb://127.0.0.1:9")),
         (2, ("run", "ycsb-g", "--null")),
         (2, ("runn", "ycsb-c")),
