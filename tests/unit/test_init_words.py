@@ -45,7 +45,7 @@ def test_a_directory_that_is_not_there(brimline_cli: CommandLine) -> None:
         (("--from", "mongodb://h", "--from-simrunner", "c.json", "a.b"), "--from"),
         (("--from-simrunner", "none.json"), "can't read none.json"),
         (("--log", "none.log"), "none.log can't be read"),
-        (("--from", "http://h", "a.b"), "mongodb://"),
+        (("--from", "http://h", "a.b"), "init has no meaning on a service"),
     ],
 )  # fmt: skip
 def test_words_that_can_not_be_followed(brimline_cli: CommandLine, words: tuple[str, ...], said: str) -> None:

@@ -71,7 +71,7 @@ def require_target(spec: Spec, options: Options, uri: str | None) -> None:
             else "the workload is of SQL statements, and no database is named",
             hint="give --uri http://HOST:PORT"
             if of_http
-            else "give --uri mysql://USER@HOST/DATABASE or postgresql://USER@HOST/DATABASE, or have one started by "
+            else "give --uri mysql://HOST/DATABASE or postgresql://HOST/DATABASE, or have one started by "
             "--mariadb or --postgres",
         )
 
