@@ -16,6 +16,7 @@ from tests.support.small_disk import small_disk
 
 ROWS = 150_000
 LEFT_BYTES = 12 << 20
+PIECE_BYTES = 1 << 20
 OUT_OF_DISK_SPACE = 14_031
 
 
@@ -56,7 +57,10 @@ def test_a_server_that_ends_on_a_full_disk_is_gone_on_with_when_there_is_room(
 ) -> None:
     with OwnMongod.running(tight / "db") as server:
         filler = tight / "filler"
-        filler.write_bytes(bytes(shutil.disk_usage(tight).free - LEFT_BYTES))
+        # By the piece: the server takes room meanwhile.
+        with filler.open("wb", buffering=0) as file:
+            while (free := shutil.disk_usage(tight).free) > LEFT_BYTES:
+                file.write(bytes(min(free - LEFT_BYTES, PIECE_BYTES)))
         at = ("--uri", server.uri, "-d", "full", "-c", "c")
         outcome = brimline_cli.run("import", rows, "--headerline", *at, "--json")
         outcome.check_error(5, "so far", "--resume")
