@@ -52,13 +52,9 @@ impl Values<'_, '_> {
     }
 }
 
-/// A BSON value: its type, its bytes, and the number that it may be.
+/// A BSON value, as the only element of a document.
 #[derive(Clone, Debug, PartialEq)]
-struct Constant {
-    type_byte: u8,
-    bytes: Vec<u8>,
-    number: Option<f64>,
-}
+struct Constant(Vec<u8>);
 
 /// What a finished step brought.
 pub struct Brought<'m> {
@@ -172,7 +168,11 @@ impl Checks {
             }
             match (found.filter(|_| pattern.is_none()), default) {
                 (Some(element), _) => saved.set(save.slot as usize, element.type_byte(), element.bytes()),
-                (None, Some(default)) => saved.set(save.slot as usize, default.type_byte, &default.bytes),
+                (None, Some(Constant(default))) => {
+                    if let Some(default) = find(default, &[""]) {
+                        saved.set(save.slot as usize, default.type_byte(), default.bytes());
+                    }
+                }
                 (None, None) => {
                     let path = save.path.join(".");
                     return Err(unexpected(&format!("{path} is in the reply"), NOT_THERE));
@@ -306,31 +306,38 @@ impl Constant {
         writer.buffer().extend_from_slice(&[element[0], 0]);
         writer.buffer().extend_from_slice(&element[1..]);
         writer.end_document(open);
-        let number = find(&document, &[""]).and_then(RawElement::number);
-        Self { type_byte: element[0], bytes: element[1..].to_vec(), number }
+        Self(document)
+    }
+
+    fn element(&self) -> Option<RawElement<'_>> {
+        find(&self.0, &[""])
     }
 
     /// Whether an element is equal to it, or one of the two is a number and the other that number as text: of files, and in paths, all
     /// values are texts.
     fn is_written_as(&self, element: RawElement<'_>) -> bool {
-        let mut document = Vec::new();
-        let mut writer = Writer::new(&mut document);
-        let open = writer.begin_document();
-        writer.buffer().extend_from_slice(&[self.type_byte, 0]);
-        writer.buffer().extend_from_slice(&self.bytes);
-        writer.end_document(open);
-        let Some(own) = find(&document, &[""]) else { return false };
         let is_number = |text: Option<&str>, of: RawElement<'_>| match of.integer() {
             Some(integer) => text.is_some_and(|text| text.parse() == Ok(integer)),
             None => of.number().is_some_and(|number| text.is_some_and(|text| text.parse() == Ok(number))),
         };
-        self.equals(element) || is_number(text_of(own), element) || is_number(text_of(element), own)
+        let is_so = |own| is_number(text_of(own), element) || is_number(text_of(element), own);
+        self.equals(element) || self.element().is_some_and(is_so)
     }
 
     /// Whether an element is equal to it: numbers whatever their type, all else byte by byte.
     fn equals(&self, element: RawElement<'_>) -> bool {
-        let is_same = element.type_byte() == self.type_byte && element.bytes() == self.bytes;
-        let numbers = element.number().zip(self.number);
-        is_same || numbers.is_some_and(|(found, wanted)| found.total_cmp(&wanted).is_eq())
+        self.element().is_some_and(|own| {
+            let is_same = element.type_byte() == own.type_byte() && element.bytes() == own.bytes();
+            is_same || are_equal_numbers(own, element)
+        })
     }
+}
+
+/// Whether two elements are the same number. Integers are compared as such: beyond 2^53 several of them are one double.
+fn are_equal_numbers(one: RawElement<'_>, other: RawElement<'_>) -> bool {
+    const INTEGERS: [u8; 2] = [ElementType::Int32 as u8, ElementType::Int64 as u8];
+    if [one, other].iter().all(|element| INTEGERS.contains(&element.type_byte())) {
+        return one.integer() == other.integer();
+    }
+    one.number().zip(other.number()).is_some_and(|(one, other)| one.total_cmp(&other).is_eq())
 }

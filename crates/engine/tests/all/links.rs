@@ -215,6 +215,22 @@ fn a_reply_is_compared_with_what_was_asked_for() {
     }
 }
 
+/// Two ids of a snowflake generator that are one double.
+#[test]
+fn large_numbers_are_compared_to_the_last_digit() {
+    let same: Answer = |_, _| (reply("200 OK", r#"{"id": 9007199254740993}"#), true);
+    let next: Answer = |_, _| (reply("200 OK", r#"{"id": 9007199254740992}"#), true);
+    for (answer, failed) in [(same, 0), (next, 5)] {
+        let (address, service) = serve(answer);
+        let mut step = get("get", &json!({"kind": "number"}));
+        // 9 007 199 254 740 993, an int64.
+        step["expect"] = json!([{"what": "field", "path": ["json", "id"], "equals": "120100000000002000"}]);
+        let summary = run(&plan_of(&address, &json!({}), &json!([step]), 5));
+        check(&summary, &service, 5);
+        assert_eq!(failures(&summary).iter().map(|(.., count)| count).sum::<u64>(), failed);
+    }
+}
+
 /// The parts of a request are recorded apart; without a connection to be made there is no time for that.
 #[test]
 fn the_parts_of_a_request_are_recorded() {
