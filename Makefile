@@ -3,6 +3,8 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
+# Some images ask Python to keep no compiled code. Each of some thousand processes of the tests would compile it all anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 PYTHON ?= python3
 VENV := .venv
