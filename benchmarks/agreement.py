@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from brimline.api.experiment import conduct
+from brimline.api.conducting import Search, conduct
 from brimline.api.options import Options
 from brimline.api.search_settings import SearchWords, settings_for
 from brimline.api.workload import load_workload
@@ -100,11 +100,8 @@ def main() -> int:
     conducted = conduct(
         loaded,
         Options(runs_dir=said.runs_dir, progress=TerminalProgress(), network=said.network),
-        kind="capacity",
-        settings=settings,
-        make=lambda seed: Alternating(settings, seed),
+        Search(kind="capacity", settings=settings, make=Alternating, slo=settings.slo),
         estimate=_both(capacity_time(settings)),
-        slo=settings.slo,
     )
     found = Alternating(settings, conducted.seed).conclude(conducted.trials)
     agreed = agree(list(found.values()))

@@ -97,37 +97,9 @@ def ab_loaded(
     """`ab` for specs that are read already. `resume`: the directory of a comparison to go on with."""
     if resume is None:
         _say_estimate(a, b, settings, options)
-    with workplace(a, options, resume=resume) as place_a:
-        place_b = place_a.beside(b)
-        both = place_a.naming({SPEC_FILE: a.spec, SPEC_B_FILE: b.spec})
-        plan_a, plan_b = _plan(place_a), _plan(place_b)
-        if _collide(place_a, place_b):
-            place_b = _moved(place_b)
-            plan_b = _plan(place_b)
-            there = plan_b.namespace.database if place_b.spec.is_own else plan_b.namespace.collection
-            options.progress.note(f"the data differs, so that of B goes into {there}")
-        plan_hash = f"{plan_a.hash8()}-{plan_b.hash8()}"
-        if resume is not None:
-            require_same(read_experiment(resume), plan_hash=plan_hash, environment=both.context.environment)
-        for plan in (plan_a, plan_b):
-            allow_descriptors(plan)
-        for place in (place_a, place_b):
-            place.prepare()
-        place_a.stop.raise_if_requested()
-        arms: dict[Arm, ArmPlan] = {
-            "A": ArmPlan(plan=plan_a, context=place_a.context),
-            "B": ArmPlan(plan=plan_b, context=place_b.context),
-            "A2": ArmPlan(plan=plan_a, context=place_a.context),
-        }
-        name = " and ".join(dict.fromkeys((a.spec.name, b.spec.name)))
-        with recording(
-            both, plan_a, kind=AB_KIND, settings=asdict(settings), resume=resume, name=name, plan_hash=plan_hash
-        ) as writer:
-            directory = writer.directory
-            if resume is None:
-                replace_text(directory / SPEC_B_FILE, redact_text(place_b.context.spec_text))
-            _run(writer, arms, settings, seed=place_a.spec.seed)
-        interrupted = interruption(place_a.stop, directory)
+    with workplace(a, options, resume=resume) as place:
+        directory = ab_in(place, settings, b=b, directory=resume, resume=resume is not None)
+        interrupted = interruption(place.stop, directory)
     try:
         result = ab_result(read_experiment(directory), limits=limits, interrupted=interrupted)
     except InvalidRun:
@@ -137,6 +109,48 @@ def ab_loaded(
         raise
     result.write(options.language)
     return result
+
+
+def ab_in(
+    place: Workplace, settings: ABSettings, *, b: LoadedSpec, directory: Path | None = None, resume: bool = False
+) -> Path:
+    """Runs the workload of `place` and `b` in turns there; returns the directory. Raises BrimlineError."""
+    place_b = place.beside(b)
+    both = place.naming({SPEC_FILE: place.spec, SPEC_B_FILE: b.spec})
+    plan_a, plan_b = _plan(place), _plan(place_b)
+    if _collide(place, place_b):
+        place_b = _moved(place_b)
+        plan_b = _plan(place_b)
+        there = plan_b.namespace.database if place_b.spec.is_own else plan_b.namespace.collection
+        place.context.progress.note(f"the data differs, so that of B goes into {there}")
+    plan_hash = f"{plan_a.hash8()}-{plan_b.hash8()}"
+    if directory is not None and resume:
+        require_same(read_experiment(directory), plan_hash=plan_hash, environment=both.context.environment)
+    for plan in (plan_a, plan_b):
+        allow_descriptors(plan)
+    for each in (place, place_b):
+        each.prepare()
+    place.stop.raise_if_requested()
+    arms: dict[Arm, ArmPlan] = {
+        "A": ArmPlan(plan=plan_a, context=place.context),
+        "B": ArmPlan(plan=plan_b, context=place_b.context),
+        "A2": ArmPlan(plan=plan_a, context=place.context),
+    }
+    name = " and ".join(dict.fromkeys((place.spec.name, b.spec.name)))
+    with recording(
+        both,
+        plan_a,
+        kind=AB_KIND,
+        settings=asdict(settings),
+        directory=directory,
+        resume=resume,
+        name=name,
+        plan_hash=plan_hash,
+    ) as writer:
+        if not resume:
+            replace_text(writer.directory / SPEC_B_FILE, redact_text(place_b.context.spec_text))
+        _run(writer, arms, settings, seed=place.spec.seed)
+    return writer.directory
 
 
 def ab_result(

@@ -9,12 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack, overload
 
-from brimline.api.experiment import Conducted, conduct, detail_record
+from brimline.api.conducting import Conducted, Search, conduct, conduct_in, detail_record
 from brimline.api.options import Options
 from brimline.api.results import CapacityResult, FrontierResult
 from brimline.api.resume import resumption
 from brimline.api.search_settings import Preset, SearchWords, frontier_settings, resumed_settings, settings_for
 from brimline.api.workload import WorkloadWords, load_workload, objective
+from brimline.api.workplace import Workplace
 from brimline.experiments.axis import On
 from brimline.experiments.capacity.frontier import Frontier, FrontierSettings
 from brimline.experiments.capacity.search import Capacity
@@ -139,29 +140,39 @@ def search_loaded(
             conduct(
                 loaded,
                 options,
-                kind="frontier",
-                settings=settings,
-                make=Frontier,
+                _frontier_search(settings),
                 estimate=capacity_time(settings.search, goals=len(settings.limits_ns)),
-                slo=settings.search.slo,
                 resume=resume,
             )
         )
     else:
         result = capacity_result(
-            conduct(
-                loaded,
-                options,
-                kind="capacity",
-                settings=settings,
-                make=Capacity,
-                estimate=capacity_time(settings),
-                slo=settings.slo,
-                resume=resume,
-            )
+            conduct(loaded, options, _capacity_search(settings), estimate=capacity_time(settings), resume=resume)
         )
     result.write(options.language)
     return result
+
+
+def capacity_in(
+    place: Workplace, settings: CapacitySettings, *, directory: Path | None = None, resume: bool = False
+) -> Path:
+    """A capacity search in a place that is up; returns its directory. See `conduct_in`."""
+    return conduct_in(place, _capacity_search(settings), directory=directory, resume=resume).experiment.directory
+
+
+def frontier_in(
+    place: Workplace, settings: FrontierSettings, *, directory: Path | None = None, resume: bool = False
+) -> Path:
+    """An SLO frontier in a place that is up; returns its directory. See `conduct_in`."""
+    return conduct_in(place, _frontier_search(settings), directory=directory, resume=resume).experiment.directory
+
+
+def _capacity_search(settings: CapacitySettings) -> Search[CapacitySettings]:
+    return Search(kind="capacity", settings=settings, make=Capacity, slo=settings.slo)
+
+
+def _frontier_search(settings: FrontierSettings) -> Search[FrontierSettings]:
+    return Search(kind="frontier", settings=settings, make=Frontier, slo=settings.search.slo)
 
 
 def capacity_result(conducted: Conducted[CapacitySettings]) -> CapacityResult:

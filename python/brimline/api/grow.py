@@ -24,7 +24,7 @@ from brimline.experiments.growth.stored import GROWTH_KIND, stored_growth_trials
 from brimline.plan import load_plan
 from brimline.record import ExperimentRecord, read_experiment
 from brimline.report.growth.view import growth_report
-from brimline.spec import LoadedSpec
+from brimline.spec import LoadedSpec, Spec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -73,7 +73,7 @@ def grow_loaded(
     """`grow` for a spec that is read already. `resume`: the directory of one to go on with."""
     if options.null:
         raise UsageError("a null target holds no data that could grow", hint="leave --null out")
-    _require_indexable(settings, loaded)
+    _require_indexable(settings, loaded.spec)
     refuse_client_routed(options, verb="grow")
     require_mongodb("grow", given_uri(loaded.spec, options), options)
     if settings.protocol is not Protocol.HOT and wants_lab(options):
@@ -82,21 +82,19 @@ def grow_loaded(
             hint="leave --topology, --network and --cpu-share out, or give --protocol hot",
         )
     allow_connections(max(settings.connections))  # known before a server is started; again when it is known what it is
+    if resume is None:
+        options.progress.note(growth_cost(settings, loaded.spec.data).text)
     with workplace(loaded, options, resume=resume) as place:
-        deployment = place.context.deployment
-        if settings.protocol is not Protocol.HOT and (deployment is None or deployment.own is None):
-            raise UsageError(
-                f"{settings.protocol} queries need a server that brimline may start again",
-                hint="leave --uri out, or give --protocol hot",
-            )
-        cost = growth_cost(settings, place.spec.data)
-        options.progress.note(cost.text)
-        if deployment is not None:
-            require_room(cost, deployment)
-        experiment, trials, interrupted = _conduct(place, settings, resume=resume)
-    result = growth_result(experiment, trials, settings, interrupted=interrupted)
+        directory, trials = _conduct(place, settings, directory=resume, resume=resume is not None)
+        interrupted = interruption(place.stop, directory)
+    result = growth_result(read_experiment(directory), trials, settings, interrupted=interrupted)
     result.write(options.language)
     return result
+
+
+def grow_in(place: Workplace, settings: GrowthSettings, *, directory: Path | None = None, resume: bool = False) -> Path:
+    """A growth in a place that is up; returns its directory. Raises BrimlineError; what was measured is kept."""
+    return _conduct(place, settings, directory=directory, resume=resume)[0]
 
 
 def growth_result(
@@ -120,22 +118,33 @@ def growth_result(
 
 
 def _conduct(
-    place: Workplace, settings: GrowthSettings, *, resume: Path | None
-) -> tuple[ExperimentRecord, Sequence[GrowthTrial], Interrupted | None]:
+    place: Workplace, settings: GrowthSettings, *, directory: Path | None, resume: bool
+) -> tuple[Path, Sequence[GrowthTrial]]:
+    deployment = place.context.deployment
+    if deployment is None:
+        raise UsageError("a null target holds no data that could grow", hint="leave --null out")
+    _require_indexable(settings, place.spec)
+    if settings.protocol is not Protocol.HOT and deployment.own is None:
+        raise UsageError(
+            f"{settings.protocol} queries need a server that brimline may start again",
+            hint="leave --uri out, or give --protocol hot",
+        )
+    require_room(growth_cost(settings, place.spec.data), deployment)
     plan = load_plan(step_spec(place.spec, settings.to_records), target=place.target)
     allow_descriptors(plan, connections=max(plan.connections, *settings.connections))
-    if resume is not None:
-        require_same(read_experiment(resume), plan_hash=plan.hash8(), environment=place.context.environment)
+    if directory is not None and resume:
+        require_same(read_experiment(directory), plan_hash=plan.hash8(), environment=place.context.environment)
     with recording(
         place,
         plan,
         kind=GROWTH_KIND,
         settings=asdict(settings),
+        directory=directory,
         resume=resume,
         hint="go on with it: brimline grow --resume",
     ) as writer:
         directory = writer.directory
-        done = stored_growth_trials(read_experiment(directory)) if resume is not None else []
+        done = stored_growth_trials(read_experiment(directory)) if resume else []
         work = GrowthWork(
             spec=place.spec,
             target=place.target,
@@ -149,11 +158,11 @@ def _conduct(
             namespace = f"{plan.namespace.database}.{plan.namespace.collection}"
             goes_on = f"brimline grow --resume {directory} goes on with it, brimline load replaces it"
             place.context.progress.warning(f"{namespace} holds what grew until now: {goes_on}")
-    return read_experiment(directory), trials, interruption(place.stop, directory)
+    return directory, trials
 
 
-def _require_indexable(settings: GrowthSettings, loaded: LoadedSpec) -> None:
-    if IndexSet.COMPOUND in settings.indexes and loaded.spec.data.field_count < 2:
+def _require_indexable(settings: GrowthSettings, spec: Spec) -> None:
+    if IndexSet.COMPOUND in settings.indexes and spec.data.field_count < 2:
         raise UsageError(
             "a compound index needs two fields, and the workload's documents have one",
             hint="leave compound out of --indexes, or give the documents more fields",

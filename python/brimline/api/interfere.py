@@ -87,20 +87,7 @@ def interfere_loaded(
     refuse_client_routed(options, verb="interfere")
     require_mongodb("interfere", given_uri(loaded.spec, options), options)
     with workplace(loaded, options, resume=resume) as place:
-        deployment = place.context.deployment
-        if deployment is None:
-            raise UsageError("without a server there is nothing to interfere with", hint="leave --null out")
-        plan = resolve(place.spec, target=place.target)
-        allow_descriptors(plan)
-        other = background(settings.background, _background_plan(place, settings.rows), deployment)
-        if resume is not None:
-            require_same(read_experiment(resume), plan_hash=plan.hash8(), environment=place.context.environment)
-        for left in remove_leftovers(deployment, database=other.plan.namespace.database):
-            place.context.progress.note(f"removed {left.namespace}, left by process {left.pid}, which was killed")
-        _check_room(other.plan, deployment)
-        place.prepare()
-        place.stop.raise_if_requested()
-        directory = _conduct(place, plan, other, settings, resume=resume)
+        directory = interfere_in(place, settings, directory=resume, resume=resume is not None)
         interrupted = interruption(place.stop, directory)
     try:
         result = interference_result(read_experiment(directory), interrupted=interrupted)
@@ -110,6 +97,26 @@ def interfere_loaded(
         raise
     result.write(options.language)
     return result
+
+
+def interfere_in(
+    place: Workplace, settings: InterferenceSettings, *, directory: Path | None = None, resume: bool = False
+) -> Path:
+    """The pairs of runs in a place that is up; returns the directory. Raises BrimlineError; the runs are kept."""
+    deployment = place.context.deployment
+    if deployment is None:
+        raise UsageError("without a server there is nothing to interfere with", hint="leave --null out")
+    plan = resolve(place.spec, target=place.target)
+    allow_descriptors(plan)
+    other = background(settings.background, _background_plan(place, settings.rows), deployment)
+    if directory is not None and resume:
+        require_same(read_experiment(directory), plan_hash=plan.hash8(), environment=place.context.environment)
+    for left in remove_leftovers(deployment, database=other.plan.namespace.database):
+        place.context.progress.note(f"removed {left.namespace}, left by process {left.pid}, which was killed")
+    _check_room(other.plan, deployment)
+    place.prepare()
+    place.stop.raise_if_requested()
+    return _conduct(place, plan, other, settings, directory=directory, resume=resume)
 
 
 def interference_result(experiment: ExperimentRecord, *, interrupted: Interrupted | None = None) -> InterferenceResult:
@@ -156,11 +163,19 @@ def stored_interference_settings(experiment: ExperimentRecord) -> InterferenceSe
 
 
 def _conduct(
-    place: Workplace, plan: Plan, other: Background, settings: InterferenceSettings, *, resume: Path | None
+    place: Workplace,
+    plan: Plan,
+    other: Background,
+    settings: InterferenceSettings,
+    *,
+    directory: Path | None,
+    resume: bool,
 ) -> Path:
     """Runs what is left and removes the background's collection; returns the directory. Raises BrimlineError."""
-    before = [] if resume is None else _made_before(read_experiment(resume))
-    with recording(place, plan, kind=INTERFERENCE_KIND, settings=asdict(settings), resume=resume) as writer:
+    before = _made_before(read_experiment(directory)) if directory is not None and resume else []
+    with recording(
+        place, plan, kind=INTERFERENCE_KIND, settings=asdict(settings), directory=directory, resume=resume
+    ) as writer:
         try:
             place.context.progress.step(f"preparing the background ({other.kind})")
             other.prepare(place.context)

@@ -18,22 +18,24 @@ def recording(
     *,
     kind: str,
     settings: Mapping[str, Any],
-    resume: Path | None,
+    directory: Path | None,
+    resume: bool,
     name: str | None = None,
     plan_hash: str | None = None,
     hint: str = "what was measured is kept: brimline show",
 ) -> Iterator[ExperimentWriter]:
-    """The record of an experiment for the length of the `with` block; `resume`: the directory of one to go on with.
+    """The record of an experiment for the length of the `with` block, in `directory`; None: a new one.
 
-    `settings` are stored with the seed. `name` and `plan_hash` are those of the workload, unless it has several. A
-    BrimlineError is recorded and raised again; where it has no hint, it gets `hint` with the directory behind it.
+    `resume`: goes on with what is in `directory`. `settings` are stored with the seed. `name` and `plan_hash` are those
+    of the workload, unless it has several. A BrimlineError is recorded and raised again; where it has no hint, it gets
+    `hint` with the directory behind it.
     """
     stored = {**settings, "seed": place.spec.seed}
-    if resume is not None:
-        writer = ExperimentWriter.reopen(resume, settings=stored)
+    if directory is not None and resume:
+        writer = ExperimentWriter.reopen(directory, settings=stored)
     else:
         writer = ExperimentWriter(
-            place.directory(plan, kind=kind),
+            place.directory(plan, kind=kind) if directory is None else directory,
             kind=kind,
             name=name or place.spec.name,
             settings=stored,

@@ -7,7 +7,7 @@ from pathlib import Path
 from brimline.analysis.objective import Slo
 from brimline.api.ab import ab_result
 from brimline.api.capacity import capacity_result, frontier_result
-from brimline.api.experiment import Conducted, Settings
+from brimline.api.conducting import Conducted, Settings
 from brimline.api.grow import growth_result
 from brimline.api.import_data import open_import
 from brimline.api.import_results import open_imported

@@ -19,7 +19,7 @@ from brimline.api.workload import WorkloadWords, load_workload
 from brimline.api.workplace import Workplace, given_uri, workplace
 from brimline.dataset.access import WORK_WITHIN_S
 from brimline.errors import BrimlineError, GateFailed, Interrupted, InvalidRun, UsageError
-from brimline.experiments.scan.order import SCAN_KIND, cost_text, probes
+from brimline.experiments.scan.order import SCAN_KIND, ScanSettings, cost_text, probes
 from brimline.experiments.scan.runner import ScanPlace, run_scans
 from brimline.experiments.scan.setting import check_scenarios, collection_size, indexes_in_place, range_bounds
 from brimline.experiments.scan.stored import stored_probes, stored_scan_trials, stored_scans
@@ -27,8 +27,8 @@ from brimline.plan import resolve
 from brimline.record import ExperimentRecord, read_experiment
 from brimline.record.layout import KILLED
 from brimline.report.scan.view import scan_report
-from brimline.servers import Deployment, control_client
-from brimline.spec import LoadedSpec
+from brimline.servers import control_client
+from brimline.spec import LoadedSpec, Spec
 from brimline.spec.scans import ScansSpec
 
 
@@ -75,26 +75,18 @@ def scan(
     Raises BrimlineError where nothing was measured; for the rest see `ScanResult.error`.
     """
     loaded = load_workload(workload, **words)
-    return scan_loaded(loaded, options or Options(), restarts=restarts)
+    return scan_loaded(loaded, ScanSettings(restarts=restarts), options or Options())
 
 
 def scan_loaded(
-    loaded: LoadedSpec, options: Options, *, restarts: bool = True, resume: Path | None = None
+    loaded: LoadedSpec, settings: ScanSettings, options: Options, *, resume: Path | None = None
 ) -> ScanResult:
     """`scan` for a spec that is read already. `resume`: the directory of one to go on with."""
-    scans = loaded.spec.scans
-    if scans is None:
-        raise UsageError(
-            f"{loaded.spec.name} has no scans",
-            hint="add them to the spec: scans: {scenarios: [{name: …, filter: {…}}]}",
-        )
+    _scans_of(loaded.spec)
     refuse_client_routed(options, verb="scan")
     require_mongodb("scan", given_uri(loaded.spec, options), options)
     with workplace(loaded, options, resume=resume) as place:
-        deployment = place.context.deployment
-        if deployment is None:
-            raise UsageError("the null target has no documents to scan", hint="leave --null out")
-        directory = _conduct(place, deployment, scans, restarts=restarts, resume=resume)
+        directory = scan_in(place, settings, directory=resume, resume=resume is not None)
         interrupted = interruption(place.stop, directory)
     result = scan_result(read_experiment(directory), interrupted=interrupted)
     result.write(options.language)
@@ -117,10 +109,19 @@ def scan_result(experiment: ExperimentRecord, *, interrupted: Interrupted | None
     )
 
 
-def _conduct(
-    place: Workplace, deployment: Deployment, scans: ScansSpec, *, restarts: bool, resume: Path | None
-) -> Path:
-    """Measures and seals the record; returns its directory. Raises BrimlineError; what was measured is kept."""
+def _scans_of(spec: Spec) -> ScansSpec:
+    if spec.scans is None:
+        raise UsageError(
+            f"{spec.name} has no scans", hint="add them to the spec: scans: {scenarios: [{name: …, filter: {…}}]}"
+        )
+    return spec.scans
+
+
+def scan_in(place: Workplace, settings: ScanSettings, *, directory: Path | None = None, resume: bool = False) -> Path:
+    """A scan in a place that is up; returns its directory. Raises BrimlineError; what was measured is kept."""
+    scans, deployment = _scans_of(place.spec), place.context.deployment
+    if deployment is None:
+        raise UsageError("the null target has no documents to scan", hint="leave --null out")
     if deployment.reads is not None or deployment.read_concern is not None:
         raise UsageError(
             "a scan asks the primary alone, and the connection string sets a read preference or a read concern",
@@ -128,14 +129,14 @@ def _conduct(
         )
     plan = resolve(place.spec, target=place.target)
     left: Sequence[str] = ()
-    if resume is not None:
-        before = read_experiment(resume)
+    if directory is not None and resume:
+        before = read_experiment(directory)
         require_same(before, plan_hash=plan.hash8(), environment=place.context.environment)
         left = before.settings.get("indexes_built", ()) if before.ended_by == KILLED else ()
     place.prepare()
     place.stop.raise_if_requested()
     data = place.spec.data
-    restarts = restarts and deployment.own is not None
+    restarts = settings.restarts and deployment.own is not None
     with control_client(
         deployment.address, access=deployment.access, purpose="scan", command_timeout_s=WORK_WITHIN_S
     ) as client:
@@ -155,14 +156,14 @@ def _conduct(
                 document_bytes=size.document_bytes,
                 bounds=bounds,
             )
-            settings = {
+            stored = {
                 "scans": scans.model_dump(mode="json", exclude_none=True),
                 "document_count": size.count,
                 "restarts": restarts,
                 "indexes_built": built,
             }
-            with recording(place, plan, kind=SCAN_KIND, settings=settings, resume=resume) as writer:
-                done = set(stored_probes(read_experiment(writer.directory))) if resume is not None else set()
+            with recording(place, plan, kind=SCAN_KIND, settings=stored, directory=directory, resume=resume) as writer:
+                done = set(stored_probes(read_experiment(writer.directory))) if resume else set()
                 rest = [probe for probe in asked if probe not in done]
                 place.context.progress.note(cost_text(rest, scans, restarts=restarts))
                 run_scans(rest, scan_place, writer)

@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Unpack
 
-from brimline.api.experiment import Conducted, conduct, detail_record
+from brimline.api.conducting import Conducted, Search, conduct, conduct_in, detail_record
 from brimline.api.options import Options
 from brimline.api.results import SweepResult
 from brimline.api.workload import WorkloadWords, check_no_think_time, load_workload
+from brimline.api.workplace import Workplace
 from brimline.experiments.cost import sweep_time
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.sweep import Sweep
@@ -34,18 +35,19 @@ def sweep_loaded(
 ) -> SweepResult:
     """`sweep` for a spec that is read already. `resume`: the directory of one to go on with."""
     check_no_think_time(loaded.spec)
-    conducted = conduct(
-        loaded,
-        options,
-        kind="sweep",
-        settings=settings,
-        make=Sweep,
-        estimate=sweep_time(settings),
-        resume=resume,
-    )
-    result = sweep_result(conducted)
+    result = sweep_result(conduct(loaded, options, _search(settings), estimate=sweep_time(settings), resume=resume))
     result.write(options.language)
     return result
+
+
+def sweep_in(place: Workplace, settings: SweepSettings, *, directory: Path | None = None, resume: bool = False) -> Path:
+    """A sweep in a place that is up; returns its directory. See `conduct_in`."""
+    check_no_think_time(place.spec)
+    return conduct_in(place, _search(settings), directory=directory, resume=resume).experiment.directory
+
+
+def _search(settings: SweepSettings) -> Search[SweepSettings]:
+    return Search(kind="sweep", settings=settings, make=Sweep)
 
 
 def sweep_result(conducted: Conducted[SweepSettings]) -> SweepResult:

@@ -10,7 +10,8 @@ from brimline.api.scan import scan_loaded
 from brimline.cli import options as opt
 from brimline.cli.grouped import going_on_with, grouped, only, without
 from brimline.cli.output import finish
-from brimline.experiments.scan.order import SCAN_KIND
+from brimline.experiments.scan.order import SCAN_KIND, ScanSettings
+from brimline.experiments.scan.stored import stored_scan_settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,10 +37,10 @@ def scan(
     options = opt.surroundings(server, output, data)
     if resume is None:
         loaded = opt.loaded(workload, load, changes={"scans.answer_within": said.within})
-        directory, restarts = None, not said.warm
+        directory, settings = None, ScanSettings(restarts=not said.warm)
     else:
         directory = find_record(resume, runs_dir=options.runs_dir)
         found = resumption(directory, kinds=(SCAN_KIND,))
-        loaded, restarts = found.loaded, bool(found.experiment.settings.get("restarts", True))
-    result = scan_loaded(loaded, options, restarts=restarts, resume=directory)
+        loaded, settings = found.loaded, stored_scan_settings(found.experiment)
+    result = scan_loaded(loaded, settings, options, resume=directory)
     return finish(result, output, suite="scan")

@@ -1,4 +1,4 @@
-"""The directory of an experiment: its settings and its trials, each trial a run directory of its own.
+"""The directory of an experiment: its settings and its trials, each a whole record of its own: a run, an experiment.
 
 This package doesn't know what a probe or a conclusion is; both come and go as JSON-like values.
 """
@@ -43,7 +43,7 @@ _TOOK = "took_s"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialEntry:
-    """One trial: what was asked for, the run directory that answered, and how long it took.
+    """One trial: what was asked for, the record that answered, and how long it took.
 
     `cool_down` is the pause before it, `took_s` is None where it did not end.
     """
@@ -122,7 +122,8 @@ class ExperimentWriter(Closing):
     def reopen(cls, directory: Path, *, settings: Mapping[str, Any]) -> Self:
         """Goes on with the experiment in `directory`, whatever ended it. Raises RecordError.
 
-        Trials that did not end are moved to `dropped/`: half a trial says nothing, and its place is needed.
+        Trials that did not end are moved to `dropped/`: half a trial says nothing, and its place is needed. One that is
+        itself an experiment stays, because it can be gone on with.
         """
         fixed = dict(read_state(directory, EXPERIMENT_FILE))
         writer = cls.__new__(cls)
@@ -144,10 +145,10 @@ class ExperimentWriter(Closing):
         replace_json(directory / EXPERIMENT_FILE, {**self._fixed, "ended_by": None, "message": ""})
 
     def _drop_unfinished(self) -> list[Path]:
-        """Moves trials away that did not end; returns the others."""
+        """Moves trials away that did not end and can't be gone on with; returns the others."""
         kept = []
         for path in sorted((self.directory / TRIALS_DIRECTORY).iterdir()):
-            if _ended(path):
+            if _holds_experiment(path) or _ended(path):
                 kept.append(path)
                 continue
             make_directory(self.directory / DROPPED_DIRECTORY)
@@ -227,13 +228,21 @@ def _ended(directory: Path) -> bool:
     return read_state(directory, RECORD_FILE).get("ended_by") == "completed"
 
 
+def _holds_experiment(directory: Path) -> bool:
+    return (directory / EXPERIMENT_FILE).exists() and (directory / TRIAL_FILE).exists()
+
+
 def _number(directory: Path) -> int:
     return int(directory.name.partition("-")[0])
 
 
 def _trial_directories(directory: Path) -> list[Path]:
     """In the order they ran: by number, so that the hundredth trial comes after the 99th."""
-    paths = [path.parent for path in (directory / TRIALS_DIRECTORY).glob(f"*/{RECORD_FILE}")]
+    paths = [
+        path.parent
+        for name in (RECORD_FILE, EXPERIMENT_FILE)
+        for path in (directory / TRIALS_DIRECTORY).glob(f"*/{name}")
+    ]
     return sorted(paths, key=lambda path: (_number(path), path.name))
 
 

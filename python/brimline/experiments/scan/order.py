@@ -15,6 +15,13 @@ _DECADE = 10
 _WIDTH_START = 1000
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanSettings:
+    """How queries are measured. `restarts`: a server of brimline's own is started again before each first touch."""
+
+    restarts: bool = True
+
+
 class Step(StrEnum):
     """What is done for a scenario, in this order."""
 

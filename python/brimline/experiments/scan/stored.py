@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from brimline.analysis.explained import explained
 from brimline.analysis.scan_figures import Execution, Refusal, ScanTrial
 from brimline.errors import RecordError
-from brimline.experiments.scan.order import ScanProbe
+from brimline.experiments.scan.order import ScanProbe, ScanSettings
 from brimline.record import ExperimentRecord, TrialEntry
 from brimline.record.scan import read_explanation, read_scan_trial
 from brimline.spec.expected_plan import parse_expected_plan
@@ -21,6 +21,11 @@ def stored_scans(experiment: ExperimentRecord) -> ScansSpec:
         return ScansSpec.model_validate(experiment.settings.get("scans", {}))
     except ValidationError as error:
         raise RecordError(f"the experiment's settings can't be read: {error.error_count()} problems") from error
+
+
+def stored_scan_settings(experiment: ExperimentRecord) -> ScanSettings:
+    """How it was asked."""
+    return ScanSettings(restarts=bool(experiment.settings.get("restarts", True)))
 
 
 def stored_probes(experiment: ExperimentRecord) -> list[ScanProbe]:

@@ -10,7 +10,7 @@ from brimline.api.options import Options
 from brimline.api.recording import recording
 from brimline.api.resume import require_same, resuming_verb
 from brimline.api.run import interruption
-from brimline.api.workplace import workplace
+from brimline.api.workplace import Workplace, workplace
 from brimline.errors import Interrupted
 from brimline.execution import allow_descriptors, connections_allowed
 from brimline.experiments.capacity.conclusion import CapacityConclusion
@@ -40,52 +40,73 @@ class Conducted(Generic[Settings]):
     interrupted: Interrupted | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search(Generic[Settings]):
+    """What is conducted: the experiment that `make` makes from `settings` and a seed.
+
+    `slo` says which figures of a run are needed.
+    """
+
+    kind: str
+    settings: Settings
+    make: Callable[[Settings, int], Experiment]
+    slo: Slo | None = None
+
+
 def conduct(
     loaded: LoadedSpec,
     options: Options,
+    search: Search[Settings],
     *,
-    kind: str,
-    settings: Settings,
-    make: Callable[[Settings, int], Experiment],
     estimate: TimeEstimate,
-    slo: Slo | None = None,
     resume: Path | None = None,
 ) -> Conducted[Settings]:
-    """Runs the experiment that `make` makes from settings and a seed. Raises BrimlineError; its trials are kept.
+    """Brings a target up and conducts `search` on it. Raises BrimlineError; its trials are kept.
 
-    The settings are those of `settings` within the connections that there may be. `estimate` is said first, unless part
-    of it is spent. `slo` says which figures of a run are needed. `resume`: the directory of an experiment of the same
-    kind to go on with, whose finished trials count.
+    `estimate` is said first, unless part of it is spent. `resume`: the directory of an experiment of the same kind to
+    go on with, whose finished trials count.
     """
     if resume is None:
         options.progress.note(estimate.text)
     with workplace(loaded, options, resume=resume) as place:
-        plan = resolve(place.spec, target=place.target)
-        seed = place.spec.seed
-        if resume is not None:
-            require_same(read_experiment(resume), plan_hash=plan.hash8(), environment=place.context.environment)
-        allow_descriptors(plan, connections=settings.connections_needed)
-        settings = settings.within(connections_allowed(plan))
-        place.prepare()
-        place.stop.raise_if_requested()
-        with recording(place, plan, kind=kind, settings=asdict(settings), resume=resume) as writer:
-            directory = writer.directory
-            done = stored_trials(read_experiment(directory), slo=slo) if resume is not None else []
-            trials = run_trials(
-                make(settings, seed),
-                spec=place.spec,
-                target=place.target,
-                writer=writer,
-                context=place.context,
-                slo=slo,
-                done=done,
-            )
+        return conduct_in(place, search, directory=resume, resume=resume is not None)
+
+
+def conduct_in(
+    place: Workplace, search: Search[Settings], *, directory: Path | None = None, resume: bool = False
+) -> Conducted[Settings]:
+    """Conducts `search` in a place that is up. Raises BrimlineError; its trials are kept.
+
+    The settings are those of `search` within the connections that there may be. `directory` is where the record goes,
+    None: a new one; with `resume` it holds the experiment that is gone on with.
+    """
+    plan = resolve(place.spec, target=place.target)
+    seed = place.spec.seed
+    if directory is not None and resume:
+        require_same(read_experiment(directory), plan_hash=plan.hash8(), environment=place.context.environment)
+    allow_descriptors(plan, connections=search.settings.connections_needed)
+    settings = search.settings.within(connections_allowed(plan))
+    place.prepare()
+    place.stop.raise_if_requested()
+    with recording(
+        place, plan, kind=search.kind, settings=asdict(settings), directory=directory, resume=resume
+    ) as writer:
+        done = stored_trials(read_experiment(writer.directory), slo=search.slo) if resume else []
+        trials = run_trials(
+            search.make(settings, seed),
+            spec=place.spec,
+            target=place.target,
+            writer=writer,
+            context=place.context,
+            slo=search.slo,
+            done=done,
+        )
     return Conducted(
-        experiment=read_experiment(directory),
+        experiment=read_experiment(writer.directory),
         settings=settings,
         trials=trials,
         seed=seed,
-        interrupted=interruption(place.stop, directory, resumed_by=resuming_verb(kind)),
+        interrupted=interruption(place.stop, writer.directory, resumed_by=resuming_verb(search.kind)),
     )
 
 
