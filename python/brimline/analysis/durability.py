@@ -32,14 +32,3 @@ def is_equal(durabilities: Iterable[Durability]) -> bool:
     """Whether all of them are known to be the same."""
     kinds = {each.on_disk for each in durabilities}
     return len(kinds) <= 1 and None not in kinds
-
-
-def size_on_disk_bytes(record: RunRecord) -> int | None:
-    """What the data of a run takes in the end, indexes included; None where the server doesn't say."""
-    after = record.server_facts.get("after") or {}
-    table = (after.get("sql") or {}).get("table") or {}
-    collection = after.get("collStats") or {}
-    for found in (table.get("total_bytes"), table.get("file_bytes"), collection.get("totalSize")):
-        if isinstance(found, int):
-            return found
-    return None

@@ -17,7 +17,7 @@ from brimline.execution.server_room import warn_of_little_room
 from brimline.execution.wanted import WantedData
 from brimline.plan import Plan, rest_of_load
 from brimline.plan.explain import mean_document_bytes
-from brimline.record import RunRecord
+from brimline.record import RunRecord, read_record
 from brimline.units import format_count
 
 RESUME_HINT = "the same command with --resume goes on with the load"
@@ -192,25 +192,24 @@ def _insert(
     change: Change | None = None,
     definition: dataset.Definition | None = None,
 ) -> LoadReport:
-    namespace = _namespace(plan)
-    record = execute_load(
-        plan,
-        manifest,
-        directory=make_directory(plan),
-        title=f"loading {namespace}",
-        context=context,
-        change=change,
-        definition=definition,
-    )
-    if not record.complete:
-        return LoadReport(record=record, document_count=0, namespace=namespace)
-    context.progress.step(f"counting the documents{_and_indexing(definition)}")
+    namespace, directory = _namespace(plan), make_directory(plan)
     try:
-        finished = complete(plan, manifest, context, definition)
+        record = execute_load(
+            plan,
+            manifest,
+            directory=directory,
+            title=f"loading {namespace}",
+            context=context,
+            change=change,
+            definition=definition,
+        )
     except InvalidRun as error:
+        record = read_record(directory)
         shortfall = InvalidRun(error.message, hint=_load_hint(record) or error.hint)
         return LoadReport(record=record, document_count=0, namespace=namespace, shortfall=shortfall)
-    return LoadReport(record=record, document_count=finished.count or 0, namespace=namespace)
+    return LoadReport(
+        record=record, document_count=len(manifest.records) if record.complete else 0, namespace=namespace
+    )
 
 
 def execute_load(
@@ -223,9 +222,10 @@ def execute_load(
     change: Change | None = None,
     definition: dataset.Definition | None = None,
 ) -> RunRecord:
-    """`execute`, of a load that makes `change` first. Raises as that.
+    """`execute`, of a load that makes `change` first, and is counted and signed at its end.
 
-    Where the record can't be written any more, the data is whole all the same, counted, and the error says so.
+    Raises as `execute`, and InvalidRun where documents are missing. Where the record
+    can't be written any more, the data is whole all the same, counted, and the error says so.
     """
     changed = False
 
@@ -235,8 +235,12 @@ def execute_load(
             change()
         changed = True
 
+    def finish() -> None:
+        context.progress.step(f"counting the documents{_and_indexing(definition)}")
+        complete(plan, manifest, context, definition)
+
     try:
-        return execute(plan, directory=directory, title=title, context=context, change=make_change)
+        return execute(plan, directory=directory, title=title, context=context, change=make_change, finish=finish)
     except RecordError as error:
         if changed:
             error.hint = f"{_data_without_record(plan, manifest, context, definition)}; {error.hint}"

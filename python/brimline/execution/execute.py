@@ -61,12 +61,25 @@ Change = Callable[[], None]
 """The first change at the target: nothing is sent before it, and it is not made before everything else is there."""
 
 
-def execute(plan: Plan, *, directory: Path, title: str, context: RunContext, change: Change | None = None) -> RunRecord:
+Finish = Callable[[], None]
+"""What belongs to a plan that went to its end, such as proving what was loaded, and making indexes over it."""
+
+
+def execute(
+    plan: Plan,
+    *,
+    directory: Path,
+    title: str,
+    context: RunContext,
+    change: Change | None = None,
+    finish: Finish | None = None,
+) -> RunRecord:
     """Runs `plan` to its end, or to the end that `context.stop` or the target makes, and returns the sealed record.
 
     `RunRecord.ended_by` says how it ended; a run that was cut short is no error here. `change` is made when the record
     is begun and all connections are there; an error of it ends the run before anything is sent. After it the target's
     data matter more than the record: where that can't be written any more, this is told when the run is over.
+    `finish` comes before the sizes of the data are read; what it raises is raised once the record is sealed.
 
     Raises:
         UsageError: the plan needs more open files than there may be, the engine refuses it, or its log of operations
@@ -109,12 +122,16 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext, cha
             raise
         sessions = summary.pop("unsettled_sessions", [])
         counters = None
+        unfinished: BrimlineError | None = None
         # A server that went away has nothing to tell any more, and asking it takes its time.
         if summary["ended_by"] != "target_lost":
             target.settle(sessions)
             try:
                 counters = target.counted(before, target.counters())
-                _note_sizes(facts, "after", target, writer)
+                if finish is not None and _ended_by(summary, context.stop) == "completed":
+                    unfinished = _error_of(finish)
+                # Of a load these are what is known after a checkpoint, for which a large one waits.
+                _note_sizes(facts, "after", target, writer, is_over=not context.stop.requested)
                 if plans["start"] and not context.stop.urgent:
                     writer.plans({**plans, "end": target.plans()})
             except TargetError as error:
@@ -124,7 +141,17 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext, cha
             writer.event("monitor_cost", **_cost(sampler, summary))
             writer.server_facts({**facts, "monitor": _monitor(sampler, summary)})
         writer.seal(summary, counters, ended_by=_ended_by(summary, context.stop), message=summary["message"])
+        if unfinished is not None:
+            raise unfinished
     return read_record(directory)
+
+
+def _error_of(finish: Finish) -> BrimlineError | None:
+    try:
+        finish()
+    except BrimlineError as error:
+        return error
+    return None
 
 
 def _drive(
@@ -247,9 +274,11 @@ def _ended_by(summary: Summary, stop: StopToken) -> str:
     return "interrupt" if stop.requested and summary["ended_by"] in ("stopped", "aborted") else summary["ended_by"]
 
 
-def _note_sizes(facts: dict[str, Any], instant: str, target: Around, writer: RecordWriter) -> None:
+def _note_sizes(
+    facts: dict[str, Any], instant: str, target: Around, writer: RecordWriter, *, is_over: bool = False
+) -> None:
     """How large the data is, `before` or `after` the run."""
-    sizes = target.sizes(is_over=instant == "after")
+    sizes = target.sizes(is_over=is_over)
     if sizes is not None:
         facts[instant] = sizes
         writer.server_facts(facts)

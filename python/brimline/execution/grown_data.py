@@ -44,13 +44,7 @@ def extend_data(
         else:
             change = _making_anew(database, load, manifest, context, drop=drop)
         title = f"loading {plan.namespace.database}.{plan.namespace.collection}"
-        record = execute_load(
-            plan, manifest, directory=make_directory(plan), title=title, context=context, change=change
-        )
-        if record.complete:
-            context.progress.step("counting the documents")
-            dataset.complete(database, manifest)
-    return record
+        return execute_load(plan, manifest, directory=make_directory(plan), title=title, context=context, change=change)
 
 
 def put_back(
@@ -78,9 +72,7 @@ def put_back(
             raise UsageError(found.explanation, hint="name another collection in the workload, or give --drop")
         change = _making_anew(database, load, wanted, context, drop=drop)
         title = "loading again what was there"
-        record = execute_load(load, wanted, directory=make_directory(load), title=title, context=context, change=change)
-        if record.complete:
-            dataset.complete(database, wanted)
+        execute_load(load, wanted, directory=make_directory(load), title=title, context=context, change=change)
 
 
 def _making_anew(

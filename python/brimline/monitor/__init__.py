@@ -8,6 +8,7 @@ from brimline.monitor.own_work import OwnCounts, command_names, own_counts
 from brimline.monitor.row import CONSTANTS, COUNTERS, GAUGES, ServerRow
 from brimline.monitor.sampler import SamplerCost, ServerSampler
 from brimline.monitor.server_counters import around, read_counters
+from brimline.monitor.sizes import data_sizes
 from brimline.monitor.watched_process import WatchedProcess
 from brimline.monitor.watched_server import NO_PRIMARY
 
@@ -28,6 +29,7 @@ __all__ = [
     "around",
     "check_agreement",
     "command_names",
+    "data_sizes",
     "namespace_document",
     "own_counts",
     "read_counters",

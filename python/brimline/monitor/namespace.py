@@ -44,6 +44,7 @@ _COLLECTION_FIGURES = (
 def namespace_document(client: Client, *, database: str, collection: str) -> dict[str, Any]:
     """Sizes in bytes under the server's own names: `dbStats`, `collStats`; and `absent`, why one of them is not there.
 
+    Of a cluster a router tells as well what each shard has: `shards`, each with its `collStats` by the shard's name.
     Raises nothing: a server that refuses or is gone is a reason in `absent`.
     """
     document: dict[str, Any] = {}
@@ -53,7 +54,10 @@ def namespace_document(client: Client, *, database: str, collection: str) -> dic
         ("collStats", {"collStats": collection}, _COLLECTION_FIGURES),
     ):
         try:
-            document[name] = _chosen(client[database].command(command), figures)
+            answer = client[database].command(command)
+            document[name] = _chosen(answer, figures)
+            if name == "collStats" and isinstance(shards := answer.get("shards"), Mapping):
+                document["shards"] = {str(key): {name: _chosen(each, figures)} for key, each in shards.items()}
         except OperationFailure as error:
             absent[name] = f"refused: {refusal_name(error)}"
         except PyMongoError as error:

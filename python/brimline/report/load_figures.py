@@ -12,6 +12,7 @@ from brimline.plan.explain import write_concern_text
 from brimline.plan.model import DriverTarget, LoadWork, MixWork, WireTarget, WriteConcern, records_to_load
 from brimline.plan.targets import SqlTarget
 from brimline.record.model import InsertTotals, RunRecord
+from brimline.report.data_size import size_document
 from brimline.wording import message
 
 
@@ -120,4 +121,5 @@ def load_document(record: RunRecord) -> dict[str, Any] | None:
         "documents_present_before": figures.present_before,
         "documents": figures.inserts,
         "document_errors": record.summary.get("document_errors", []) if record.summary else [],
+        "data_size": size_document(record.server_facts),
     }

@@ -8,11 +8,13 @@ from typing import Any
 from brimline.execution.around.base import Around
 from brimline.execution.statement_plans import look_at_statements
 from brimline.monitor import ServerSampler
+from brimline.monitor.sizes import CHECKPOINT_NOT_NEEDED, CHECKPOINT_TAKEN
 from brimline.monitor.sql import DIALECTS, SqlCounters, WatchedDatabase
 from brimline.plan import Plan, SqlTarget
+from brimline.plan.model import LoadWork
 from brimline.record.model import Opcounters
 from brimline.servers import Deployment
-from brimline.servers.sql_client import SqlClient, open_client, sql_errors
+from brimline.servers.sql_client import SqlClient, SqlError, open_client, sql_errors
 
 
 class AroundDatabase(Around):
@@ -29,10 +31,21 @@ class AroundDatabase(Around):
         """By `EXPLAIN`."""
         return look_at_statements(self.plan, self.deployment)
 
-    def sizes(self, *, is_over: bool) -> dict[str, Any] | None:  # noqa: ARG002 (files have their size at once)
-        """Of the database, and of the table of the plan's own data."""
+    def sizes(self, *, is_over: bool) -> dict[str, Any] | None:
+        """Of the database, and of the table of the plan's own data. After a load PostgreSQL takes a checkpoint."""
         with self._client() as client, sql_errors("asking for the size of the data"):
-            return {"sql": dict(self._dialect.sizes(client, self._database, self.plan.namespace.collection))}
+            asked = {"checkpoint": self._checkpoint(client)} if is_over and isinstance(self.plan.work, LoadWork) else {}
+            sizes = self._dialect.sizes(client, self._database, self.plan.namespace.collection)
+            return {"sql": dict(sizes), **asked}
+
+    def _checkpoint(self, client: SqlClient) -> str:
+        if self.deployment.protocol != "postgres":
+            return CHECKPOINT_NOT_NEEDED
+        try:
+            client.change("CHECKPOINT")
+        except SqlError as error:  # only a superuser may, or who has pg_checkpoint
+            return f"refused: {error}"
+        return CHECKPOINT_TAKEN
 
     def counters(self) -> SqlCounters:
         """Of now, when what has ended is counted."""

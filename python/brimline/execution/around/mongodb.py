@@ -1,20 +1,19 @@
 """Owns what is asked of a MongoDB server around a run."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
-
-from pymongo.errors import PyMongoError
 
 from brimline import monitor
 from brimline.execution.around.base import Around
 from brimline.execution.open_transactions import end_transactions
 from brimline.execution.step_plans import look_at_plans
-from brimline.monitor import ServerSampler, command_names, namespace_document, read_counters
+from brimline.monitor import ServerSampler, command_names, data_sizes, read_counters
 from brimline.monitor.server_counters import Reading
 from brimline.plan import Plan
+from brimline.plan.model import LoadWork
 from brimline.record.model import Opcounters
-from brimline.servers import Deployment, control_client, primary_now
+from brimline.servers import Deployment, primary_now
 
 
 class AroundMongodb(Around):
@@ -31,16 +30,14 @@ class AroundMongodb(Around):
         return [] if self.plan.target.kind == "null" else look_at_plans(self.plan, self.deployment)
 
     def sizes(self, *, is_over: bool) -> dict[str, Any] | None:
-        """Of the primary; several shards would each tell of a part. Files have their size after a checkpoint alone."""
-        if self.deployment.shards:
-            return None
-        deployment = primary_now(self.deployment)
-        with control_client(deployment.address, access=deployment.access) as client:
-            where = self.plan.namespace
-            if is_over and self.deployment.is_own:
-                with suppress(PyMongoError):
-                    client.admin.command("fsync")
-            return namespace_document(client, database=where.database, collection=where.collection)
+        """Of the primary, or of all shards. After a load they are those of a checkpoint, on whosever server it was."""
+        where = self.plan.namespace
+        return data_sizes(
+            primary_now(self.deployment),
+            database=where.database,
+            collection=where.collection,
+            checkpoint=is_over and (self.deployment.is_own or isinstance(self.plan.work, LoadWork)),
+        )
 
     def counters(self) -> dict[str, Reading]:
         """By address."""

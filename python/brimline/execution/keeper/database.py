@@ -28,6 +28,7 @@ from brimline.execution.unrecorded import execute_unrecorded
 from brimline.execution.wanted import WantedData
 from brimline.plan import Plan, SqlTarget
 from brimline.plan.tables import SqlTable
+from brimline.record import read_record
 from brimline.units import format_count
 
 
@@ -193,25 +194,32 @@ class TableKeeper(Keeper):
             self.context.progress.note(
                 f"replaced {format_count(look.seen.found.document_count)} rows that {namespace} held"
             )
+        directory = make_directory(plan)
         try:
             record = execute(
-                plan, directory=make_directory(plan), title=f"loading {namespace}", context=self.context, change=change
+                plan,
+                directory=directory,
+                title=f"loading {namespace}",
+                context=self.context,
+                change=change,
+                finish=partial(self._finish, look),
             )
         except RecordError as error:
             if changed:
                 error.hint = f"the load of {namespace} lost its record, and is made again by the next; {error.hint}"
             raise
-        if not record.complete:
-            return LoadReport(record=record, document_count=0, namespace=namespace)
-        self.context.progress.step("counting the rows and making the indexes")
-        try:
-            with self._store(plan) as store:
-                finished = tables.complete(store, look.table, wanted.manifest)
         except InvalidRun as error:
+            record = read_record(directory)
             said = [row["example"] for row in (record.summary["errors"] if record.summary else [])]
             shortfall = InvalidRun(error.message, hint=f"the server said: {said[0]}" if said else error.hint)
             return LoadReport(record=record, document_count=0, namespace=namespace, shortfall=shortfall)
-        return LoadReport(record=record, document_count=finished.count or 0, namespace=namespace)
+        count = len(wanted.manifest.records) if record.complete else 0
+        return LoadReport(record=record, document_count=count, namespace=namespace)
+
+    def _finish(self, look: _Look) -> None:
+        self.context.progress.step("counting the rows and making the indexes")
+        with self._store(look.wanted.load) as store:
+            tables.complete(store, look.table, look.wanted.manifest)
 
     def _make_empty(self, look: _Look) -> None:
         with self._store(look.wanted.load) as store:

@@ -4,7 +4,6 @@ import hashlib
 import shutil
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -35,7 +34,6 @@ from brimline.experiments.growth.order import (
     index_fields,
 )
 from brimline.experiments.growth.speed import IMPORT_TIME_MIN_S
-from brimline.monitor import namespace_document
 from brimline.monitor.server_status import COMMAND, read_status
 from brimline.plan import Plan, TargetPlan, load_plan, resolve
 from brimline.record import ExperimentWriter, RunRecord
@@ -60,7 +58,6 @@ CONTROL_PARTS = 10
 """Slices of a control."""
 COLD_SHARE_MAX = 0.05
 """Share of the files in memory up to which queries count as cold."""
-_CHECKPOINT_TIMEOUT_S = 600.0
 
 
 @dataclass(slots=True)
@@ -154,7 +151,7 @@ def _load(task: GrowthTask, work: GrowthWork) -> tuple[Path, GrowthTrial]:
     )
     if record.complete:
         after = _look(work)
-        facts = {"before": before, "after": after, **_sizes(load, work)}
+        facts = {"before": before, "after": after, **_sizes(record, work)}
         controls.append(_control_ns(_beside(task), work))
         known = [each for each in controls if each is not None]
         facts["control_ns"] = fmean(known) if known else None
@@ -292,22 +289,13 @@ def _status(client: Client) -> dict[str, int | None]:
     return {**read_status(status), CACHE_PAGES_READ: pages}
 
 
-def _sizes(load: Plan, work: GrowthWork) -> dict[str, Any]:
-    """Sizes after a checkpoint, so that all that was loaded is in the files, and queries don't meet its writing."""
-    deployment = _own(work)
-    work.context.progress.step("waiting for a checkpoint")
-    with control_client(
-        deployment.address, access=deployment.access, purpose="growth", command_timeout_s=_CHECKPOINT_TIMEOUT_S
-    ) as client:
-        with suppress(PyMongoError):  # a user may not, or a mongos can't: then sizes are those of the last checkpoint
-            client.admin.command("fsync")
-        sizes = namespace_document(client, database=load.namespace.database, collection=load.namespace.collection)
-    if deployment.own is None:
-        return {"sizes": sizes}
+def _sizes(record: RunRecord, work: GrowthWork) -> dict[str, Any]:
+    """Those of the load's record, which follow a checkpoint, so that queries don't meet its writing; and the disk."""
+    sizes = record.server_facts.get("after", {})
+    own = _own(work).own
+    found = {"sizes": sizes, "files_bytes": sizes.get("files_bytes")}
+    if own is None:
+        return found
     # The server counts what is reserved for root as used; brimline sees its own server's disk as users do.
-    usage = shutil.disk_usage(deployment.own.data_directory)
-    return {
-        "sizes": sizes,
-        "files_bytes": page_cache.disk_bytes(deployment.own.data_directory),
-        "disk_share": usage.used / (usage.used + usage.free),
-    }
+    usage = shutil.disk_usage(own.data_directory)
+    return {**found, "disk_share": usage.used / (usage.used + usage.free)}

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Protocol
 
 from brimline.analysis.compared_run import compared_run
-from brimline.analysis.durability import record_durability, size_on_disk_bytes
+from brimline.analysis.data_size import size_on_disk_bytes
+from brimline.analysis.durability import record_durability
 from brimline.analysis.finding import Standing
 from brimline.analysis.lateness import LAG_CHECK
 from brimline.analysis.observation import Observation, observe

@@ -17,6 +17,7 @@ from brimline.record.rejects import Rejects, read_rejects
 from brimline.report import blocks
 from brimline.report.data_import.charts import chart_list
 from brimline.report.data_import.rejects import reason_facts, reasons_document, reasons_section
+from brimline.report.data_size import size_document, size_facts
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.lint_section import findings_document
 from brimline.report.view import (
@@ -263,20 +264,8 @@ def _cost(record: ImportRecord) -> Section:
         id="cost",
         title="What it cost",
         short="Cost",
-        blocks=[Facts(title="CPU time", facts=facts), *_sizes(record)],
+        blocks=[Facts(title="CPU time", facts=facts), *size_facts(record.server_facts)],
     )
-
-
-def _sizes(record: ImportRecord) -> list[Facts]:
-    after = (record.server_facts.get("after") or {}).get("collStats") or {}
-    names = (
-        ("Data", "size"),
-        ("Storage", "storageSize"),
-        ("Indexes", "totalIndexSize"),
-        ("Per document", "avgObjSize"),
-    )
-    facts = [Fact(label=label, value=format_bytes(after[name])) for label, name in names if after.get(name) is not None]
-    return [Facts(title="Size of the collection afterwards", facts=facts)] if facts else []
 
 
 def _inputs(record: ImportRecord) -> Section:
@@ -334,5 +323,6 @@ def import_document(record: ImportRecord, rejects: Rejects) -> dict[str, Any]:
         "sizes": {
             instant: (record.server_facts.get(instant) or {}).get("collStats") for instant in ("before", "after")
         },
+        "data_size": size_document(record.server_facts),
         "checks": findings_document(import_findings(record)),
     }

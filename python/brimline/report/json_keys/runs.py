@@ -202,6 +202,9 @@ RUNS: Mapping[str, str] = {
     "documents_present_before": "Documents that were there when the load went on.",
     "load_document.documents": "What became of the documents; null when the record was not sealed.",
     "document_errors": "Refused documents by code.",
+    "data_size": "How large the data is in the end; null where the server did not say.",
+    "total_bytes": "Bytes of storage and indexes together.",
+    "checkpoint": "`taken` before sizes were read, `at once` where a database needs none, else why not; empty where none was asked for.",
     "inserted": "Documents that the server says it inserted.",
     # the record of a run
     "still_ns": "How long the generator did not run.",

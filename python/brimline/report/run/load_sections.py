@@ -2,6 +2,7 @@
 
 from brimline.plan.pacing import connections_text
 from brimline.record.model import ErrorRow, RunRecord
+from brimline.report.data_size import size_facts
 from brimline.report.load_figures import LoadFigures, load_figures
 from brimline.report.view import Block, Cell, Column, Fact, Facts, Section, Table, Tone
 from brimline.units import UNKNOWN_TEXT, format_count, format_percentage, format_rate
@@ -13,7 +14,7 @@ def documents(record: RunRecord) -> Section:
     figures = load_figures(record)
     blocks: list[Block] = []
     if figures is not None:
-        blocks = [_table(record, figures), _facts(figures)]
+        blocks = [_table(record, figures), _facts(figures), *size_facts(record.server_facts)]
         refused = record.summary.get("document_errors", []) if record.summary else []
         if refused:
             blocks.append(_refused(refused, figures))
