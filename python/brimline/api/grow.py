@@ -16,10 +16,11 @@ from brimline.api.workload import WorkloadWords, load_workload
 from brimline.api.workplace import Workplace, given_uri, workplace
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError
 from brimline.execution import allow_connections, allow_descriptors
+from brimline.experiments.conductor import conduct_trials
 from brimline.experiments.growth.conclusion import GrowthConclusion, conclude
 from brimline.experiments.growth.cost import growth_cost, require_room
 from brimline.experiments.growth.order import Growth, GrowthEnd, GrowthSettings, GrowthTrial, IndexSet, Protocol
-from brimline.experiments.growth.runner import GrowthWork, run_growth, step_spec
+from brimline.experiments.growth.runner import GrowthWork, step_spec
 from brimline.experiments.growth.stored import GROWTH_KIND, stored_growth_trials
 from brimline.plan import load_plan
 from brimline.record import ExperimentRecord, read_experiment
@@ -153,7 +154,14 @@ def _conduct(
             make_directory=lambda plan: place.directory(plan, kind="load"),
             drop=place.options.drop,
         )
-        trials = run_growth(Growth(settings), work, done=done)
+        trials = conduct_trials(
+            Growth(settings),
+            work,
+            writer=writer,
+            stop=place.stop,
+            progress=place.context.progress,
+            done=done,
+        )
         if place.stop.requested and place.uri is not None:
             namespace = f"{plan.namespace.database}.{plan.namespace.collection}"
             goes_on = f"brimline grow --resume {directory} goes on with it, brimline load replaces it"

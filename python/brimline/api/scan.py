@@ -19,10 +19,11 @@ from brimline.api.workload import WorkloadWords, load_workload
 from brimline.api.workplace import Workplace, given_uri, workplace
 from brimline.dataset.access import WORK_WITHIN_S
 from brimline.errors import BrimlineError, GateFailed, Interrupted, InvalidRun, UsageError
-from brimline.experiments.scan.order import SCAN_KIND, ScanSettings, cost_text, probes
-from brimline.experiments.scan.runner import ScanPlace, run_scans
+from brimline.experiments.conductor import conduct_trials
+from brimline.experiments.scan.order import SCAN_KIND, Scan, ScanSettings, cost_text, probes
+from brimline.experiments.scan.runner import Queries, ScanPlace
 from brimline.experiments.scan.setting import check_scenarios, collection_size, indexes_in_place, range_bounds
-from brimline.experiments.scan.stored import stored_probes, stored_scan_trials, stored_scans
+from brimline.experiments.scan.stored import stored_queries, stored_scan_trials, stored_scans
 from brimline.plan import resolve
 from brimline.record import ExperimentRecord, read_experiment
 from brimline.record.layout import KILLED
@@ -163,8 +164,15 @@ def scan_in(place: Workplace, settings: ScanSettings, *, directory: Path | None 
                 "indexes_built": built,
             }
             with recording(place, plan, kind=SCAN_KIND, settings=stored, directory=directory, resume=resume) as writer:
-                done = set(stored_probes(read_experiment(writer.directory))) if resume else set()
-                rest = [probe for probe in asked if probe not in done]
+                done = stored_queries(read_experiment(writer.directory)) if resume else []
+                rest = [probe for probe in asked if probe not in {each.probe for each in done}]
                 place.context.progress.note(cost_text(rest, scans, restarts=restarts))
-                run_scans(rest, scan_place, writer)
+                conduct_trials(
+                    Scan(asked),
+                    Queries(place=scan_place, writer=writer, count=len(asked)),
+                    writer=writer,
+                    stop=place.stop,
+                    progress=place.context.progress,
+                    done=done,
+                )
     return writer.directory

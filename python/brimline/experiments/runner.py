@@ -1,8 +1,7 @@
-"""Owns making an experiment's probes happen: the one place where experiments have effects."""
+"""Owns making the runs of a search happen: a probe as a plan, the pause before it, the run itself."""
 
-import time
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Protocol
 
@@ -10,6 +9,7 @@ from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.quantile_text import p99_text
 from brimline.execution import RunContext, SoFar, execute, putting_back
+from brimline.experiments.conductor import Machine, Made, conduct_trials
 from brimline.experiments.cooldown import cool_down, cool_down_limit_s
 from brimline.experiments.trial import CoolDown, Probe, Trial, of_stage
 from brimline.plan import NullTarget, Plan, TargetPlan, resolve
@@ -28,14 +28,50 @@ _INTERVAL_NS_MAX = NS_PER_S
 _WAIT_S_WORTH_SAYING = 2.0
 
 
-class Experiment(Protocol):
-    """A pure state machine: which probe comes next follows from the trials alone."""
-
-    def next_probe(self, trials: Sequence[Trial]) -> Probe | None:
-        """The next probe, or None when there is nothing more to ask."""
+class Experiment(Machine[Probe, Trial], Protocol):
+    """A search: a machine that asks for runs, and says what they show until now."""
 
     def so_far(self, trials: Sequence[Trial]) -> SoFar:
         """What the trials show until now, for those who look on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runs:
+    """The effects of a search: one run of the workload a probe. `slo` says which figures of it are needed."""
+
+    experiment: Experiment
+    spec: Spec
+    target: TargetPlan
+    writer: ExperimentWriter
+    context: RunContext
+    slo: Slo | None = None
+
+    def perform(self, probe: Probe, trials: Sequence[Trial]) -> Sequence[Made[Trial]]:
+        """Waits for a calm server, runs, and puts the data back."""
+        context = self.context
+        context.progress.so_far(partial(self.experiment.so_far, list(trials)))
+        plan = probe_plan(probe, spec=self.spec, target=self.target)
+        cooled = _cool_down(probe, trials, context)
+        if context.stop.requested:
+            return ()
+        directory = self.writer.begin_trial(
+            asdict(probe),
+            stage=probe.stage,
+            label=probe.label,
+            cool_down=None if cooled is None else asdict(cooled),
+        )
+        with putting_back(plan, context):
+            record = execute(plan, directory=directory, title=describe_probe(probe), context=context)
+        trial = Trial(probe=probe, observation=_observe(record, self.slo, trials), cool_down=cooled)
+        return (
+            Made(
+                trial=trial,
+                directory=directory,
+                title=describe_probe(probe),
+                outcome=describe_outcome(trial.observation),
+                ended=record.complete,
+            ),
+        )
 
 
 def run_trials(
@@ -48,44 +84,9 @@ def run_trials(
     slo: Slo | None = None,
     done: Sequence[Trial] = (),
 ) -> list[Trial]:
-    """Executes probes until `experiment` has no more, or something ends it early; returns the trials so far.
-
-    `slo` says which figures of a run are needed. `done` are trials of a search that is resumed.
-    A trial whose run was cut short is the last one. Raises what `execute` raises.
-    """
-    trials: list[Trial] = list(done)
-    while not _stopped(context) and (probe := experiment.next_probe(trials)) is not None:
-        context.progress.so_far(partial(experiment.so_far, list(trials)))
-        began_s = time.monotonic()
-        plan = probe_plan(probe, spec=spec, target=target)
-        cooled = _cool_down(probe, trials, context)
-        if _stopped(context):
-            break
-        directory = writer.begin_trial(
-            asdict(probe),
-            stage=probe.stage,
-            label=probe.label,
-            cool_down=None if cooled is None else asdict(cooled),
-        )
-        with putting_back(plan, context):
-            record = execute(plan, directory=directory, title=describe_probe(probe), context=context)
-        trial = Trial(probe=probe, observation=_observe(record, slo, trials), cool_down=cooled)
-        trials.append(trial)
-        writer.event(
-            "trial",
-            directory=directory.name,
-            throughput_ops_per_s=trial.observation.throughput_ops_per_s,
-        )
-        context.progress.outcome(f"{describe_probe(probe)}: {describe_outcome(trial.observation)}")
-        if not record.complete:
-            break
-        trials[-1] = replace(trial, took_s=round(time.monotonic() - began_s, 3))
-        writer.end_trial(directory, took_s=trials[-1].took_s)
-    return trials
-
-
-def _stopped(context: RunContext) -> bool:
-    return context.stop.requested
+    """Conducts a search whose probes are runs of `spec`; see `conduct_trials`. Raises what `execute` raises."""
+    effects = Runs(experiment=experiment, spec=spec, target=target, writer=writer, context=context, slo=slo)
+    return conduct_trials(experiment, effects, writer=writer, stop=context.stop, progress=context.progress, done=done)
 
 
 def _cool_down(probe: Probe, trials: Sequence[Trial], context: RunContext) -> CoolDown | None:

@@ -44,7 +44,7 @@ class GrowingServer:
     def grow(self, settings: GrowthSettings, done: Sequence[GrowthTrial] = ()) -> list[GrowthTrial]:
         """The whole experiment on this server, or the rest of it."""
         machine, trials = Growth(settings), list(done)
-        while (task := machine.next_task(trials)) is not None:
+        while (task := machine.next_probe(trials)) is not None:
             trials.append(self.answer(task))
             assert len(trials) < STEPS_MAX
         return trials

@@ -169,7 +169,7 @@ def test_a_resumed_growth_goes_on_where_it_ended(kept: int) -> None:
 def test_nothing_is_asked_after_a_trial_that_broke_off() -> None:
     whole = GrowingServer().grow(SETTINGS)
     lost = [*whole[:10], replace(whole[10], ended_by="target_lost", query=None)]
-    assert Growth(SETTINGS).next_task(lost) is None
+    assert Growth(SETTINGS).next_probe(lost) is None
     assert conclude(SETTINGS, lost).ended_by is GrowthEnd.BROKEN_OFF
     interrupted = [*whole[:10], replace(whole[10], ended_by="interrupt", query=None)]
     assert conclude(SETTINGS, interrupted).ended_by is GrowthEnd.INCOMPLETE

@@ -151,7 +151,7 @@ class Growth:
     def __init__(self, settings: GrowthSettings) -> None:
         self._settings = settings
 
-    def next_task(self, trials: Sequence[GrowthTrial]) -> GrowthTask | None:
+    def next_probe(self, trials: Sequence[GrowthTrial]) -> GrowthTask | None:
         """The next step or batch, or None when there is nothing more to do."""
         if any(trial.ended_by != "completed" for trial in trials) or self._over_budget(trials):
             return None
@@ -172,7 +172,7 @@ class Growth:
             return GrowthEnd.BROKEN_OFF
         if self._over_budget(trials):
             return GrowthEnd.BUDGET
-        if any(trial.ended_by != "completed" for trial in trials) or self.next_task(trials) is not None:
+        if any(trial.ended_by != "completed" for trial in trials) or self.next_probe(trials) is not None:
             return GrowthEnd.INCOMPLETE
         last = self._settings.indexes[-1]
         rule = self.stopped_by([trial for trial in trials if trial.task.indexes is last])

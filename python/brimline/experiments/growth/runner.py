@@ -2,7 +2,6 @@
 
 import hashlib
 import shutil
-import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from brimline.errors import TargetError, UsageError
 from brimline.execution import MakeDirectory, RunContext, execute
 from brimline.execution.grown_data import Index, extend_data, put_back
 from brimline.execution.unrecorded import execute_unrecorded
+from brimline.experiments.conductor import Made
 from brimline.experiments.growth.figures import (
     CACHE_PAGES_READ,
     SLICE_READS_MIN,
@@ -25,7 +25,6 @@ from brimline.experiments.growth.figures import (
     quiet_time_ns,
 )
 from brimline.experiments.growth.order import (
-    Growth,
     GrowthTask,
     GrowthTrial,
     Protocol,
@@ -62,7 +61,7 @@ COLD_SHARE_MAX = 0.05
 
 @dataclass(slots=True)
 class GrowthWork:
-    """What the effects need. `context` changes when the server is started again."""
+    """The effects of a growth. `context` changes when the server is started again."""
 
     spec: Spec
     target: TargetPlan
@@ -72,27 +71,20 @@ class GrowthWork:
     drop: bool
     settled_for: tuple[tuple[str, int], bool | None] | None = None
 
-
-def run_growth(machine: Growth, work: GrowthWork, *, done: Sequence[GrowthTrial] = ()) -> list[GrowthTrial]:
-    """Does what `machine` asks for until it asks for no more, or the user ends it; returns the trials so far.
-
-    `done` are trials of an experiment that is resumed. A trial that was cut short is the last one. Raises what
-    `execute` raises, and UsageError where the collection holds something else.
-    """
-    trials = list(done)
-    while not work.context.stop.requested and (task := machine.next_task(trials)) is not None:
-        began_s = time.monotonic()
-        directory, trial = _load(task, work) if task.stage == "load" else _query(task, work)
-        trials.append(trial)
-        work.context.progress.outcome(f"{describe_task(task)}: {describe_outcome(trials[-1])}")
-        if len(trials) == 1 and trial.load is not None:
-            _advise(trial.load, work)
-        if trials[-1].ended_by != "completed":
-            break
-        took_s = round(time.monotonic() - began_s, 3)
-        trials[-1] = replace(trials[-1], took_s=took_s)
-        work.writer.end_trial(directory, took_s=took_s)
-    return trials
+    def perform(self, probe: GrowthTask, trials: Sequence[GrowthTrial]) -> Sequence[Made[GrowthTrial]]:
+        """Loads a step or asks a batch; UsageError where the collection holds something else."""
+        directory, trial = _load(probe, self) if probe.stage == "load" else _query(probe, self)
+        if not trials and trial.load is not None:
+            _advise(trial.load, self)
+        return (
+            Made(
+                trial=trial,
+                directory=directory,
+                title=describe_task(probe),
+                outcome=describe_outcome(trial),
+                ended=trial.ended_by == "completed",
+            ),
+        )
 
 
 def read_trial(task: GrowthTask, record: RunRecord, *, took_s: float | None = None) -> GrowthTrial:

@@ -52,6 +52,30 @@ class RangeBounds:
     high: Any | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanMade:
+    """A query that was measured, or begun and cut short. `took_s`: by the wall clock; None where it isn't known."""
+
+    probe: ScanProbe
+    ended: bool = True
+    took_s: float | None = None
+
+
+class Scan:
+    """Asks for one scenario after the other; pure. The widths of a range are asked for together, and take turns."""
+
+    def __init__(self, asked: Sequence[ScanProbe]) -> None:
+        self._asked = asked
+
+    def next_probe(self, trials: Sequence[ScanMade]) -> tuple[ScanProbe, ...] | None:
+        """What of the next scenario is not measured yet; None when all is, or something was cut short."""
+        made = {trial.probe for trial in trials}
+        left = [probe for probe in self._asked if probe not in made]
+        if not left or not all(trial.ended for trial in trials):
+            return None
+        return tuple(probe for probe in left if probe.scenario == left[0].scenario)
+
+
 def probes(scans: ScansSpec, *, entry_count: int) -> list[ScanProbe]:
     """Everything that is asked, in the order of the spec."""
     asked: list[ScanProbe] = []

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import groupby
 from typing import Any
 
 import bson
@@ -14,8 +13,10 @@ from brimline import _native
 from brimline.analysis.scan_figures import Execution, Touch
 from brimline.errors import BrimlineError, TargetError
 from brimline.execution import RunContext
+from brimline.experiments.conductor import Made
 from brimline.experiments.scan.order import (
     RangeBounds,
+    ScanMade,
     ScanProbe,
     Step,
     explain_command,
@@ -53,26 +54,29 @@ class ScanPlace:
     bounds: Mapping[ScanProbe, RangeBounds]
 
 
-def run_scans(asked: Sequence[ScanProbe], place: ScanPlace, writer: ExperimentWriter) -> None:
-    """Asks everything, or as much as the user lets it. A scenario that the server refuses is an answer too.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queries:
+    """The effects of a scan, `count` queries in all. A scenario that the server refuses is an answer too."""
 
-    Raises TargetError when the server is gone, RecordError when the record can't be written.
-    """
-    started = 0
-    for _, group in groupby(asked, key=lambda probe: probe.scenario):
-        if place.context.stop.requested:
-            return
-        scenarios = [_Scenario(probe, place, writer) for probe in group]
-        place.context.progress.step(f"query {started + 1} of {len(asked)}: {scenarios[0].probe.label}")
+    place: ScanPlace
+    writer: ExperimentWriter
+    count: int
+
+    def perform(self, probe: Sequence[ScanProbe], trials: Sequence[ScanMade]) -> Sequence[Made[ScanMade]]:
+        """Measures a scenario, all widths of a range in turns.
+
+        Raises TargetError when the server is gone, RecordError when the record can't be written.
+        """
+        scenarios = [_Scenario(each, self.place, self.writer) for each in probe]
+        titles = [f"query {number} of {self.count}: {each.label}" for number, each in enumerate(probe, len(trials) + 1)]
+        self.place.context.progress.step(titles[0])
         try:
-            _measure(scenarios, place)
+            _measure(scenarios, self.place)
         except BrimlineError as error:
             for scenario in scenarios:
                 scenario.write("error", error.message)
             raise
-        for scenario in scenarios:
-            started += 1
-            place.context.progress.outcome(f"query {started} of {len(asked)}: {scenario.probe.label}: {scenario.end()}")
+        return [scenario.end(title) for scenario, title in zip(scenarios, titles, strict=True)]
 
 
 def _measure(scenarios: Sequence["_Scenario"], place: ScanPlace) -> None:
@@ -96,7 +100,6 @@ class _Scenario:
     def __init__(self, probe: ScanProbe, place: ScanPlace, writer: ExperimentWriter) -> None:
         self.probe = probe
         self._place = place
-        self._writer = writer
         self._directory = writer.begin_trial(asdict(probe), stage="scan", label=probe.label)
         self._command = scan_command(
             place.scans.scenarios[probe.scenario],
@@ -135,13 +138,18 @@ class _Scenario:
             self._refusal = {"code": code, "code_name": code_name, "text": text}
         self._took_s += time.monotonic() - began_s
 
-    def end(self) -> str:
-        """Closes the record; returns a line about what came of it."""
+    def end(self, title: str) -> Made[ScanMade]:
+        """Closes the record."""
         finished = self.next_step is None
         self.write("completed" if finished else "interrupt")
-        if finished:
-            self._writer.end_trial(self._directory, took_s=round(self._took_s, 3))
-        return self._outcome()
+        return Made(
+            trial=ScanMade(probe=self.probe, ended=finished),
+            directory=self._directory,
+            title=title,
+            outcome=self._outcome(),
+            ended=finished,
+            took_s=self._took_s,
+        )
 
     def _make_cold(self) -> None:
         own = self._place.deployment.own

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from brimline.analysis.explained import explained
 from brimline.analysis.scan_figures import Execution, Refusal, ScanTrial
 from brimline.errors import RecordError
-from brimline.experiments.scan.order import ScanProbe, ScanSettings
+from brimline.experiments.scan.order import ScanMade, ScanProbe, ScanSettings
 from brimline.record import ExperimentRecord, TrialEntry
 from brimline.record.scan import read_explanation, read_scan_trial
 from brimline.spec.expected_plan import parse_expected_plan
@@ -28,9 +28,13 @@ def stored_scan_settings(experiment: ExperimentRecord) -> ScanSettings:
     return ScanSettings(restarts=bool(experiment.settings.get("restarts", True)))
 
 
-def stored_probes(experiment: ExperimentRecord) -> list[ScanProbe]:
+def stored_queries(experiment: ExperimentRecord) -> list[ScanMade]:
     """What was measured to its end."""
-    return [_probe(entry.probe) for entry in experiment.trials if entry.took_s is not None]
+    return [
+        ScanMade(probe=_probe(entry.probe), took_s=entry.took_s)
+        for entry in experiment.trials
+        if entry.took_s is not None
+    ]
 
 
 def stored_scan_trials(experiment: ExperimentRecord) -> list[ScanTrial]:
