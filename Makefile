@@ -21,12 +21,14 @@ help: ## Show this list
 demo: $(NATIVE) ## Find the capacity of a real mongod and write the report
 	@$(BIN)/brimline capacity ycsb-b --quick || test $$? -eq 4 # nothing could be measured: said above
 
-# Two sets side by side make waiting cheap; what measures runs alone, after them. ARGUMENTS go to pytest.
+# Three files side by side on two cores: one of them waits for a server most of the time. What measures runs alone, after
+# them, and only the files that have such tests are read for it. ARGUMENTS go to pytest.
 PYTEST := $(BIN)/python -m pytest --durations=10 --durations-min=1
-SIDE_BY_SIDE := --numprocesses 2
+SIDE_BY_SIDE := --numprocesses 3
+files = $(if $(filter tests%,$(ARGUMENTS)),,$(shell grep -lr 'pytest\.mark\.$(1)\b' --include='test_*.py' tests))
 
 .PHONY: test
-test: test-rust test-python ## Run everything that proves that it works, about 20 minutes
+test: test-rust test-python ## Run everything that proves that it works, about 15 minutes
 
 .PHONY: test-rust
 test-rust: ## Run the engine's tests
@@ -35,11 +37,11 @@ test-rust: ## Run the engine's tests
 .PHONY: test-python
 test-python: $(NATIVE) $(TESTSERVER) ## Run the Python tests, with real servers
 	$(PYTEST) $(SIDE_BY_SIDE) -m 'not alone and not long' $(ARGUMENTS)
-	$(PYTEST) -m 'alone and not long' $(ARGUMENTS)
+	$(PYTEST) -m 'alone and not long' $(call files,alone) $(ARGUMENTS)
 
 .PHONY: test-all
 test-all: test test-driver test-docs peers-smoke ## The same, then repetitions whose kind has a quick twin, the official driver, the site, and every peer
-	$(PYTEST) -m long $(ARGUMENTS)
+	$(PYTEST) -m long $(call files,long) $(ARGUMENTS)
 
 .PHONY: check
 check: $(NATIVE) ## Check form, lints, types and the one-way flow, at most 3 minutes

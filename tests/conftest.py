@@ -27,6 +27,12 @@ def pytest_configure(config: pytest.Config) -> None:
     suite.register(config)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        suite.in_turns(items)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _no_settings_of_whoever_runs_the_tests() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
