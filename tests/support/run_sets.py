@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from brimline.analysis.compared_run import ComparedRun, LoadKind
+from brimline.analysis.compared_run import ComparedRun, LoadKind, metrics
+from brimline.analysis.configured import run_settings
 from brimline.plan import Plan, WireTarget, resolve
 from brimline.spec import load_spec
 from brimline.stats.quantile_interval import merge_buckets
@@ -70,12 +71,16 @@ def simulated_run(
     """A run with these figures. Its distribution has the percentiles among them, where all are given."""
     if distribution is None:
         distribution = _distribution(figures or {})
+    of = plan_of or plan()
     return ComparedRun(
         name=name,
         directory=Path(name),
-        plan=plan_of or plan(),
+        title=of.name,
+        plan_hash=of.hash8(),
+        settings=run_settings(of, environment or {}),
         environment=environment or {},
         kind=kind,
+        metrics=metrics(kind),
         started_ns=started_ns,
         figures=figures or {"throughput": 1000.0},
         distribution=distribution,

@@ -1,6 +1,7 @@
 """Owns one run as a comparison needs it: its figures by metric, its distribution, and whether it may count.
 
-A figure is what one run says, however many operations it had; comparisons and trends are made of such figures.
+A figure is what one run says, however many operations it had; comparisons and trends are made of such figures. What is
+compared otherwise, such as a search, has the same shape, and its figures carry intervals of their own.
 """
 
 from collections.abc import Mapping
@@ -8,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from brimline.analysis.configured import Settings, run_settings
 from brimline.analysis.finding import Standing
 from brimline.analysis.latency import Latency
 from brimline.analysis.lateness import LAG_CHECK, LAG_SHARE_SPOILS, LAG_SHARE_TOLD
@@ -15,10 +17,10 @@ from brimline.analysis.loads import main_load
 from brimline.analysis.never_completed import due_buckets
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.unsent import not_begun
-from brimline.plan import Plan
 from brimline.record.model import Environment, RunRecord, Summary
 from brimline.stats.quantile_interval import Buckets, merge_buckets
 from brimline.stats.quantile_shift import QUANTILES
+from brimline.stats.ratio import Interval
 from brimline.wording import message
 
 LoadKind = Literal["closed loop", "open loop", "load", "null target"]
@@ -40,6 +42,21 @@ class Metric:
     absolute: bool = False
 
 
+Noun = Literal["run", "search", "import"]
+KIND_TEXTS: Mapping[str, str] = {
+    "closed loop": "a closed loop",
+    "open loop": "an open loop",
+    "load": "a load",
+    "null target": "without a server",
+}
+"""Of records that are runs, what an error calls one."""
+
+
+def noun_of(kind: str) -> Noun:
+    """What a record of this kind is."""
+    return "run" if kind in KIND_TEXTS or kind.startswith("imported") else "import" if kind == "import" else "search"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
     """What a run planned, warm-up included, and what of it went out: due = sent + overdue. Of a load: commands."""
@@ -57,8 +74,12 @@ class Totals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedRun:
-    """One run. `figures` by metric key; what isn't known is absent. `problems`: why it proves nothing, if so.
+    """One run, or another record that has figures. `figures` by metric key; what isn't known is absent.
 
+    `kind`: what its figures are figures of; only records of one kind are compared. `title` is the workload's name,
+    `plan_hash` and `settings` tell records apart that are no repeats of each other. `metrics` are those that records
+    of the kind have. `ends`: of figures that carry a 95 % interval of their own, its ends, None where one isn't known;
+    the unit of a comparison is the run, so that a run has none. `problems`: why it proves nothing, if so.
     `broken`: the server was lost, or answered nothing as it should; such a run says something of its side, unlike one
     that was measured badly. `unsent`: what was planned and never went out, in words, "" where all did; the run counts,
     but its figures are of less than was asked for. `started_ns` is the wall clock's time at its start; it and `totals`
@@ -71,11 +92,15 @@ class ComparedRun:
 
     name: str
     directory: Path
-    plan: Plan
+    title: str
+    plan_hash: str
+    settings: Settings
     environment: Environment
-    kind: LoadKind
+    kind: str
+    metrics: tuple[Metric, ...]
     started_ns: int | None
     figures: Mapping[str, float]
+    ends: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
     distribution: Buckets
     problems: tuple[str, ...]
     bounds: Mapping[float, int | None] = field(default_factory=dict)
@@ -87,6 +112,10 @@ class ComparedRun:
     def spoilt(self, quantile: float) -> bool:
         """Whether lag of the generator may be most of the response time at `quantile`."""
         return self.lag_shares.get(quantile, 0.0) >= LAG_SHARE_SPOILS
+
+    def interval(self, key: str) -> Interval:
+        """A figure that is known, with its interval as far as it has one of its own."""
+        return (self.figures[key], *self.ends.get(key, (None, None)))
 
     def with_problem(self, problem: str) -> "ComparedRun":
         """The same run, which proves nothing for one more reason."""
@@ -152,9 +181,12 @@ def compared_run(
     return ComparedRun(
         name=record.directory.name,
         directory=record.directory,
-        plan=record.plan,
+        title=record.plan.name,
+        plan_hash=record.plan.hash8(),
+        settings=run_settings(record.plan, record.environment),
         environment=record.environment,
         kind=kind,
+        metrics=metrics(kind),
         started_ns=summary.get("started_unix_ns") if summary else None,
         figures=_figures(record, observation, latency, kind, shares),
         distribution=distribution,

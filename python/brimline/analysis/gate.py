@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from brimline.analysis.change_text import change_text, deciding_interval_text, p_text
+from brimline.analysis.changes import LeftOut, MetricChange
 from brimline.analysis.compared_run import METRIC_KEYS, ComparedRun
-from brimline.analysis.comparison import Comparison, LeftOut, MetricChange
+from brimline.analysis.comparison import Comparison
 from brimline.analysis.judged_change import ALPHA
 from brimline.analysis.spoilt import SPOILT_ADVICE, is_spoilt, spoilt_text
+from brimline.analysis.unlike_loads import UnlikeLoads
 from brimline.stats.change import EQUIVALENCE_CONFIDENCE, Change
 from brimline.units import format_count, format_percentage, parse_percentage
 from brimline.wording import Verbatim, joined, message
@@ -72,7 +74,12 @@ def gate(comparison: Comparison, limits: Mapping[str, float]) -> tuple[GateCase,
         return ()
     by_key = {each.metric.key: each for each in comparison.changes}
     return (
-        *(_case(key, by_key.get(key), limit, _spoilt(comparison, key)) for key, limit in limits.items()),
+        *(
+            _follows_case(by_key[key], limit, comparison.loads)
+            if comparison.loads is not None and key in by_key and not comparison.loads.judges(by_key[key].metric)
+            else _case(key, by_key.get(key), limit, _spoilt(comparison, key))
+            for key, limit in limits.items()
+        ),
         *(_broken_case(each) for each in comparison.left_out if each.broken),
         *(
             _unsent_case(run, side)
@@ -88,6 +95,18 @@ def _broken_case(run: LeftOut) -> GateCase:
         name=run.name,
         verdict=GateVerdict.INCONCLUSIVE,
         text=message("{name} ({side}) is left out: {reason}", name=run.name, side=run.side, reason=run.reason),
+    )
+
+
+def _follows_case(found: MetricChange, limit: float, loads: UnlikeLoads) -> GateCase:
+    text = message("{metric} follows from the load. {loads}", metric=found.metric.label, loads=loads.text)
+    return GateCase(
+        name=found.metric.key,
+        limit=limit,
+        verdict=GateVerdict.INCONCLUSIVE,
+        text=text,
+        change=found.change,
+        advice="compare both under one load, such as --rate 5k",
     )
 
 

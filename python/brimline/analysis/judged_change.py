@@ -15,7 +15,10 @@ ALPHA = 0.05
 
 
 class ChangeVerdict(StrEnum):
-    """What a comparison says of a metric, or of all. `mixed`, of all: better in one, worse in another."""
+    """What a comparison says of a metric, or of all. `mixed`, of all: better in one, worse in another.
+
+    `not judged`: it follows from the load, which isn't the same on both sides.
+    """
 
     IMPROVED = "improved"
     REGRESSED = "regressed"
@@ -23,6 +26,7 @@ class ChangeVerdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
     MIXED = "mixed"
     NO_CLAIM = "no claim"
+    NOT_JUDGED = "not judged"
 
 
 CLAIMS = (ChangeVerdict.IMPROVED, ChangeVerdict.REGRESSED)

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from brimline.analysis.change_text import deciding_interval_text, signed_percentage
-from brimline.analysis.compared_run import ComparedRun, Metric, metrics
-from brimline.analysis.comparison import LeftOut
+from brimline.analysis.changes import LeftOut
+from brimline.analysis.compared_run import ComparedRun, Metric, noun_of
+from brimline.analysis.comparison import change_of
 from brimline.analysis.configuration import Difference, difference_text, typical_differences
 from brimline.analysis.gate import LOWER_RATE, GateCase, GateVerdict, sent_text
 from brimline.analysis.spoilt import SPOILT_ADVICE, is_spoilt, spoilt_text
-from brimline.stats.change import EQUIVALENCE_CONFIDENCE, Change, relative_change
+from brimline.stats.change import EQUIVALENCE_CONFIDENCE, Change
 from brimline.stats.change_points import MAGNITUDE_FLOOR, SEGMENT_MIN, SERIES_MIN, ChangePoint, change_points
 from brimline.units import format_percentage
 from brimline.wording import Verbatim, joined, message
@@ -73,7 +74,7 @@ def run_series(
     """`runs` by name and plan hash, each group in the order of time; the group with the newest run comes last."""
     groups: dict[tuple[str, str], list[ComparedRun]] = {}
     for run in sorted(runs, key=lambda run: (run.started_ns or 0, run.name)):
-        key = (run.plan.name, run.plan.hash8())
+        key = (run.title, run.plan_hash)
         groups[key] = [*groups.pop(key, []), run]
     return tuple(_series(name, plan_hash, group, keys, floor) for (name, plan_hash), group in groups.items())
 
@@ -114,7 +115,7 @@ def _unknown_cases(series: RunSeries) -> list[GateCase]:
 def _series(name: str, plan_hash: str, runs: Sequence[ComparedRun], keys: Sequence[str], floor: float) -> RunSeries:
     valid = [run for run in runs if not run.problems]
     left_out = [LeftOut(side="", name=run.name, reason=joined("; ", run.problems)) for run in runs if run.problems]
-    followed = [metric for metric in metrics(runs[0].kind) if metric.key in keys and not metric.absolute]
+    followed = [metric for metric in runs[0].metrics if _is_followed(metric, keys, runs[0])]
     return RunSeries(
         name=name,
         plan_hash=plan_hash,
@@ -126,6 +127,12 @@ def _series(name: str, plan_hash: str, runs: Sequence[ComparedRun], keys: Sequen
     )
 
 
+def _is_followed(metric: Metric, keys: Sequence[str], run: ComparedRun) -> bool:
+    """Of a record that is no run what decides is followed unless it was asked for by name."""
+    asked = metric.key in keys or (metric.decides and noun_of(run.kind) != "run" and keys == TREND_METRICS)
+    return asked and not metric.absolute
+
+
 def _has_say(trend: MetricTrend, valid: Sequence[ComparedRun]) -> bool:
     """Whether a run has the figure, or the newest would have it but for lag of the generator."""
     return bool(trend.values) or (bool(valid) and is_spoilt(valid[-1], trend.metric.key))
@@ -134,7 +141,8 @@ def _has_say(trend: MetricTrend, valid: Sequence[ComparedRun]) -> bool:
 def _trend(metric: Metric, runs: Sequence[ComparedRun], floor: float) -> MetricTrend:
     having = [run for run in runs if run.figures.get(metric.key, 0.0) > 0]
     values = tuple(run.figures[metric.key] for run in having)
-    return MetricTrend(metric=metric, runs=tuple(having), values=values, points=change_points(values, floor=floor))
+    points = change_points([run.interval(metric.key) for run in having], floor=floor)
+    return MetricTrend(metric=metric, runs=tuple(having), values=values, points=points)
 
 
 def _case(series: RunSeries, trend: MetricTrend, *, limit: float, newest: int) -> GateCase:
@@ -205,11 +213,11 @@ def _unseen_change(trend: MetricTrend, newest: int) -> Change | None:
     At most half of the runs are the newest here, and no side has fewer than a change needs. None where the last change
     is too near for that: then it was the change itself that was looked at.
     """
-    level = trend.values[trend.points[-1].index if trend.points else 0 :]
+    level = trend.runs[trend.points[-1].index if trend.points else 0 :]
     if len(level) < SERIES_MIN:
         return None
     last = max(SEGMENT_MIN, min(newest, len(level) // 2))
-    return relative_change(level[:-last], level[-last:])
+    return change_of(trend.metric, level[:-last], level[-last:])
 
 
 def too_few_text(trend: MetricTrend) -> str:

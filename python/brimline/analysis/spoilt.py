@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from brimline.analysis.compared_run import METRIC_QUANTILES, ComparedRun, Metric, metrics
+from brimline.analysis.compared_run import METRIC_QUANTILES, ComparedRun, Metric
 from brimline.units import format_percentage
 from brimline.wording import Verbatim, joined, message
 
@@ -12,7 +12,7 @@ SPOILT_ADVICE = "offer a lower rate, or give the generator more CPU"
 
 def spoilt_metrics(run: ComparedRun) -> list[Metric]:
     """The metrics that a run would have a figure of, were lag not most of it."""
-    return [each for each in metrics(run.kind) if is_spoilt(run, each.key)]
+    return [each for each in run.metrics if is_spoilt(run, each.key)]
 
 
 def is_spoilt(run: ComparedRun, key: str) -> bool:
@@ -49,7 +49,7 @@ def lag_warnings(a: Sequence[ComparedRun], b: Sequence[ComparedRun]) -> Iterator
     told = [
         (run.lag_shares[quantile], run, metric)
         for run in (*a, *b)
-        for metric in metrics(run.kind)
+        for metric in run.metrics
         if metric.decides and metric.key in run.figures
         and (quantile := METRIC_QUANTILES.get(metric.key, 0.0)) in run.lag_shares
     ]  # fmt: skip

@@ -12,7 +12,7 @@ from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
 from brimline.report.sketch import LIMIT, sketched
-from brimline.report.view import Cell, Chart, Fact, Facts, Report, Section, Table, Text, Tone, Verdict
+from brimline.report.view import Cell, Chart, Code, Fact, Facts, Report, Section, Table, Text, Tone, Verdict
 
 _STYLES: dict[Tone, str] = {"": "", "pass": "green", "fail": "bold red", "warn": "yellow", "muted": "dim"}
 WIDE_COLUMNS = 110
@@ -37,7 +37,7 @@ _SHOWN_SECTIONS = (
     "background", "server-beside",
     "configuration", "warnings", "gate", "changes", "plans", "distribution", "probes", "documents", "operations",
     "steps",
-    "accounting", "errors", "validity", "bottleneck",
+    "loads", "accounting", "errors", "validity", "bottleneck",
     "rule", "scenarios",
     "level-differences", "best-connections", "combinations", "loading", "breakpoints",
 )  # fmt: skip
@@ -194,6 +194,8 @@ def _section(section: Section, *, wide: bool) -> RenderableType:
             parts.append(_table(block, wide=wide))
         elif isinstance(block, Text):
             parts.append(RichText(block.text, style=_STYLES[block.tone]))
+        elif isinstance(block, Code):
+            parts.append(RichText(block.text, no_wrap=True, overflow="ignore"))
         elif isinstance(block, Facts):
             parts += [RichText(f"{fact.label}  {fact.value}".strip(), style="dim") for fact in block.facts]
     return Padding(Group(*parts), (0, 0, 1, 0), expand=False)

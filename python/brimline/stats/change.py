@@ -26,7 +26,8 @@ RUNS_MIN = 2
 """Runs a side below which their spread, and so an interval, is unknown."""
 TELLING_SPAN_MAX = 10.0
 """Ratio of an interval's ends from which it tells nothing where it holds "no change": -68 % to +216 % and further."""
-_NO_SPREAD = 1e-12
+NO_SPREAD = 1e-12
+"""Standard deviation of a mean logarithm that is rounding alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,9 +105,9 @@ def _welch(
     difference = float(b.mean() - a.mean())
     variances = [float(each.var(ddof=1)) / len(each) for each in (a, b)]
     error = math.sqrt(sum(variances))
-    if error <= _NO_SPREAD:
+    if error <= NO_SPREAD:
         # Values that are all the same, such as a rate that was offered and met: what differs, differs for certain.
-        p_value = 1.0 if abs(difference) <= _NO_SPREAD else 0.0
+        p_value = 1.0 if abs(difference) <= NO_SPREAD else 0.0
         outer = inner = 0.0
     else:
         shares = [variance**2 / (len(each) - 1) for variance, each in zip(variances, (a, b), strict=True)]

@@ -5,6 +5,7 @@ split that sets two stretches of the series furthest apart by their energy dista
 same values set nothing as far apart; then each part again. Few points and single spikes make splits that mean
 nothing, so the weakest are taken back until each change that is left holds up between its neighbours: it is
 significant by Welch's test and at least `floor` large (the weak-then-strong order of Hunter, Fleming et al. 2023).
+Where values carry intervals of their own, a stretch is known no better than these say (`stats.ratio`).
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from brimline.stats.change import Change, relative_change
+from brimline.stats.change import Change
+from brimline.stats.ratio import Interval, intervals_ratio
 
 SEGMENT_MIN = 3
 """Runs on either side of a change: fewer are a spike."""
@@ -41,17 +43,17 @@ class ChangePoint:
 
 
 def change_points(
-    values: Sequence[float], *, floor: float = MAGNITUDE_FLOOR, alpha: float = ALPHA_KEPT, seed: int = 0
+    series: Sequence[Interval], *, floor: float = MAGNITUDE_FLOOR, alpha: float = ALPHA_KEPT, seed: int = 0
 ) -> tuple[ChangePoint, ...]:
-    """Changes of level in `values`, positive and in the order of time; none in fewer than `SERIES_MIN`.
+    """Changes of level in `series`, positive and in the order of time; none in fewer than `SERIES_MIN`.
 
-    Of more than `SERIES_MAX` values only the newest are looked at; indices are those of `values`.
+    Of more than `SERIES_MAX` values only the newest are looked at; indices are those of `series`.
     """
-    if any(value <= 0 for value in values):
+    if any(value <= 0 for value, *_ in series):
         raise ValueError("a ratio needs positive values")
-    offset = max(0, len(values) - SERIES_MAX)
-    looked_at = list(values)[offset:]
-    logs = np.log(np.asarray(looked_at, dtype=float))
+    offset = max(0, len(series) - SERIES_MAX)
+    looked_at = list(series)[offset:]
+    logs = np.log(np.asarray([value for value, *_ in looked_at], dtype=float))
     found = _merged(looked_at, _splits(logs, np.random.default_rng(seed)), floor=floor, alpha=alpha)
     return tuple(
         ChangePoint(index=each.index + offset, first=each.first + offset, end=each.end + offset, change=each.change)
@@ -111,7 +113,7 @@ def _energy(distances: NDArray[np.float64]) -> tuple[float, int]:
     return float(statistic.flat[best]), int(tau[best // statistic.shape[1], 0])
 
 
-def _merged(values: Sequence[float], splits: Sequence[int], *, floor: float, alpha: float) -> list[ChangePoint]:
+def _merged(values: Sequence[Interval], splits: Sequence[int], *, floor: float, alpha: float) -> list[ChangePoint]:
     """The splits that hold up: the weakest is taken back until all do."""
     kept = list(splits)
     while True:
@@ -127,10 +129,10 @@ def _merged(values: Sequence[float], splits: Sequence[int], *, floor: float, alp
         del kept[weakest]
 
 
-def _point(values: Sequence[float], splits: Sequence[int], place: int) -> ChangePoint:
+def _point(values: Sequence[Interval], splits: Sequence[int], place: int) -> ChangePoint:
     first = splits[place - 1] if place else 0
     end = splits[place + 1] if place + 1 < len(splits) else len(values)
     index = splits[place]
-    return ChangePoint(
-        index=index, first=first, end=end, change=relative_change(values[first:index], values[index:end])
-    )
+    before, after = values[first:index], values[index:end]
+    change = intervals_ratio(before, after).change(a_count=len(before), b_count=len(after))
+    return ChangePoint(index=index, first=first, end=end, change=change)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from brimline.stats.change import EQUIVALENCE_CONFIDENCE, Change, geometric_mean
+from brimline.stats.change import EQUIVALENCE_CONFIDENCE, NO_SPREAD, Change
 from brimline.stats.estimate import CONFIDENCE
 
 Interval = tuple[float, float | None, float | None]
@@ -71,7 +71,9 @@ def intervals_ratio(a: Sequence[Interval], b: Sequence[Interval]) -> Ratio:
     for value, low, high in (*a, *b):
         if value <= 0 or (low is not None and low > value) or (high is not None and high < value):
             raise ValueError(f"no positive figure with an interval around it: {value}, {low} to {high}")
-    distance = math.log(geometric_mean([value for value, *_ in b]) / geometric_mean([value for value, *_ in a]))
+    distance = _mean_log(b) - _mean_log(a)
+    if abs(distance) <= NO_SPREAD:
+        distance = 0.0
     below, above = (_Side(_error(b, down=down), _error(a, down=not down)) for down in (True, False))
     return Ratio(
         value=math.exp(distance),
@@ -117,11 +119,16 @@ def _error(figures: Sequence[Interval], *, down: bool) -> _Error:
     own = sum(_deviation(each, down=down) ** 2 for each in figures) / len(figures) ** 2
     if len(figures) == 1:
         return _Error(own, math.inf)
-    logs = [math.log(value) for value, *_ in figures]
-    mean = sum(logs) / len(logs)
-    spread = sum((each - mean) ** 2 for each in logs) / (len(logs) - 1) / len(logs)
+    mean = _mean_log(figures)
+    spread = sum((math.log(value) - mean) ** 2 for value, *_ in figures) / (len(figures) - 1) / len(figures)
     # Figures without an interval have a spread all the same.
-    return _Error(spread, len(logs) - 1) if math.isinf(own) or spread > own else _Error(own, math.inf)
+    if math.sqrt(spread) <= NO_SPREAD:
+        spread = 0.0
+    return _Error(spread, len(figures) - 1) if math.isinf(own) or spread > own else _Error(own, math.inf)
+
+
+def _mean_log(figures: Sequence[Interval]) -> float:
+    return sum(math.log(value) for value, *_ in figures) / len(figures)
 
 
 def _deviation(figure: Interval, *, down: bool) -> float:

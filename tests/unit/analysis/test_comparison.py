@@ -5,15 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from brimline.analysis.changes import MetricChange
 from brimline.analysis.compared_run import ComparedRun
-from brimline.analysis.comparison import (
-    MARGIN,
-    Comparison,
-    MetricChange,
-    compare_runs,
-    noise_floor,
-    shift_text,
-)
+from brimline.analysis.comparison import MARGIN, Comparison, compare_runs, noise_floor, shift_text
 from brimline.analysis.judged_change import ALPHA, CLAIMS, ChangeVerdict
 from brimline.errors import InvalidRun, UsageError
 from tests.support.run_sets import MS, abba, plan, run_sets, simulated_run

@@ -16,15 +16,34 @@ from brimline.report.comparison.interference_view import interference_report
 from brimline.report.comparison.trend_view import trend_report
 from brimline.report.comparison.view import comparison_report
 from brimline.wording import message
-from tests.support.run_sets import MS, abba, plan, run_sets, simulated_run
+from tests.support.run_sets import MS, abba, run_sets, simulated_run
 
 WOBBLE = (0.0, 0.004, -0.005, 0.002, -0.001)
 
 
 def regressed() -> Comparison:
-    """B has twice the connections and a fifth less throughput."""
+    """B has twice the threads of the engine and a fifth less throughput."""
     a, b = run_sets(np.random.default_rng(1), order=abba(5), slower=0.2)
-    return compare_runs(a, [replace(run, plan=plan(connections=16)) for run in b])
+    threads = ("plan", "threads")
+    return compare_runs(a, [replace(run, settings={**run.settings, threads: 2}) for run in b])
+
+
+def more_in_flight() -> Comparison:
+    """B has four times the connections, a fifth more throughput, and the latency that follows from both."""
+    a, b = run_sets(np.random.default_rng(1), order=abba(5), slower=-0.2)
+    slow = {"p50": 3.3, "p95": 3.3, "p99": 3.3, "p99.9": 3.3}
+    more = ("plan", "connections")
+    return compare_runs(
+        a,
+        [
+            replace(
+                run,
+                settings={**run.settings, more: 4 * run.settings[more]},
+                figures={key: value * slow.get(key, 1.0) for key, value in run.figures.items()},
+            )
+            for run in b
+        ],
+    )
 
 
 def interfered() -> Report:

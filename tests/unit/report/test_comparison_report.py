@@ -21,7 +21,7 @@ from brimline.report.markdown import render_markdown
 from brimline.report.view import Chart, Table, Text
 from tests.support.run_sets import MS, abba, plan, run_sets, simulated_run
 from tests.unit.analysis.records import operation_row, run_record
-from tests.unit.report.comparison_samples import WOBBLE, dropped, regressed, report_of, trend_of
+from tests.unit.report.comparison_samples import WOBBLE, dropped, more_in_flight, regressed, report_of, trend_of
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -36,6 +36,11 @@ def charts(report: Report) -> list[Chart]:
     return [block for section in report.sections for block in section.blocks if isinstance(block, Chart)]
 
 
+def table_of(report: Report, section: str) -> Table:
+    (found,) = [each for each in report.sections if each.id == section]
+    return next(block for block in found.blocks if isinstance(block, Table))
+
+
 def test_the_configuration_comes_before_the_figures() -> None:
     text = printed(report_of(regressed()))
     places = [
@@ -43,17 +48,31 @@ def test_the_configuration_comes_before_the_figures() -> None:
     ]
     assert places == sorted(places)
     assert "gate: fail" in text
-    line = next(line for line in text.splitlines() if line.startswith("connections"))
-    assert line.split() == ["connections", "plan", "8", "16"]
+    line = next(line for line in text.splitlines() if line.startswith("threads"))
+    assert line.split() == ["threads", "plan", "1", "2"]
     throughput = next(line for line in text.splitlines() if line.startswith("Throughput  ") and "ops/s" in line)
     assert "regressed" in throughput and "-2" in throughput
+
+
+def test_of_unlike_loads_the_report_says_so_judges_no_latency_and_offers_one_rate() -> None:
+    report = report_of(more_in_flight())
+    text = printed(report)
+    assert "B is better" in text and "The loads differ (connections 8 → 32)" in text and "Little's law" in text
+    assert "brimline run ycsb-c --connections 32 --rate 7000/s" in text
+    rows = {row[0].text: row[-1].text for row in table_of(report, "changes").rows}
+    assert rows["Throughput"] == "improved" and rows["Service p99"] == "not judged"
+    assert [fact.label for fact in report.verdict.facts] == ["Throughput", "Error rate"]
+    assert report.verdict.next_step.startswith("compare at one rate: brimline run ycsb-c --connections 8 --rate")
+    document = report.data["unlike_loads"]
+    assert document["differences"] == [{"where": "plan", "name": "connections", "a": ["8"], "b": ["32"]}]
+    assert document["same_load_commands"][0] == "brimline run ycsb-c --connections 8 --rate 7000/s"
 
 
 def test_the_json_has_every_figure_with_its_unit_and_interval() -> None:
     comparison = regressed()
     document = json.loads(render_json(report_of(comparison)))
     assert document["verdict"] == "regressed" and document["kind"] == "comparison"
-    assert document["differences"] == [{"where": "plan", "name": "connections", "a": ["8"], "b": ["16"]}]
+    assert document["differences"] == [{"where": "plan", "name": "threads", "a": ["1"], "b": ["2"]}]
     throughput = document["changes"][0]
     low, high = throughput["interval_share"]
     assert low < throughput["change_share"] < high < 0

@@ -1,9 +1,12 @@
 import itertools
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
-from brimline.stats.change_points import SEGMENT_MIN, SERIES_MAX, _energy, change_points
+from brimline.stats.change_points import SEGMENT_MIN, SERIES_MAX, SERIES_MIN, ChangePoint, _energy
+from brimline.stats.change_points import change_points as change_points_of
 from tests.support.run_sets import series
 
 
@@ -11,6 +14,11 @@ def steps(*levels: tuple[int, float], noise: float = 0.01, seed: int = 1) -> lis
     """So many runs at each level."""
     rng = np.random.default_rng(seed)
     return [level * float(np.exp(rng.normal(0, noise))) for count, level in levels for _ in range(count)]
+
+
+def change_points(values: Sequence[float], **words: Any) -> tuple[ChangePoint, ...]:
+    """Of figures without intervals of their own."""
+    return change_points_of([(value, None, None) for value in values], **words)
 
 
 def test_a_step_is_found_where_it_is_with_its_size() -> None:
@@ -45,6 +53,14 @@ def test_three_runs_are_the_shortest_level() -> None:
     assert [point.index for point in change_points(steps((20, 1000.0), (SEGMENT_MIN, 700.0)))] == [20]
     assert change_points(steps((20, 1000.0), (SEGMENT_MIN - 1, 700.0))) == ()
     assert change_points(steps((3, 1000.0), (2, 500.0))) == ()
+
+
+def test_figures_that_know_themselves_badly_make_no_change_of_what_looks_like_one() -> None:
+    """Searches that agree by luck, and could each be a tenth off: three such are no level of their own."""
+    values = steps((SERIES_MIN, 1000.0), (SEGMENT_MIN, 930.0), noise=0.001)
+    assert [point.index for point in change_points(values)] == [SERIES_MIN]
+    assert [point.index for point in change_points_of([(value, 0.99 * value, 1.01 * value) for value in values])] == [6]
+    assert change_points_of([(value, 0.9 * value, 1.1 * value) for value in values]) == ()
 
 
 def test_values_that_are_all_the_same_have_no_change() -> None:

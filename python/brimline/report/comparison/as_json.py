@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from brimline.analysis.changes import LeftOut, MetricChange, QuantileChange
 from brimline.analysis.compared_run import ComparedRun
-from brimline.analysis.comparison import Comparison, LeftOut, MetricChange, QuantileChange
+from brimline.analysis.comparison import Comparison
 from brimline.analysis.configuration import Difference
 from brimline.analysis.gate import GateCase, overall
 from brimline.analysis.run_trend import MetricTrend, RunSeries
@@ -15,14 +16,23 @@ from brimline.report.document import FORMAT_VERSION
 from brimline.stats.change import EQUIVALENCE_CONFIDENCE, Change
 
 
-def comparison_document(comparison: Comparison, cases: Sequence[GateCase]) -> dict[str, Any]:
-    """Everything that the report of a comparison says, for machines."""
+def comparison_document(
+    comparison: Comparison, cases: Sequence[GateCase], same_load: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Everything that the report of a comparison says, for machines. `same_load`: commands that put both under one."""
     return {
         "format_version": FORMAT_VERSION,
         "kind": "comparison",
         "verdict": comparison.verdict.value,
         "reason": comparison.reason,
         "load": comparison.kind,
+        "unlike_loads": None
+        if comparison.loads is None
+        else {
+            "text": comparison.loads.text,
+            "differences": [_difference_document(each) for each in comparison.loads.differences],
+            "same_load_commands": list(same_load),
+        },
         "differences": [_difference_document(each) for each in comparison.differences],
         "changes": [_change_document(each) for each in comparison.changes],
         "shift": [_shift_document(each, comparison) for each in comparison.shift],

@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from brimline.analysis.change_text import change_text, interval_text
-from brimline.analysis.comparison import MetricChange, QuantileChange, quantile_name
+from brimline.analysis.changes import MetricChange, QuantileChange
+from brimline.analysis.comparison import quantile_name
 from brimline.analysis.judged_change import ChangeVerdict
 from brimline.analysis.run_trend import MetricTrend, RunSeries
 from brimline.report import figures

@@ -8,8 +8,9 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from brimline.analysis.changes import MetricChange
 from brimline.analysis.compared_run import ComparedRun, Metric
-from brimline.analysis.comparison import Comparison, MetricChange, quantile_name
+from brimline.analysis.comparison import Comparison, quantile_name
 from brimline.analysis.lint import Claims, Figure, Repeated
 from brimline.analysis.lint.claims import RepeatedUnit
 from brimline.analysis.run_trend import MetricTrend, RunSeries

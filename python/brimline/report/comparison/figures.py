@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from brimline.analysis.changes import MetricChange
 from brimline.analysis.compared_run import ComparedRun, Metric
-from brimline.analysis.comparison import MetricChange
 from brimline.analysis.gate import GateVerdict
 from brimline.analysis.judged_change import ChangeVerdict
 from brimline.report.blocks import unsent_badge
@@ -20,6 +20,7 @@ VERDICT_TONES: dict[ChangeVerdict, Tone] = {
     ChangeVerdict.INCONCLUSIVE: "warn",
     ChangeVerdict.MIXED: "warn",
     ChangeVerdict.NO_CLAIM: "muted",
+    ChangeVerdict.NOT_JUDGED: "muted",
 }
 GATE_TONES: dict[GateVerdict, Tone] = {
     GateVerdict.PASS: "pass",

@@ -6,8 +6,9 @@ from typing import Any
 
 from brimline.analysis.background import SERVER_SHARES, Coverage
 from brimline.analysis.change_text import change_text, interval_text
+from brimline.analysis.changes import MetricChange, QuantileChange
 from brimline.analysis.compared_run import ComparedRun
-from brimline.analysis.comparison import Comparison, MetricChange, QuantileChange, quantile_name
+from brimline.analysis.comparison import Comparison, quantile_name
 from brimline.experiments.paired.interference import InterferenceSettings
 from brimline.record.experiment import ExperimentRecord
 from brimline.report import figures

@@ -1,13 +1,15 @@
 """Owns a comparison as a report: what was configured differently first, then what changed, then the runs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from brimline.analysis.change_text import change_text, interval_text, p_text
-from brimline.analysis.compared_run import ComparedRun, clock_of
-from brimline.analysis.comparison import Comparison, MetricChange, quantile_name, shift_text
+from brimline.analysis.changes import MetricChange
+from brimline.analysis.compared_run import ComparedRun, Noun
+from brimline.analysis.comparison import Comparison, quantile_name, shift_text
 from brimline.analysis.configuration import Difference
 from brimline.analysis.gate import GateCase, overall
 from brimline.analysis.judged_change import ALPHA, ChangeVerdict
+from brimline.analysis.unlike_loads import same_load_commands
 from brimline.record.environment import brimline_version
 from brimline.record.experiment import ExperimentRecord
 from brimline.report import blocks
@@ -26,9 +28,9 @@ from brimline.report.comparison.figures import (
 )
 from brimline.report.comparison.runs_table import sides_table
 from brimline.report.lint_section import linted
-from brimline.report.view import Badge, Block, Cell, Column, Fact, Report, Section, Table, Text, Verdict
+from brimline.report.view import Badge, Block, Cell, Code, Column, Fact, Report, Section, Table, Text, Verdict
 from brimline.units import UNKNOWN_TEXT
-from brimline.wording import joined, message
+from brimline.wording import Verbatim, joined, message
 
 _CAPTIONS = {
     ChangeVerdict.IMPROVED: "B is better",
@@ -37,6 +39,17 @@ _CAPTIONS = {
     ChangeVerdict.INCONCLUSIVE: "Inconclusive",
     ChangeVerdict.MIXED: "B is better in one, worse in another",
     ChangeVerdict.NO_CLAIM: "No claim",
+    ChangeVerdict.NOT_JUDGED: "No verdict: the loads differ",
+}
+_SUBTITLES: Mapping[Noun, str] = {
+    "run": "B against A, {a} and {b} runs, {kind}",
+    "search": "B against A, {a} and {b} searches, {kind}",
+    "import": "B against A, {a} and {b} imports",
+}
+_EVERY: Mapping[Noun, tuple[str, str]] = {
+    "run": ("Every run, in the order of time", "Runs"),
+    "search": ("Every search, in the order of time", "Searches"),
+    "import": ("Every import, in the order of time", "Imports"),
 }
 _CHANGES_INTRO = (
     "Of a typical run: geometric means over runs. The interval is Welch's over the logarithms of the runs' figures. "
@@ -55,13 +68,15 @@ def comparison_report(
     comparison: Comparison, cases: Sequence[GateCase], *, experiment: ExperimentRecord | None = None
 ) -> Report:
     """The report of B against A. `experiment`: the A/B comparison that made the runs, if one did."""
-    clock = clock_of(comparison.kind)
+    typed = str(experiment.environment.get("command") or "") if experiment else ""
+    same_load = same_load_commands(comparison.a, comparison.b, typed=typed) if comparison.loads else ()
     sections = [
         _configuration(comparison.differences),
+        _loads(same_load),
         _warnings(comparison.warnings),
         gate_section(cases),
         _changes(comparison),
-        _distribution(comparison, clock),
+        _distribution(comparison),
         _runs(comparison),
         *_reproduction(experiment, comparison.a[0]),
         blocks.definitions(),
@@ -71,13 +86,11 @@ def comparison_report(
         kind="comparison",
         kind_title="Comparison",
         name=name,
-        subtitle=message(
-            "B against A, {a} and {b} runs, {kind}", a=len(comparison.a), b=len(comparison.b), kind=comparison.kind
-        ),
-        verdict=_verdict(comparison, cases),
+        subtitle=message(_SUBTITLES[comparison.noun], a=len(comparison.a), b=len(comparison.b), kind=comparison.kind),
+        verdict=_verdict(comparison, cases, same_load),
         sections=[section for section in sections if section.blocks],
         footer=f"brimline {brimline_version()}" + (f" · {experiment.directory.name}" if experiment else ""),
-        data=comparison_document(comparison, cases),
+        data=comparison_document(comparison, cases, same_load),
     )
     return linted(report, comparison_claims(report, comparison))
 
@@ -98,7 +111,7 @@ def gate_section(cases: Sequence[GateCase]) -> Section:
     return Section(id="gate", title="Gate", short="Gate", blocks=[table] if cases else [])
 
 
-def _verdict(comparison: Comparison, cases: Sequence[GateCase]) -> Verdict:
+def _verdict(comparison: Comparison, cases: Sequence[GateCase], same_load: Sequence[str]) -> Verdict:
     first = comparison.changes[0] if comparison.changes else None
     badges = [
         Badge(text=comparison.verdict.value, tone=VERDICT_TONES[comparison.verdict]),
@@ -135,14 +148,17 @@ def _verdict(comparison: Comparison, cases: Sequence[GateCase]) -> Verdict:
         figure="",
         unit="",
         interval="",
-        sentence=comparison.reason,
+        sentence=joined(" ", [comparison.reason, *([comparison.loads.text] if comparison.loads else [])]),
         badges=badges,
         facts=facts,
+        next_step=message("compare at one rate: {command}", command=Verbatim(joined("; ", same_load)))
+        if same_load
+        else "",
     )
 
 
 def _names(comparison: Comparison) -> str:
-    return joined(" and ", dict.fromkeys(run.plan.name for run in (*comparison.a, *comparison.b)))
+    return joined(" and ", dict.fromkeys(run.title for run in comparison.runs))
 
 
 def _configuration(differences: Sequence[Difference]) -> Section:
@@ -165,6 +181,15 @@ def _configuration(differences: Sequence[Difference]) -> Section:
         short="Configuration",
         blocks=[table] if differences else [same],
     )
+
+
+def _loads(same_load: Sequence[str]) -> Section:
+    """What makes the latencies of unlike loads comparable."""
+    asked: list[Block] = [
+        Text(text="At one rate, which both bear, latency can be compared:"),
+        *(Code(text=each) for each in same_load),
+    ]
+    return Section(id="loads", title="The loads differ", short="Loads", blocks=asked if same_load else [])
 
 
 def _warnings(warnings: Sequence[str]) -> Section:
@@ -218,10 +243,11 @@ def _change_row(each: MetricChange, *, has_floor: bool) -> list[Cell]:
     ]
 
 
-def _distribution(comparison: Comparison, clock: str) -> Section:
+def _distribution(comparison: Comparison) -> Section:
+    clock = comparison.clock
     margin = max((each.margin for each in comparison.changes if not each.metric.absolute), default=0.0)
     chart = shift_chart(comparison.shift, clock=clock, margin=margin)
-    told = shift_text(comparison.shift)
+    told = "" if comparison.loads else shift_text(comparison.shift)
     all_figures = all(is_figure(each.quantile, (*comparison.a, *comparison.b)) for each in comparison.shift)
     table = Table(
         columns=[
@@ -263,9 +289,10 @@ def _runs(comparison: Comparison) -> Section:
     """Every run that counts, in the order of time, so that drift can be seen."""
     sides = [("A", run) for run in comparison.a] + [("B", run) for run in comparison.b]
     sides.sort(key=lambda each: (each[1].started_ns or 0, each[1].name))
-    shown = [each.metric for each in comparison.changes if each.metric.key in ("throughput", "p50", "p99", "errors")]
-    table = sides_table(sides, shown)
-    return Section(id="runs", title="Every run, in the order of time", short="Runs", blocks=[table])
+    of_runs = ("throughput", "p50", "p99", "errors")
+    shown = [each.metric for each in comparison.changes if comparison.noun != "run" or each.metric.key in of_runs]
+    title, short = _EVERY[comparison.noun]
+    return Section(id="runs", title=title, short=short, blocks=[sides_table(sides, shown)])
 
 
 def _reproduction(experiment: ExperimentRecord | None, first: ComparedRun) -> list[Section]:

@@ -113,6 +113,8 @@ EXPERIMENTS: Mapping[str, str] = {
     "attempt": "Which attempt, counted from 1.",
     "a": "Of A.",
     "b": "Of B.",
+    "unlike_loads": "How the loads of A and B differ, so that latency is no verdict; null where they don't.",
+    "same_load_commands": "Commands that put A and B under one rate.",
     # growth
     "growth_ended_by": "How the growth ended.",
     "index_sets": "Each set of indexes.",
