@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from brimline.analysis.distribution import distribution
 from brimline.analysis.finding import Standing
 from brimline.analysis.validity import opcounters
 from brimline.record import read_record
@@ -46,8 +47,14 @@ def test_client_routed_shards_are_loaded_measured_counted_and_named_so(brimline_
     assert {run["result"] for run in document["probes"]} <= {"counts", "client_limited"}, document["probes"]
     trials = _trials(brimline_cli, "*-client-routed-2*")
     assert trials
+    loads = [read_record(each) for each in sorted(brimline_cli.runs.rglob("trials/*-load-*"))]
+    routed = [shards for record in loads if (shards := distribution(record.server_facts))]
+    assert [[shard.documents for shard in shards] for shards in routed] == [[500, 500]] * len(routed)
+    assert routed
     for trial in trials:
         record = read_record(trial)
+        work = [shard.operation_count for shard in distribution(record.server_facts)]
+        assert all(count is not None and count > 0 for count in work), work
         assert len(record.plan.target.shards) == 1  # type: ignore[union-attr]
         assert opcounters(record).verdict is Standing.PASS, "the sum of both servers' counters"
         server = record.environment["server"]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from brimline.analysis.distribution import distribution, distribution_finding
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.standstills import standstill_findings
 from brimline.record.data_import import ImportRecord
@@ -26,6 +27,7 @@ def import_findings(record: ImportRecord) -> tuple[Finding, ...]:
         *_lines(record),
         *_inputs(record),
         *_files(record),
+        *distribution_finding(distribution(record.server_facts), documents=record.state.count_after),
     )
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from brimline.analysis.connections_down import connections_down
 from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu
+from brimline.analysis.distribution import distribution, distribution_finding
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.followed import following_findings
 from brimline.analysis.kept_in_flight import kept_in_flight
@@ -27,7 +28,7 @@ from brimline.analysis.unwatched import watching_findings
 from brimline.monitor import Opcounters, check_agreement, own_counts
 from brimline.monitor.sql import SqlCounters, check_sql_agreement
 from brimline.plan import Plan, SqlTarget, WireTarget
-from brimline.plan.model import MixWork, OperationsWork
+from brimline.plan.model import LoadWork, MixWork, OperationsWork
 from brimline.record.layout import RUNNING
 from brimline.record.model import RunRecord, Summary
 from brimline.stats.quantile_interval import TAIL_COUNT_MIN
@@ -92,6 +93,9 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
     if record.plan.target.kind != "http":  # a reply of a service is one or fails
         findings.append(misses(record.plan, figures.miss_rate))
     findings += contents(record)
+    if isinstance(record.plan.work, LoadWork) and record.complete:
+        shards = distribution(record.server_facts)
+        findings += distribution_finding(shards, documents=record.plan.data.record_count)
     findings.append(
         _only_older(record, figures) or samples(figures.service if record.closed_loop else figures.response)
     )

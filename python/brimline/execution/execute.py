@@ -17,7 +17,7 @@ from brimline.execution.log_room import check_room_for_log
 from brimline.execution.progress import ProgressSink, Tick
 from brimline.execution.stop import StopToken
 from brimline.execution.wanted import WantedData
-from brimline.monitor import ServerSampler
+from brimline.monitor import PartCounts, ServerSampler
 from brimline.plan import Plan
 from brimline.plan.operations import OperationsWork
 from brimline.record import RecordWriter, RunRecord, read_record
@@ -128,10 +128,11 @@ def execute(
             target.settle(sessions)
             try:
                 counters = target.counted(before, target.counters())
+                parts = target.parts()  # not later: what finishes a load counts as well
                 if finish is not None and _ended_by(summary, context.stop) == "completed":
                     unfinished = _error_of(finish)
                 # Of a load these are what is known after a checkpoint, for which a large one waits.
-                _note_sizes(facts, "after", target, writer, is_over=not context.stop.requested)
+                _note_sizes(facts, "after", target, writer, parts=parts, is_over=not context.stop.requested)
                 if plans["start"] and not context.stop.urgent:
                     writer.plans({**plans, "end": target.plans()})
             except TargetError as error:
@@ -275,10 +276,16 @@ def _ended_by(summary: Summary, stop: StopToken) -> str:
 
 
 def _note_sizes(
-    facts: dict[str, Any], instant: str, target: Around, writer: RecordWriter, *, is_over: bool = False
+    facts: dict[str, Any],
+    instant: str,
+    target: Around,
+    writer: RecordWriter,
+    *,
+    parts: Sequence[PartCounts] | None = None,
+    is_over: bool = False,
 ) -> None:
-    """How large the data is, `before` or `after` the run."""
-    sizes = target.sizes(is_over=is_over)
+    """How large the data is, `before` or `after` the run, and what its servers had counted then: now, or `parts`."""
+    sizes = target.sizes(is_over=is_over, parts=target.parts() if parts is None else parts)
     if sizes is not None:
         facts[instant] = sizes
         writer.server_facts(facts)

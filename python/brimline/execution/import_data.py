@@ -17,7 +17,7 @@ from brimline.errors import BrimlineError, RecordError, TargetError, UsageError
 from brimline.execution.import_collection import ImportContext, Namespace, control_of, counting, prepare_collection
 from brimline.execution.import_inputs import changed_inputs, require_unchanged
 from brimline.execution.import_progress import ImportSink, ImportTick
-from brimline.monitor import ServerSampler, data_sizes
+from brimline.monitor import ServerSampler, data_sizes, read_part_counts
 from brimline.monitor.cpu_time import process_cpu_ns
 from brimline.record.data_import import (
     CHECKPOINT_FILE,
@@ -281,11 +281,13 @@ class _Attempts:
         facts = read_json_if_there(self._writer.directory / SERVER_FACTS_FILE) or {}
         if instant == "before" and instant in facts:
             return
+        counts = read_part_counts(self._deployment)
         facts[instant] = data_sizes(
             self._deployment,
             database=self._namespace.database,
             collection=self._namespace.collection,
             checkpoint=instant == "after" and not self._context.stop.requested,
+            counts=counts,
             purpose="import",
         )
         self._writer.server_facts(facts)

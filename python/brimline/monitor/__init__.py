@@ -5,6 +5,7 @@ from brimline.monitor.agreement import Agreement, CounterCheck, check_agreement
 from brimline.monitor.namespace import namespace_document
 from brimline.monitor.opcounters import Opcounters, read_opcounters
 from brimline.monitor.own_work import OwnCounts, command_names, own_counts
+from brimline.monitor.part_counts import PartCounts, read_part_counts
 from brimline.monitor.row import CONSTANTS, COUNTERS, GAUGES, ServerRow
 from brimline.monitor.sampler import SamplerCost, ServerSampler
 from brimline.monitor.server_counters import around, read_counters
@@ -22,6 +23,7 @@ __all__ = [
     "CounterCheck",
     "Opcounters",
     "OwnCounts",
+    "PartCounts",
     "SamplerCost",
     "ServerRow",
     "ServerSampler",
@@ -34,5 +36,6 @@ __all__ = [
     "own_counts",
     "read_counters",
     "read_opcounters",
+    "read_part_counts",
     "reason_text",
 ]

@@ -12,6 +12,7 @@ from typing import Any
 from pymongo.errors import OperationFailure, PyMongoError
 
 from brimline.monitor.namespace import namespace_document
+from brimline.monitor.part_counts import PartCounts
 from brimline.servers import page_cache
 from brimline.servers.answers import refusal_name
 from brimline.servers.deployment import Client, Deployment, control_client
@@ -26,31 +27,63 @@ _ADDED = {
     "collStats": ("size", "count", "storageSize", "freeStorageSize", "numOrphanDocs", "totalIndexSize", "totalSize"),
 }
 """What several servers have together; all else is said as the first one has it."""
+_PART_SIZES = {
+    "documents": "count",
+    "data_bytes": "size",
+    "storage_bytes": "storageSize",
+    "index_bytes": "totalIndexSize",
+}
+"""Of one server, by the names of `collStats`."""
 
 
 def data_sizes(
-    deployment: Deployment, *, database: str, collection: str, checkpoint: bool, purpose: str = "monitor"
+    deployment: Deployment,
+    *,
+    database: str,
+    collection: str,
+    checkpoint: bool,
+    counts: Sequence[PartCounts] = (),
+    purpose: str = "monitor",
 ) -> dict[str, Any]:
-    """What `namespace_document` says, of client-routed shards added up, and `shards`: the same of each by address.
+    """What `namespace_document` says, of client-routed shards added up.
 
     `checkpoint`: "taken", or why there was none; missing where none was asked for. `files_bytes`: what all files below
-    the servers' data directories take on the disk, where these can be looked into from here.
+    the servers' data directories take on the disk, where these can be looked into from here. `parts`: of each server
+    that `counts` are of these and its sizes, where several have the data.
 
     Raises nothing: what isn't known is a reason in `absent`.
     """
-    parts = {}
-    for address in (deployment.address, *deployment.shards):
+
+    def of_server(address: str) -> dict[str, Any]:
         with control_client(
             address, access=deployment.access, purpose=purpose, command_timeout_s=_CHECKPOINT_TIMEOUT_S
         ) as client:
             asked = {"checkpoint": take_checkpoint(client)} if checkpoint else {}
             files_bytes = server_files_bytes(client)
-            parts[address] = {
+            return {
                 **namespace_document(client, database=database, collection=collection),
                 **asked,
                 **({} if files_bytes is None else {"files_bytes": files_bytes}),
             }
-    return parts[deployment.address] if len(parts) == 1 else _together(parts)
+
+    fronts = {address: of_server(address) for address in (deployment.address, *deployment.shards)}
+    whole = fronts[deployment.address] if len(fronts) == 1 else _together(fronts)
+    if not counts:
+        return whole
+    of_shards = whole.pop("shards", {})  # as a router tells them
+    parts = []
+    for each in counts:
+        found = fronts.get(each.part.address) or (of_server(each.part.address) if each.role else {})
+        if "collStats" not in found:
+            found = of_shards.get(each.part.shard, {})
+        parts.append(each.to_dict() | _part_sizes(found))
+    return {**whole, "parts": parts}
+
+
+def _part_sizes(found: Mapping[str, Any]) -> dict[str, int | None]:
+    sizes = {key: found.get("collStats", {}).get(name) for key, name in _PART_SIZES.items()}
+    known = {key: None if size is None else int(size) for key, size in sizes.items()}
+    return {**known, "files_bytes": found.get("files_bytes")}
 
 
 def take_checkpoint(client: Client) -> str:
@@ -97,11 +130,7 @@ def _together(parts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     absent = {
         f"{name} of {address}": why for address, part in parts.items() for name, why in part.get("absent", {}).items()
     }
-    return {
-        **document,
-        "shards": {address: dict(part) for address, part in parts.items()},
-        **({"absent": absent} if absent else {}),
-    }
+    return {**document, "absent": absent} if absent else document
 
 
 def _sums(told: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, Any]:

@@ -35,6 +35,7 @@ CHECK_NAMES = {
     "errors": "Errors",
     "misses": "Documents found",
     "contents": "Documents as written",
+    "distribution": "Shards make up the whole",
     "samples": "Enough samples",
     "steady_state": "Steady state",
     "clock": "Clock",

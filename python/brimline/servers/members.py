@@ -62,19 +62,20 @@ def known_members(client: Client) -> dict[str, str]:
 
     What it doesn't tell, or not to everybody, is left out.
     """
-    hello = _answer(client, "hello")
+    hello = answer_of(client, "hello")
     shards: Mapping[str, Any] = {}
     if hello.get("msg") == "isdbgrid":
-        shards = _mapping(_answer(client, "getShardMap").get("map"))
-    known = {address: "" for name in ("hosts", "passives") for address in _addresses(hello.get(name))}
-    known |= dict.fromkeys(_addresses(hello.get("arbiters")), "arbiter")
+        shards = _mapping(answer_of(client, "getShardMap").get("map"))
+    known = {address: "" for name in ("hosts", "passives") for address in named_addresses(hello.get(name))}
+    known |= dict.fromkeys(named_addresses(hello.get("arbiters")), "arbiter")
     for name, hosts in shards.items():
         role = "config server" if name == _CONFIG else "shard"
-        known |= dict.fromkeys(_addresses(str(hosts).rpartition("/")[2].split(",")), role)
+        known |= dict.fromkeys(named_addresses(str(hosts).rpartition("/")[2].split(",")), role)
     return known
 
 
-def _answer(client: Client, command: str) -> Mapping[str, Any]:
+def answer_of(client: Client, command: str) -> Mapping[str, Any]:
+    """What a server answers; nothing where it doesn't, or refuses."""
     try:
         return _mapping(client.admin.command(command))
     except PyMongoError:
@@ -85,5 +86,6 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _addresses(values: Any) -> list[str]:
+def named_addresses(values: Any) -> list[str]:
+    """Those of `values`, a list of a server's answer, that are addresses."""
     return [words(each) for each in values if isinstance(each, str) and ":" in each] if isinstance(values, list) else []

@@ -1,6 +1,7 @@
 """Sizes of several servers are those of all together, and it is said whether a checkpoint was taken for them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,14 +10,15 @@ from pymongo.errors import NetworkTimeout, OperationFailure
 
 from brimline.analysis.data_size import data_size
 from brimline.monitor import sizes
-from brimline.servers import Deployment
+from brimline.monitor.part_counts import PartCounts
 from brimline.servers.deployment import Client
+from brimline.servers.parts import Part
 from tests.unit.execution.test_around import SOMEBODY
 
 FIRST, SECOND = "127.0.0.1:1", "127.0.0.1:2"
 
 
-class _Server:
+class ScriptedClient:
     """Answers commands by their name; a context manager, as a client is."""
 
     def __init__(self, answers: Mapping[str, Any]) -> None:
@@ -24,12 +26,12 @@ class _Server:
         self.asked: list[str] = []
         self.admin = self
 
-    def __enter__(self) -> "_Server":
+    def __enter__(self) -> "ScriptedClient":
         return self
 
     def __exit__(self, *_: object) -> None: ...
 
-    def __getitem__(self, name: str) -> "_Server":
+    def __getitem__(self, name: str) -> "ScriptedClient":
         return self
 
     def command(self, command: str | Mapping[str, Any]) -> Any:
@@ -41,8 +43,8 @@ class _Server:
         return answer
 
 
-def _of(count: int, storage: int, **answers: Any) -> _Server:
-    return _Server(
+def _of(count: int, storage: int, **answers: Any) -> ScriptedClient:
+    return ScriptedClient(
         {
             "fsync": {"ok": 1.0},
             "dbStats": {"objects": count, "fsTotalSize": 9},
@@ -53,16 +55,18 @@ def _of(count: int, storage: int, **answers: Any) -> _Server:
 
 
 def _sizes(
-    monkeypatch: pytest.MonkeyPatch, servers: Mapping[str, _Server], *, checkpoint: bool = True
+    monkeypatch: pytest.MonkeyPatch,
+    servers: Mapping[str, ScriptedClient],
+    *,
+    checkpoint: bool = True,
+    counts: Sequence[PartCounts] = (),
 ) -> dict[str, Any]:
     monkeypatch.setattr(sizes, "control_client", lambda address, **_: servers[address])
     first, *others = servers
-    deployment = Deployment(
-        **{name: getattr(SOMEBODY, name) for name in SOMEBODY.__slots__ if name not in ("address", "shards")},
-        address=first,
-        shards=tuple(others),
-    )
-    return sizes.data_sizes(deployment, database="shop", collection="orders", checkpoint=checkpoint)
+    deployment = replace(SOMEBODY, address=first, shards=tuple(others))
+    if others:
+        counts = [PartCounts(part=Part(shard=address, address=address), role="standalone") for address in servers]
+    return sizes.data_sizes(deployment, database="shop", collection="orders", checkpoint=checkpoint, counts=counts)
 
 
 def test_a_checkpoint_is_taken_before_sizes_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +105,10 @@ def test_shards_are_added_up_and_kept_apart(monkeypatch: pytest.MonkeyPatch) -> 
     assert found["collStats"] == {"count": 4, "size": 40, "storageSize": 400, "avgObjSize": 10.0}
     assert found["dbStats"] == {"objects": 4, "fsTotalSize": 9}
     assert found["checkpoint"] == "refused: Unauthorized"
-    assert {address: part["collStats"]["count"] for address, part in found["shards"].items()} == {FIRST: 1, SECOND: 3}
+    assert [(each["address"], each["documents"], each["storage_bytes"]) for each in found["parts"]] == [
+        (FIRST, 1, 100),
+        (SECOND, 3, 300),
+    ]
 
 
 def test_one_shard_that_is_silent_leaves_no_sum(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,14 +117,18 @@ def test_one_shard_that_is_silent_leaves_no_sum(monkeypatch: pytest.MonkeyPatch)
     assert found["absent"] == {f"collStats of {SECOND}": "not answered: NetworkTimeout"}
 
 
-def test_a_router_tells_what_each_shard_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = {"shard0": {"count": 1, "size": 10, "uri": "x"}, "shard1": {"count": 2, "size": 20}}
-    answer = {"count": 3, "size": 30, "sharded": True, "shards": parts}
-    found = _sizes(monkeypatch, {FIRST: _of(3, 1, collStats=answer)})
-    assert found["shards"] == {
-        "shard0": {"collStats": {"count": 1, "size": 10}},
-        "shard1": {"collStats": {"count": 2, "size": 20}},
-    }
+def test_a_router_tells_of_shards_that_do_not_answer_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    of_shards = {"east": {"count": 1, "size": 10, "uri": "x"}, "west": {"count": 2, "size": 20}}
+    router = _of(3, 1, collStats={"count": 3, "size": 30, "sharded": True, "shards": of_shards})
+    counts = [
+        PartCounts(part=Part(shard=name, address=address)) for name, address in (("east", "a:1"), ("west", "b:1"))
+    ]
+    found = _sizes(monkeypatch, {FIRST: router}, counts=counts)
+    assert found["collStats"] == {"count": 3, "size": 30, "sharded": True}
+    assert [(each["shard"], each["documents"], each["data_bytes"]) for each in found["parts"]] == [
+        ("east", 1, 10),
+        ("west", 2, 20),
+    ]
 
 
 @pytest.mark.parametrize(("lock", "known"), [("7\n", True), ("8\n", False), ("", False), (None, False)])
@@ -126,6 +137,6 @@ def test_files_are_counted_where_the_lock_says_whose_they_are(tmp_path: Path, lo
     if lock is not None:
         (tmp_path / "mongod.lock").write_text(lock)
     options = {"parsed": {"storage": {"dbPath": str(tmp_path)}}}
-    server = _Server({"getCmdLineOpts": options, "serverStatus": {"pid": 7}})
+    server = ScriptedClient({"getCmdLineOpts": options, "serverStatus": {"pid": 7}})
     found = sizes.server_files_bytes(cast(Client, server))
     assert (found is not None and found >= 10_000) if known else found is None

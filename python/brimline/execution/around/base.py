@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from brimline.monitor import ServerSampler
+from brimline.monitor import PartCounts, ServerSampler
 from brimline.plan import Plan
 from brimline.record.model import Opcounters
 from brimline.servers import Deployment
@@ -26,8 +26,12 @@ class Around:
         """How the server executes each step: a `record.plans.StepPlan` each. Raises nothing."""
         return []
 
-    def sizes(self, *, is_over: bool) -> dict[str, Any] | None:
-        """How large the data is, under the server's own names; None where nothing is asked.
+    def parts(self) -> Sequence[PartCounts]:
+        """What each server has counted, where several hold the data. Raises nothing."""
+        return ()
+
+    def sizes(self, *, is_over: bool, parts: Sequence[PartCounts] = ()) -> dict[str, Any] | None:
+        """How large the data is, under the server's own names, with its `parts`; None where nothing is asked.
 
         `is_over`: the run is, so that a server of brimline's own may be told to write down what it has in memory.
         """

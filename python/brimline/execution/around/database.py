@@ -1,13 +1,13 @@
 """Owns what is asked of an SQL database around a run."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 from brimline.execution.around.base import Around
 from brimline.execution.statement_plans import look_at_statements
-from brimline.monitor import ServerSampler
+from brimline.monitor import PartCounts, ServerSampler
 from brimline.monitor.sizes import CHECKPOINT_NOT_NEEDED, CHECKPOINT_TAKEN
 from brimline.monitor.sql import DIALECTS, SqlCounters, WatchedDatabase
 from brimline.plan import Plan, SqlTarget
@@ -31,7 +31,7 @@ class AroundDatabase(Around):
         """By `EXPLAIN`."""
         return look_at_statements(self.plan, self.deployment)
 
-    def sizes(self, *, is_over: bool) -> dict[str, Any] | None:
+    def sizes(self, *, is_over: bool, parts: Sequence[PartCounts] = ()) -> dict[str, Any] | None:  # noqa: ARG002
         """Of the database, and of the table of the plan's own data. After a load PostgreSQL takes a checkpoint."""
         with self._client() as client, sql_errors("asking for the size of the data"):
             asked = {"checkpoint": self._checkpoint(client)} if is_over and isinstance(self.plan.work, LoadWork) else {}

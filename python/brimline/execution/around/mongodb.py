@@ -8,7 +8,14 @@ from brimline import monitor
 from brimline.execution.around.base import Around
 from brimline.execution.open_transactions import end_transactions
 from brimline.execution.step_plans import look_at_plans
-from brimline.monitor import ServerSampler, command_names, data_sizes, read_counters
+from brimline.monitor import (
+    PartCounts,
+    ServerSampler,
+    command_names,
+    data_sizes,
+    read_counters,
+    read_part_counts,
+)
 from brimline.monitor.server_counters import Reading
 from brimline.plan import Plan
 from brimline.plan.model import LoadWork
@@ -29,7 +36,11 @@ class AroundMongodb(Around):
         """By `explain`."""
         return [] if self.plan.target.kind == "null" else look_at_plans(self.plan, self.deployment)
 
-    def sizes(self, *, is_over: bool) -> dict[str, Any] | None:
+    def parts(self) -> Sequence[PartCounts]:
+        """Of shards, and of a set's members."""
+        return read_part_counts(self.deployment)
+
+    def sizes(self, *, is_over: bool, parts: Sequence[PartCounts] = ()) -> dict[str, Any] | None:
         """Of the primary, or of all shards. After a load they are those of a checkpoint, on whosever server it was."""
         where = self.plan.namespace
         return data_sizes(
@@ -37,6 +48,7 @@ class AroundMongodb(Around):
             database=where.database,
             collection=where.collection,
             checkpoint=is_over and (self.deployment.is_own or isinstance(self.plan.work, LoadWork)),
+            counts=parts,
         )
 
     def counters(self) -> dict[str, Reading]:

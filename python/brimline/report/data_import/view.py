@@ -18,6 +18,7 @@ from brimline.report import blocks
 from brimline.report.data_import.charts import chart_list
 from brimline.report.data_import.rejects import reason_facts, reasons_document, reasons_section
 from brimline.report.data_size import size_document, size_facts
+from brimline.report.distribution import distribution_document, distribution_section
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.lint_section import findings_document
 from brimline.report.view import (
@@ -62,6 +63,7 @@ def import_report(record: ImportRecord) -> Report:
         _records(record),
         reasons_section(record, rejects),
         _cost(record),
+        distribution_section(record.server_facts),
         blocks.checks(findings, intro=CHECKS_INTRO),
         _inputs(record),
         blocks.environment(record.environment),
@@ -324,5 +326,6 @@ def import_document(record: ImportRecord, rejects: Rejects) -> dict[str, Any]:
             instant: (record.server_facts.get(instant) or {}).get("collStats") for instant in ("before", "after")
         },
         "data_size": size_document(record.server_facts),
+        "distribution": distribution_document(record.server_facts),
         "checks": findings_document(import_findings(record)),
     }

@@ -203,8 +203,14 @@ RUNS: Mapping[str, str] = {
     "load_document.documents": "What became of the documents; null when the record was not sealed.",
     "document_errors": "Refused documents by code.",
     "data_size": "How large the data is in the end; null where the server did not say.",
+    "distribution": "Each server with its data and its work; null where a single one has all the data.",
+    "shard": "What it is a copy of; empty where there is one shard.",
+    "role": "`primary`, `secondary`, `standalone`; empty of one that did not answer.",
+    "ServerPart.operations": "Operations that clients sent to it, by kind; null where that is not known.",
+    "cpu_ns": "CPU time of its process; null where that is not known.",
     "total_bytes": "Bytes of storage and indexes together.",
-    "checkpoint": "`taken` before sizes were read, `at once` where a database needs none, else why not; empty where none was asked for.",
+    "checkpoint": "`taken` before sizes were read, `at once` where a database needs none, else why not; empty where "
+    "none was asked for.",
     "inserted": "Documents that the server says it inserted.",
     # the record of a run
     "still_ns": "How long the generator did not run.",

@@ -17,6 +17,7 @@ from brimline.analysis.step_truth import StepTruth, plan_remarks
 from brimline.analysis.unsent import not_begun
 from brimline.analysis.verdict import Judgement, judge_objective, proves_nothing, why_nothing
 from brimline.record.model import CLOCKS, OperationRow, RunRecord
+from brimline.report.distribution import distribution_document
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.limit import run_limit_document
 from brimline.report.load_figures import load_document
@@ -77,6 +78,7 @@ def run_document(
         "connects": record.summary.get("connects") if record.summary else None,
         "looks": record.summary.get("looks") if record.summary else None,
         "opcounters": record.opcounters,
+        "distribution": distribution_document(record.server_facts),
         "monitor": _monitor_document(record),
         "operations_hash": record.summary["operations_hash"] if record.summary else None,
         "plan_hash": record.plan.hash8(),

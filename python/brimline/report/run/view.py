@@ -14,6 +14,7 @@ from brimline.plan.pacing import connections_text, short_load
 from brimline.record.layout import SPEC_FILE
 from brimline.record.model import RunRecord
 from brimline.report import blocks
+from brimline.report.distribution import distribution_section
 from brimline.report.limit import limit_section
 from brimline.report.lint_section import linted
 from brimline.report.own_claims import run_claims
@@ -53,6 +54,7 @@ def run_report(
         load_sections.documents(record),
         run_sections.operations(record, statistics, apdex=apdex),
         step_sections.steps(truths),
+        distribution_section(record.server_facts),
         run_sections.accounting(record),
         run_sections.outages(record),
         run_sections.errors(record),
