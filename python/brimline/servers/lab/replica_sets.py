@@ -1,6 +1,5 @@
 """Owns making a replica set of running servers, and knowing when it is complete."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -16,8 +15,6 @@ from brimline.servers.lab.waiting import wait_until
 
 _HEARTBEAT_MS_MAX = 2000
 _ALREADY_INITIALIZED = 23
-_OWN_ELECTIONS = 1.5
-"""Election timeouts that a member is left to be elected by itself: the first is over after one, and a little."""
 _NAMES_OF_STATES = {1: "PRIMARY", 2: "SECONDARY", 7: "ARBITER"}
 Meanwhile = Callable[[], None]
 
@@ -74,9 +71,7 @@ def initiate(
     except PyMongoError as error:
         raise TargetError(f"the replica set can't be made: {error}", hint="try again") from error
     wait = partial(wait_until, until=until, meanwhile=meanwhile, say=say)
-    election_timeout_s = configuration["settings"]["electionTimeoutMillis"] / 1e3
-    stands_from = time.monotonic() + _OWN_ELECTIONS * election_timeout_s
-    wait(lambda: _is_elected(lab, leader, stands_from=stands_from), why=lambda: f"{leader} is not primary yet")
+    wait(lambda: _is_elected(lab, leader), why=lambda: f"{leader} is not primary yet")
     create_first_user(lab, leader, until=until, meanwhile=meanwhile)
     wanted = {
         address: "ARBITER" if member.arbiter else "PRIMARY" if address == leader else "SECONDARY"
@@ -119,16 +114,16 @@ def member_states(lab: Lab, address: str) -> dict[str, str]:
     }
 
 
-def _is_elected(lab: Lab, address: str, *, stands_from: float) -> bool:
-    """Whether the member takes writes. From `stands_from` (monotonic) on it is told to stand for election as well.
+def _is_elected(lab: Lab, address: str) -> bool:
+    """Whether the member takes writes. One that doesn't is told to stand for election.
 
-    It does so by itself when an election timeout is over. Now and then none came of it for a minute and more.
+    By itself it does so only when an election timeout is over, and now and then none came of it for a minute and more.
+    Told too early it is refused, which changes nothing: until others know of the set, nobody votes for it.
     """
     if _takes_writes(lab, address):
         return True
-    if time.monotonic() >= stands_from:
-        with suppress(PyMongoError), lab_client(lab, address, signed_in=False) as client:
-            client.admin.command("replSetStepUp")
+    with suppress(PyMongoError), lab_client(lab, address, signed_in=False) as client:
+        client.admin.command("replSetStepUp")
     return False
 
 
