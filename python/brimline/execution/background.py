@@ -21,7 +21,7 @@ from brimline import dataset
 from brimline.dataset.access import target_errors
 from brimline.dataset.manifest import MANIFEST_COLLECTION
 from brimline.errors import BrimlineError, TargetError, UsageError
-from brimline.execution.execute import RunContext, start_engine
+from brimline.execution.execute import RunContext, start_engine, unsampled_state
 from brimline.execution.unrecorded import execute_unrecorded
 from brimline.plan import Plan
 from brimline.record.background import Activity
@@ -176,7 +176,7 @@ class Import(Background):
         begun: int | None = None
         try:
             while True:
-                state = run.poll(_LOOK_S)
+                state = unsampled_state(run, _LOOK_S)
                 if state["documents"] > 0:
                     begun = begun or time.time_ns()
                     self._at_work.set()

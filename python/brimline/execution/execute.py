@@ -249,6 +249,16 @@ def start_engine(
         raise UsageError(f"{path}: {message}") from error
 
 
+def unsampled_state(run: _native.Run, timeout_s: float) -> "_native.Progress":
+    """What `run` is at, after up to `timeout_s`, where nobody wants its samples: they are thrown away.
+
+    While there are samples to take, `poll` does not wait: who leaves them there asks without end, with a whole core.
+    """
+    progress = run.poll(timeout_s)
+    run.take_samples()
+    return progress
+
+
 def join_engine(run: _native.Run) -> Summary:
     """Waits for the end. Raises TargetError when no connection could ever be made."""
     try:

@@ -1,6 +1,6 @@
 """Owns executing a plan of which nothing is kept: what warms a cache up, or is a measurement's control."""
 
-from brimline.execution.execute import Change, RunContext, join_engine, start_engine
+from brimline.execution.execute import Change, RunContext, join_engine, start_engine, unsampled_state
 from brimline.plan import Plan
 from brimline.record.model import Summary
 
@@ -14,7 +14,7 @@ def execute_unrecorded(plan: Plan, *, context: RunContext, change: Change | None
     """
     run = start_engine(plan, context.access, held=change is not None)
     try:
-        while (stage := run.poll(_POLL_S)["stage"]) != "finished":
+        while (stage := unsampled_state(run, _POLL_S)["stage"]) != "finished":
             if context.stop.requested:
                 run.abort()
             elif stage == "ready" and change is not None:
