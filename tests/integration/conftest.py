@@ -16,6 +16,7 @@ from brimline.record.reader import read_state
 from brimline.record.scan import SCAN_TRIAL_KIND
 from brimline.servers import Deployment
 from tests.support.command_line import CommandLine
+from tests.support.labs import processes_below
 from tests.support.ycsb_command import Database, database_without_collections, url_property
 
 
@@ -66,3 +67,14 @@ def _counts_agree(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[No
             continue
         finding = opcounters(record)
         assert finding.verdict is not Standing.FAIL, f"{file.parent.name}: {finding.evidence}"
+
+
+@pytest.fixture
+def cli(brimline_cli: CommandLine) -> Iterator[CommandLine]:
+    """The command line for tests that bring up labs; whatever a failing one leaves running is ended."""
+    try:
+        yield brimline_cli
+    finally:
+        brimline_cli.run("lab", "down", "--all")
+        for process in processes_below(brimline_cli.directory):
+            process.kill()

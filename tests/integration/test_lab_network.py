@@ -6,7 +6,6 @@ Times have lower bounds only: a busy machine may always be later.
 import json
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +15,10 @@ import pytest
 
 from tests.support.command_line import CommandLine
 from tests.support.labs import left_behind, processes_below
-from tests.support.server import required_mongod
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.mongod
 _SET_OF_TWO = ("--replica-set", "2", "--small", "--election-timeout", "10s")
-
-
-@pytest.fixture
-def cli(brimline_cli: CommandLine) -> Iterator[CommandLine]:
-    """The command line; whatever a failing test leaves running is ended."""
-    required_mongod()
-    try:
-        yield brimline_cli
-    finally:
-        brimline_cli.run("lab", "down", "--all")
-        for process in processes_below(brimline_cli.directory):
-            process.kill()
 
 
 @pytest.fixture

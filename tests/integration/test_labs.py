@@ -4,7 +4,6 @@ import json
 import shutil
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,17 +34,6 @@ _SET_OF_THREE = ("--replica-set", "3", "--small", "--election-timeout", "2s")
 @pytest.fixture(autouse=True)
 def _needs_a_mongod() -> None:
     required_mongod()
-
-
-@pytest.fixture
-def cli(brimline_cli: CommandLine) -> Iterator[CommandLine]:
-    """The command line; whatever a failing test leaves running is ended."""
-    try:
-        yield brimline_cli
-    finally:
-        brimline_cli.run("lab", "down", "--all")
-        for process in processes_below(brimline_cli.directory):
-            process.kill()
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from itertools import pairwise
@@ -33,17 +32,6 @@ def system(request: pytest.FixtureRequest) -> System:
     require_order_service(request.param)
     found: System = request.param
     return found
-
-
-@pytest.fixture
-def cli(brimline_cli: CommandLine) -> Iterator[CommandLine]:
-    """The command line; whatever a failing test leaves running is ended."""
-    try:
-        yield brimline_cli
-    finally:
-        brimline_cli.run("lab", "down", "--all")
-        for process in processes_below(brimline_cli.directory):
-            process.kill()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import signal
 import ssl
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -40,17 +40,6 @@ def system(request: pytest.FixtureRequest) -> SqlSystem:
         pytest.skip(f"no {_PRODUCTS[request.param]} here: make {request.param}")
     found: SqlSystem = request.param
     return found
-
-
-@pytest.fixture
-def cli(brimline_cli: CommandLine) -> Iterator[CommandLine]:
-    """The command line; whatever a failing test leaves running is ended."""
-    try:
-        yield brimline_cli
-    finally:
-        brimline_cli.run("lab", "down", "--all")
-        for process in processes_below(brimline_cli.directory):
-            process.kill()
 
 
 @pytest.fixture

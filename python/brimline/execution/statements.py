@@ -9,37 +9,24 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-import bson
 from bson.binary import Binary
 from bson.decimal128 import Decimal128
 from bson.int64 import Int64
 from bson.objectid import ObjectId
 
-from brimline import _native
-from brimline.errors import UsageError
-from brimline.execution.effects import needs_saved
-from brimline.execution.step_commands import AS_SENT
+from brimline.execution.step_examples import StepExample, step_examples
 from brimline.plan import Plan, SqlTarget
-from brimline.plan.operations import OperationsWork, Step
 from brimline.plan.requests import StatementRequest
 from brimline.servers import Deployment
 from brimline.servers.sql_client import SqlClient, open_client
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
-    """A statement of a step. `parameters` are those of operation 0, null in place of what replies bring."""
+class Statement(StepExample):
+    """A statement of a step."""
 
-    operation: str
-    step: Step
     text: str
     parameters: Sequence[Any]
-    has_saved: bool
-
-    @property
-    def path(self) -> str:
-        """Where it is in the spec, for errors."""
-        return f"operations.{self.operation}: the step {self.step.name}"
 
     @property
     def kind(self) -> str:
@@ -49,37 +36,25 @@ class Statement:
 
 def statements_of(plan: Plan) -> list[Statement]:
     """The statements of each step, in order: of one with several texts each. Raises UsageError: the plan is refused."""
-    if not isinstance(plan.work, OperationsWork):
-        return []
-    try:
-        examples = _native.example_commands(plan.canonical_json(), plan.work.table_contents())
-    except _native.PlanError as error:
-        path, message = error.args
-        raise UsageError(f"{path}: {message}") from error
-    return [
-        statement
-        for operation, of_steps in zip(plan.work.operations, examples, strict=True)
-        for step, example in zip(operation.steps, of_steps, strict=True)
-        for statement in _of_step(operation.name, step, example, plan.work)
-    ]
+    return [statement for example, slots in step_examples(plan) for statement in _of_step(example, slots)]
 
 
-def _of_step(operation: str, step: Step, example: bytes, work: OperationsWork) -> Iterator[Statement]:
-    request = step.request
+def _of_step(example: StepExample, by_place: Mapping[str, Any]) -> Iterator[Statement]:
+    request = example.step.request
     if not isinstance(request, StatementRequest):
         return
-    slots = [plain_value(value) for value in bson.decode(example, codec_options=AS_SENT).values()]
+    slots = [plain_value(value) for value in by_place.values()]
     texts = [request.text] if request.texts is None else list(request.texts)
     parameters = slots if request.texts is None else slots[1:]
     for text in texts:
         if text is not None:
             shown, given = (_with_rows(text, slots), []) if request.mode == "rows" else (text, parameters)
             yield Statement(
-                operation=operation,
-                step=step,
+                operation=example.operation,
+                step=example.step,
+                has_saved=example.has_saved,
                 text=shown,
                 parameters=given,
-                has_saved=needs_saved(step, work),
             )
 
 

@@ -8,15 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import bson
-from bson.codec_options import CodecOptions, DatetimeConversion
-
-from brimline import _native
 from brimline.dataset.access import DataDatabase
-from brimline.errors import UsageError
-from brimline.execution.effects import needs_saved
+from brimline.execution.step_examples import AS_SENT, StepExample, step_examples
 from brimline.plan import Plan
-from brimline.plan.operations import OperationsWork, Step
 
 EXPLAINABLE: Final = frozenset(
     {"find", "aggregate", "count", "distinct", "update", "delete", "findAndModify", "findandmodify"}
@@ -25,28 +19,13 @@ READS: Final = frozenset({"find", "aggregate", "count", "distinct"})
 _STATEMENTS: Final = {"update": "updates", "delete": "deletes"}
 _AROUND: Final = frozenset({"lsid", "txnNumber", "autocommit", "startTransaction", "readConcern", "writeConcern"})
 """What is about the sending of a command and not about the command."""
-AS_SENT: CodecOptions[dict[str, Any]] = CodecOptions(
-    document_class=dict, datetime_conversion=DatetimeConversion.DATETIME_AUTO
-)
-"""Reads dates that Python's own have no room for, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepCommand:
-    """The command that operation 0 of its kind sends, saved values being null, without what is about its sending.
+class StepCommand(StepExample):
+    """The command of a step, without what is about its sending."""
 
-    `has_saved`: at a run something else stands in the place of null.
-    """
-
-    operation: str
-    step: Step
     command: Mapping[str, Any]
-    has_saved: bool
-
-    @property
-    def path(self) -> str:
-        """Where it is in the spec, for errors."""
-        return f"operations.{self.operation}: the step {self.step.name}"
 
     @property
     def name(self) -> str:
@@ -76,19 +55,9 @@ class StepCommand:
 
 def step_commands(plan: Plan) -> list[StepCommand]:
     """The command of each step, in order; none of other work. Raises UsageError where the engine refuses the plan."""
-    if not isinstance(plan.work, OperationsWork):
-        return []
-    try:
-        examples = _native.example_commands(plan.canonical_json(), plan.work.table_contents())
-    except _native.PlanError as error:
-        path, message = error.args
-        raise UsageError(f"{path}: {message}") from error
     return [
-        StepCommand(
-            operation=operation.name, step=step, command=_command(example), has_saved=needs_saved(step, plan.work)
-        )
-        for operation, of_steps in zip(plan.work.operations, examples, strict=True)
-        for step, example in zip(operation.steps, of_steps, strict=True)
+        StepCommand(operation=each.operation, step=each.step, has_saved=each.has_saved, command=_command(sent))
+        for each, sent in step_examples(plan)
     ]
 
 
@@ -98,6 +67,5 @@ def explain(database: DataDatabase, command: Mapping[str, Any], *, verbosity: st
     return database.command(asked, codec_options=AS_SENT)
 
 
-def _command(data: bytes) -> dict[str, Any]:
-    decoded = bson.decode(data, codec_options=AS_SENT)
-    return {name: value for name, value in decoded.items() if name not in _AROUND and not name.startswith("$")}
+def _command(sent: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in sent.items() if name not in _AROUND and not name.startswith("$")}

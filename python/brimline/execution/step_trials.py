@@ -19,7 +19,8 @@ from brimline.errors import UsageError
 from brimline.execution.database import database_named
 from brimline.execution.effects import needs_rows
 from brimline.execution.execute import RunContext
-from brimline.execution.step_commands import AS_SENT, EXPLAINABLE, StepCommand, explain, step_commands
+from brimline.execution.step_commands import EXPLAINABLE, StepCommand, explain, step_commands
+from brimline.execution.step_examples import AS_SENT
 from brimline.plan import Plan, with_tables
 from brimline.plan.operations import OperationsWork
 from brimline.servers.answers import refusal_words

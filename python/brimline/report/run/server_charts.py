@@ -84,41 +84,49 @@ def _own_latency(window: ServerWindow, span: TimeSpan) -> Chart | None:
 
 
 def _cache(window: ServerWindow, span: TimeSpan) -> Chart | None:
-    return panel(
+    return _memory(
+        window,
+        span,
         "cache",
         "WiredTiger cache and checkpoints",
         "% of the cache",
-        [
-            Line("used", BLUE, share(window, "cache_bytes_used", "cache_bytes_max", scale=100.0)),
-            Line("dirty", RED, share(window, "cache_bytes_dirty", "cache_bytes_max", scale=100.0)),
-        ],
-        span,
-        unit="%",
-        marked=Marked("checkpoint", grown_between(window, "checkpoints", while_gauge="checkpoint_running")),
-        caption="From 80 % used or 5 % dirty on the server evicts in the background; from 95 % used or 20 % dirty on "
+        [Line("dirty", RED, share(window, "cache_bytes_dirty", "cache_bytes_max", scale=100.0))],
+        "From 80 % used or 5 % dirty on the server evicts in the background; from 95 % used or 20 % dirty on "
         "operations themselves have to evict. Those are WiredTiger's defaults.",
     )
 
 
 def _buffer_pool(window: ServerWindow, span: TimeSpan) -> Chart | None:
-    return panel(
-        "buffer-pool",
+    unwritten = share(window, "buffer_bytes_dirty", "buffer_bytes_max", scale=100.0)
+    return _memory(
+        window,
+        span,
+        "buffer",
         "Buffer pool and checkpoints",
         "% of the pool, and of the pages asked for",
         [
-            Line("used", BLUE, share(window, "buffer_bytes_used", "buffer_bytes_max", scale=100.0)),
-            Line(
-                "changed and not yet written",
-                AMBER,
-                share(window, "buffer_bytes_dirty", "buffer_bytes_max", scale=100.0),
-            ),
+            Line("changed and not yet written", AMBER, unwritten),
             Line("not in the pool", RED, ratio_of_growth(window, "buffer_misses", "buffer_requests", scale=100.0)),
         ],
+        "Pages that statements asked for and that were not in the pool had to be read from the system, whose "
+        "own cache may have had them.",
+    )
+
+
+def _memory(
+    window: ServerWindow, span: TimeSpan, which: str, title: str, axis: str, lines: Sequence[Line], caption: str
+) -> Chart | None:
+    """How full the memory that a server keeps data in is, and what else is said of it; checkpoints are marked."""
+    used = share(window, f"{which}_bytes_used", f"{which}_bytes_max", scale=100.0)
+    return panel(
+        which,
+        title,
+        axis,
+        [Line("used", BLUE, used), *lines],
         span,
         unit="%",
         marked=Marked("checkpoint", grown_between(window, "checkpoints", while_gauge="checkpoint_running")),
-        caption="Pages that statements asked for and that were not in the pool had to be read from the system, whose "
-        "own cache may have had them.",
+        caption=caption,
     )
 
 
