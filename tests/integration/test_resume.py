@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from brimline.errors import RecordError
-from brimline.experiments.paired.ab import ABSettings, arm_order
+from brimline.experiments.paired.order import arm_order
 from brimline.record import ExperimentWriter, read_experiment
 from tests.support.command_line import CommandLine
 from tests.support.scripted_server import scripted_server
@@ -96,7 +96,7 @@ def test_an_ab_comparison_killed_in_the_middle_goes_on(brimline_cli: CommandLine
     assert {name: (directory / "trials" / name / "record.json").read_bytes() for name in before} == before
     assert len(trials(directory)) == 4 and len(list((directory / "dropped").iterdir())) == 1
     arms = [json.loads((directory / "trials" / name / "trial.json").read_text())["arm"] for name in trials(directory)]
-    assert arms == list(arm_order(ABSettings(pairs=2), 1))
+    assert arms == list(arm_order("AB", 2, 1))
 
 
 def test_another_workload_is_refused(brimline_cli: CommandLine) -> None:

@@ -53,9 +53,10 @@ class QuantileChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """A run that has no part in the comparison, and why. `broken`: see `ComparedRun`."""
+    """A run that has no part in the comparison, and why. `broken` and `ended_by`: see `ComparedRun`."""
 
     side: str
     name: str
     reason: str
     broken: bool = False
+    ended_by: str = "completed"

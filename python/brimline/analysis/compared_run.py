@@ -17,6 +17,7 @@ from brimline.analysis.loads import main_load
 from brimline.analysis.never_completed import due_buckets
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.unsent import not_begun
+from brimline.record.layout import TARGET_LOST
 from brimline.record.model import Environment, RunRecord, Summary
 from brimline.stats.quantile_interval import Buckets, merge_buckets
 from brimline.stats.quantile_shift import QUANTILES
@@ -81,9 +82,10 @@ class ComparedRun:
     of the kind have. `ends`: of figures that carry a 95 % interval of their own, its ends, None where one isn't known;
     the unit of a comparison is the run, so that a run has none. `problems`: why it proves nothing, if so.
     `broken`: the server was lost, or answered nothing as it should; such a run says something of its side, unlike one
-    that was measured badly. `unsent`: what was planned and never went out, in words, "" where all did; the run counts,
-    but its figures are of less than was asked for. `started_ns` is the wall clock's time at its start; it and `totals`
-    are None in a record that was never sealed. The `distribution` is of all that was due.
+    that was measured badly. `ended_by` is that of its record. `unsent`: what was planned and never went out, in words,
+    "" where all did; the run counts, but its figures are of less than was asked for. `started_ns` is the wall clock's
+    time at its start; it and `totals` are None in a record that was never sealed. The `distribution` is of all that was
+    due.
     `bounds`: by quantile of the `distribution`, what the run's own report gives as a bound (≥) because too few
     operations lie above it; None where not even that is known.
     `lag_shares`: by quantile of an open loop's response time, how much of it lag of the generator may be; a figure of
@@ -105,6 +107,7 @@ class ComparedRun:
     problems: tuple[str, ...]
     bounds: Mapping[float, int | None] = field(default_factory=dict)
     broken: bool = False
+    ended_by: str = "completed"
     totals: Totals | None = None
     unsent: str = ""
     lag_shares: Mapping[float, float] = field(default_factory=dict)
@@ -193,6 +196,7 @@ def compared_run(
         bounds=_bounds(latency),
         problems=_problems(observation, not_asked),
         broken=_broken(observation),
+        ended_by=observation.ended_by,
         totals=None if summary is None else _totals(summary, not_begun(record)),
         unsent=observation.unsent,
         lag_shares=shares,
@@ -225,7 +229,7 @@ def _problems(observation: Observation, not_asked: frozenset[str]) -> tuple[str,
 def _broken(observation: Observation) -> bool:
     """Whether it was the server, for all that is known, that kept a run from being one."""
     failed = {each.name for each in observation.findings if each.verdict is Standing.FAIL}
-    return observation.ended_by == "target_lost" or not failed.isdisjoint(("errors", "samples"))
+    return observation.ended_by == TARGET_LOST or not failed.isdisjoint(("errors", "samples"))
 
 
 def lag_shares(observation: Observation) -> dict[float, float]:

@@ -80,7 +80,8 @@ def compare_runs(
     kind = _common_kind(a, b)
     for side, runs in (("A", a), ("B", b)):
         _check_repeats(side, runs)
-    left_out = tuple(LeftOut(side=side, name=run.name, reason=joined("; ", run.problems), broken=run.broken)
+    left_out = tuple(LeftOut(side=side, name=run.name, reason=joined("; ", run.problems), broken=run.broken,
+                             ended_by=run.ended_by)
                      for side, runs in (("A", a), ("B", b)) for run in runs if run.problems)  # fmt: skip
     valid_a, valid_b = (_in_order(run for run in runs if not run.problems) for runs in (a, b))
     for side, valid in (("A", valid_a), ("B", valid_b)):

@@ -5,11 +5,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Unpack
 
-from brimline.analysis.compared_run import ComparedRun, compared_run
+from brimline.analysis.compared_run import ComparedRun
 from brimline.analysis.comparison import Comparison, compare_runs, noise_floor
 from brimline.analysis.gate import GateCase, gate
 from brimline.api.gating import gate_error
 from brimline.api.options import Options
+from brimline.api.pairs import run_pairs, target_lost
 from brimline.api.recording import recording
 from brimline.api.results import Result
 from brimline.api.resume import require_same, resumption, stored_workload
@@ -18,12 +19,14 @@ from brimline.api.workload import WorkloadWords, load_workload, overrides_of, pr
 from brimline.api.workplace import Workplace, workplace
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError, redact_text
 from brimline.execution import allow_descriptors
-from brimline.experiments.paired.ab import AB, AB_KIND, ARMS, ABSettings, Arm, ab_time_s, arm_order
-from brimline.experiments.paired.ab_runner import ArmPlan, arm_records, run_arms, stored_ab_settings, stored_arm_trials
+from brimline.experiments.paired.ab import AB_KIND, ABSettings, ab_time_s
+from brimline.experiments.paired.order import Arm
+from brimline.experiments.paired.runner import ArmPlan, pair_records, paired_run
+from brimline.experiments.stored import stored_settings
 from brimline.plan import Plan, resolve
-from brimline.record import ExperimentRecord, ExperimentWriter, read_experiment
+from brimline.record import ExperimentRecord, read_experiment
 from brimline.record.files import replace_text
-from brimline.record.layout import SPEC_B_FILE, SPEC_FILE
+from brimline.record.layout import SPEC_B_FILE, SPEC_FILE, TARGET_LOST
 from brimline.report.comparison.view import comparison_report
 from brimline.spec import LoadedSpec, Spec
 from brimline.units import NS_PER_S, format_duration
@@ -44,10 +47,7 @@ class ABResult(Result):
         """Interrupted, target lost, or the gate's answer."""
         if self.interrupted is not None:
             return self.interrupted
-        lost = [run for run in self.comparison.left_out if run.broken and "target lost" in run.reason]
-        if lost:
-            return TargetError(f"the target went away: {lost[0].reason}", hint=self.where_to_look)
-        return gate_error(self.cases)
+        return target_lost(self.comparison, hint=self.where_to_look) or gate_error(self.cases)
 
 
 def ab(
@@ -79,9 +79,9 @@ def resumed_ab(directory: Path, options: Options, *, limits: Mapping[str, float]
     if not (directory / SPEC_B_FILE).exists():
         raise UsageError(f"{directory} doesn't say what B is", hint="it was begun by an older brimline; begin anew")
     b = stored_workload(directory, SPEC_B_FILE)
-    settings = stored_ab_settings(found.experiment)
-    finished = sum(entry.probe.get("arm") in ARMS for entry in found.experiment.trials)
-    options.progress.note(f"going on with {directory}: {finished} of {settings.run_count} runs were begun")
+    settings = stored_settings(ABSettings, found.experiment)
+    begun = len(found.experiment.trials)
+    options.progress.note(f"going on with {directory}: {begun} of {settings.run_count} runs were begun")
     return ab_loaded(found.loaded, b, settings, options, limits=limits, resume=directory)
 
 
@@ -102,10 +102,9 @@ def ab_loaded(
         interrupted = interruption(place.stop, directory)
     try:
         result = ab_result(read_experiment(directory), limits=limits, interrupted=interrupted)
-    except InvalidRun:
+    except (InvalidRun, TargetError):
         if interrupted is not None:
             raise interrupted from None
-        _raise_if_lost(directory)
         raise
     result.write(options.language)
     return result
@@ -132,9 +131,9 @@ def ab_in(
         each.prepare()
     place.stop.raise_if_requested()
     arms: dict[Arm, ArmPlan] = {
-        "A": ArmPlan(plan=plan_a, context=place.context),
-        "B": ArmPlan(plan=plan_b, context=place_b.context),
-        "A2": ArmPlan(plan=plan_a, context=place.context),
+        "A": ArmPlan(plan=plan_a, context=place.context, title="A", label="a"),
+        "B": ArmPlan(plan=plan_b, context=place_b.context, title="B", label="b"),
+        "A2": ArmPlan(plan=plan_a, context=place.context, title="A against itself", label="a2"),
     }
     name = " and ".join(dict.fromkeys((place.spec.name, b.spec.name)))
     with recording(
@@ -149,18 +148,29 @@ def ab_in(
     ) as writer:
         if not resume:
             replace_text(writer.directory / SPEC_B_FILE, redact_text(place_b.context.spec_text))
-        _run(writer, arms, settings, seed=place.spec.seed)
+        run_pairs(place, settings.arms, settings.pairs, arms, writer)
     return writer.directory
 
 
 def ab_result(
     experiment: ExperimentRecord, *, limits: Mapping[str, float] | None = None, interrupted: Interrupted | None = None
 ) -> ABResult:
-    """What the runs show, now or years later. Raises InvalidRun where an arm has no run that counts."""
-    runs = _compared(experiment)
+    """What the runs show, now or years later.
+
+    Raises InvalidRun where an arm has no run that counts, TargetError where that is because the target went away.
+    """
+    runs: dict[Arm, list[ComparedRun]] = {}
+    for probe, record in pair_records(experiment):
+        runs.setdefault(probe.arm, []).append(paired_run(record, with_background=False))
     for arm in ("A", "B"):
         if arm not in runs:
             raise InvalidRun(f"there is no run of {arm} in {experiment.directory}", hint="repeat the comparison")
+        lost = [run for run in runs[arm] if run.ended_by == TARGET_LOST]
+        if lost and all(run.problems for run in runs[arm]):
+            raise TargetError(
+                f"the target went away: {lost[0].problems[0]}",
+                hint=f"what was measured is kept: {experiment.directory}",
+            )
     again = [run for run in runs.get("A2", ()) if not run.problems]
     floors = noise_floor(runs["A"], again) if again else None
     margin = float(experiment.settings.get("margin", ABSettings().margin))
@@ -174,26 +184,6 @@ def ab_result(
         comparison=comparison,
         cases=cases,
     )
-
-
-def _compared(experiment: ExperimentRecord) -> dict[Arm, list[ComparedRun]]:
-    return {arm: [compared_run(record) for record in records] for arm, records in arm_records(experiment).items()}
-
-
-def _run(writer: ExperimentWriter, arms: Mapping[Arm, ArmPlan], settings: ABSettings, *, seed: int) -> None:
-    """Makes all runs that are not there yet. Raises BrimlineError; the runs are kept."""
-    done = stored_arm_trials(read_experiment(writer.directory))
-    run_arms(AB(settings, seed), arms=arms, writer=writer, total=len(arm_order(settings, seed)), done=done)
-
-
-def _raise_if_lost(directory: Path) -> None:
-    """Raises TargetError when the target went away during a run."""
-    for records in arm_records(read_experiment(directory)).values():
-        for record in records:
-            if record.ended_by == "target_lost":
-                raise TargetError(
-                    f"the target went away: {record.message}", hint=f"what was measured is kept: {directory}"
-                )
 
 
 def _say_estimate(a: LoadedSpec, b: LoadedSpec, settings: ABSettings, options: Options) -> None:

@@ -13,7 +13,8 @@ from brimline.api.options import default_runs_directory, path_given
 from brimline.api.reopen import find_record
 from brimline.api.results import Reported
 from brimline.errors import BrimlineError, UsageError
-from brimline.experiments.paired.ab import AB_KIND, ARMS
+from brimline.experiments.paired.ab import AB_KIND
+from brimline.experiments.paired.order import ARMS
 from brimline.record import list_records, read_experiment, read_record
 from brimline.record.damage import damage_told
 from brimline.record.imported import KIND as IMPORTED_KIND

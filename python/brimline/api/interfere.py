@@ -1,9 +1,8 @@
 """Owns the verb `interfere`: a workload alone and with a background one, in pairs on one server, and what changes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from brimline.analysis.background import Coverage, coverage, measured_window, server_means
 from brimline.analysis.compared_run import ComparedRun
@@ -11,6 +10,7 @@ from brimline.analysis.comparison import Comparison, compare_runs
 from brimline.analysis.observation import Observation, observe
 from brimline.api.options import Options
 from brimline.api.own_lab import refuse_client_routed
+from brimline.api.pairs import run_pairs, target_lost
 from brimline.api.protocols import require_mongodb
 from brimline.api.recording import recording
 from brimline.api.results import Result
@@ -22,14 +22,10 @@ from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError,
 from brimline.execution import allow_descriptors
 from brimline.execution.background import BACKGROUND_COLLECTION, Background, background
 from brimline.execution.leftovers import remove_leftovers
-from brimline.experiments.paired.interference import (
-    INTERFERENCE_KIND,
-    Interference,
-    InterferenceSettings,
-    SideTrial,
-    counting_pairs,
-)
-from brimline.experiments.paired.interference_runner import run_sides, side_records, side_run, side_trial
+from brimline.experiments.paired.interference import INTERFERENCE_KIND, InterferenceSettings
+from brimline.experiments.paired.order import counting_pairs
+from brimline.experiments.paired.runner import ArmPlan, pair_records, pair_trial, paired_run
+from brimline.experiments.stored import stored_settings
 from brimline.plan import Plan, load_plan, resolve
 from brimline.plan.rows import sample_row_bytes
 from brimline.record import ExperimentRecord, read_experiment
@@ -62,8 +58,7 @@ class InterferenceResult(Result):
         """Interrupted, or the target lost."""
         if self.interrupted is not None:
             return self.interrupted
-        lost = [run for run in self.comparison.left_out if run.broken and "target lost" in run.reason]
-        return TargetError(f"the target went away: {lost[0].reason}", hint=self.where_to_look) if lost else None
+        return target_lost(self.comparison, hint=self.where_to_look)
 
 
 def default_rows(spec: Spec, kind: str) -> int:
@@ -121,24 +116,24 @@ def interfere_in(
 
 def interference_result(experiment: ExperimentRecord, *, interrupted: Interrupted | None = None) -> InterferenceResult:
     """What the runs show, now or years later. Raises InvalidRun where no pair counts."""
-    records = side_records(experiment)
-    pairs = counting_pairs([side_trial(probe, record) for probe, record in records])
+    records = pair_records(experiment)
+    pairs = counting_pairs([pair_trial(probe, record, with_background=probe.arm == "B") for probe, record in records])
     sides: dict[str, list[ComparedRun]] = {"A": [], "B": []}
     coverages: dict[str, Coverage] = {}
     watched: dict[str, list[Observation]] = {"A": [], "B": []}
     for probe, record in records:
-        run = side_run(probe, record)
+        run = paired_run(record, with_background=probe.arm == "B")
         if probe.pair not in pairs and not run.problems:
             run = run.with_problem(_PARTNER_PROBLEM)
-        sides[probe.side].append(run)
+        sides[probe.arm].append(run)
         if not run.problems:
-            watched[probe.side].append(observe(record))
+            watched[probe.arm].append(observe(record))
         activity, window = read_activity(record.directory), measured_window(record)
         if activity is not None and window is not None:
             coverages[run.name] = coverage(activity, window)
     if not pairs:
         raise InvalidRun(f"no pair of {experiment.directory} counts: {_first_problem(sides)}", hint=_hint(coverages))
-    settings = stored_interference_settings(experiment)
+    settings = stored_settings(InterferenceSettings, experiment)
     comparison = compare_runs(sides["A"], sides["B"], margin=settings.margin)
     return InterferenceResult(
         report=interference_report(
@@ -156,12 +151,6 @@ def interference_result(experiment: ExperimentRecord, *, interrupted: Interrupte
     )
 
 
-def stored_interference_settings(experiment: ExperimentRecord) -> InterferenceSettings:
-    """The settings that the experiment was begun with. Raises KeyError and ValueError when they are damaged."""
-    values: dict[str, Any] = dict(experiment.settings)
-    return InterferenceSettings(**{name: values[name] for name in ("background", "pairs", "rows", "margin")})
-
-
 def _conduct(
     place: Workplace,
     plan: Plan,
@@ -172,21 +161,15 @@ def _conduct(
     resume: bool,
 ) -> Path:
     """Runs what is left and removes the background's collection; returns the directory. Raises BrimlineError."""
-    before = _made_before(read_experiment(directory)) if directory is not None and resume else []
     with recording(
         place, plan, kind=INTERFERENCE_KIND, settings=asdict(settings), directory=directory, resume=resume
     ) as writer:
         try:
             place.context.progress.step(f"preparing the background ({other.kind})")
             other.prepare(place.context)
-            run_sides(
-                Interference(settings, place.spec.seed),
-                plan=plan,
-                context=place.context,
-                background=other,
-                writer=writer,
-                trials=before,
-            )
+            alone = ArmPlan(plan=plan, context=place.context, title="alone", label="alone")
+            both = replace(alone, title=f"with {other.kind}", label="with", beside=other)
+            run_pairs(place, ("A", "B"), settings.pairs, {"A": alone, "B": both}, writer)
         finally:
             _remove(place, other)
     return writer.directory
@@ -201,10 +184,6 @@ def _remove(place: Workplace, other: Background) -> None:
         place.context.progress.warning(
             f"{namespace} may still be there ({error.message}): the next brimline interfere on this server removes it"
         )
-
-
-def _made_before(experiment: ExperimentRecord) -> list[SideTrial]:
-    return [side_trial(probe, record) for probe, record in side_records(experiment) if record.complete]
 
 
 def _background_plan(place: Workplace, rows: int) -> Plan:

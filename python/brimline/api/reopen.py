@@ -20,15 +20,17 @@ from brimline.api.sweep import sweep_result
 from brimline.api.vary import vary_result
 from brimline.api.workload import objective
 from brimline.errors import BrimlineError, RecordError, UsageError
-from brimline.experiments.growth.stored import GROWTH_KIND, stored_growth_settings, stored_growth_trials
+from brimline.experiments.growth.order import GrowthSettings
+from brimline.experiments.growth.stored import GROWTH_KIND, stored_growth_trials
 from brimline.experiments.paired.ab import AB_KIND
 from brimline.experiments.paired.interference import INTERFERENCE_KIND
 from brimline.experiments.scan.order import SCAN_KIND
+from brimline.experiments.settings import SweepSettings
 from brimline.experiments.stored import (
     stored_capacity_settings,
     stored_frontier_settings,
     stored_seed,
-    stored_sweep_settings,
+    stored_settings,
     stored_trials,
 )
 from brimline.experiments.vary.order import VARY_KIND
@@ -126,11 +128,11 @@ def _frontier(experiment: ExperimentRecord) -> Result:
 
 
 def _sweep(experiment: ExperimentRecord) -> Result:
-    return sweep_result(_conducted(experiment, stored_sweep_settings(experiment)))
+    return sweep_result(_conducted(experiment, stored_settings(SweepSettings, experiment)))
 
 
 def _growth(experiment: ExperimentRecord) -> Result:
-    return growth_result(experiment, stored_growth_trials(experiment), stored_growth_settings(experiment))
+    return growth_result(experiment, stored_growth_trials(experiment), stored_settings(GrowthSettings, experiment))
 
 
 def _conducted(experiment: ExperimentRecord, settings: Settings, slo: Slo | None = None) -> Conducted[Settings]:

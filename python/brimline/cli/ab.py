@@ -13,7 +13,8 @@ from brimline.cli.grouped import going_on_with, grouped, without
 from brimline.cli.junit import write_cases
 from brimline.cli.output import show_result
 from brimline.errors import UsageError
-from brimline.experiments.paired.ab import PAIRS_DEFAULT, ABSettings
+from brimline.experiments.paired.ab import ABSettings
+from brimline.experiments.paired.order import PAIRS_DEFAULT
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,8 @@ from brimline.cli.grouped import going_on_with, grouped, only, without
 from brimline.cli.output import finish
 from brimline.errors import UsageError
 from brimline.experiments.growth.order import GrowthSettings, IndexSet, Protocol, with_budget
-from brimline.experiments.growth.stored import GROWTH_KIND, stored_growth_settings
+from brimline.experiments.growth.stored import GROWTH_KIND
+from brimline.experiments.stored import stored_settings
 from brimline.units import NS_PER_S, parse_count, parse_duration, parse_percentage
 
 _Value = TypeVar("_Value")
@@ -61,7 +62,7 @@ def grow(
         raise UsageError("--budget: no time measures nothing", hint="give one such as 2h, or leave it out")
     if resume is not None:
         found = resumption(find_record(resume, runs_dir=options.runs_dir), kinds=(GROWTH_KIND,))
-        settings = with_budget(stored_growth_settings(found.experiment), budget_s)
+        settings = with_budget(stored_settings(GrowthSettings, found.experiment), budget_s)
         resumed = grow_loaded(found.loaded, settings, options, resume=found.experiment.directory)
         return finish(resumed, output, suite="grow")
     if said.to is None or said.step is None:

@@ -7,7 +7,6 @@ from brimline.api.interfere import (
     default_rows,
     interfere_loaded,
     interfere_time_s,
-    stored_interference_settings,
 )
 from brimline.api.options import DataOptions, Group, LoadOptions, ServerOptions, WorkloadOptions, option
 from brimline.api.reopen import find_record
@@ -17,8 +16,9 @@ from brimline.cli import options as opt
 from brimline.cli.grouped import going_on_with, grouped, only, without
 from brimline.cli.output import finish
 from brimline.errors import UsageError
-from brimline.experiments.paired.ab import PAIRS_DEFAULT
 from brimline.experiments.paired.interference import INTERFERENCE_KIND, BackgroundKind, InterferenceSettings
+from brimline.experiments.paired.order import PAIRS_DEFAULT
+from brimline.experiments.stored import stored_settings
 from brimline.spec import LoadedSpec
 from brimline.units import NS_PER_S, format_count, format_duration
 
@@ -59,7 +59,7 @@ def interfere(
     if resume is not None:
         directory = find_record(resume, runs_dir=options.runs_dir)
         found = resumption(directory, kinds=(INTERFERENCE_KIND,))
-        settings = stored_interference_settings(found.experiment)
+        settings = stored_settings(InterferenceSettings, found.experiment)
         result = interfere_loaded(found.loaded, settings, options, resume=directory)
         return finish(result, output, suite="interfere")
     loaded = opt.loaded(workload, load)

@@ -18,7 +18,7 @@ from brimline.cli.grouped import going_on_with, grouped, only
 from brimline.cli.output import finish
 from brimline.errors import UsageError
 from brimline.experiments.settings import SweepSettings
-from brimline.experiments.stored import stored_sweep_settings
+from brimline.experiments.stored import stored_settings
 from brimline.experiments.vary.factors import CONNECTIONS, KINDS, factor_named
 from brimline.experiments.vary.order import BLOCKS_DEFAULT, BLOCKS_MAX_DEFAULT, VARY_KIND
 from brimline.units import NS_PER_S, parse_duration, parse_percentage
@@ -134,7 +134,7 @@ def _resumed(name: str, options: Options) -> Result:
     found = resumption(directory, kinds=("sweep", VARY_KIND))
     if found.experiment.kind == VARY_KIND:
         return resumed_vary(directory, options)
-    return sweep_loaded(found.loaded, stored_sweep_settings(found.experiment), options, resume=directory)
+    return sweep_loaded(found.loaded, stored_settings(SweepSettings, found.experiment), options, resume=directory)
 
 
 def _settings(connections_max: int, repeats: int, duration: str, warmup: str) -> SweepSettings:

@@ -2,19 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any, TypeVar, cast
 
-from brimline.analysis.objective import ErrorObjective, LatencyObjective, Slo
+from pydantic import TypeAdapter, ValidationError
+
+from brimline.analysis.objective import Slo
 from brimline.analysis.observation import observe
 from brimline.errors import RecordError
-from brimline.experiments.axis import On
 from brimline.experiments.capacity.frontier import FrontierSettings
 from brimline.experiments.runner import null_ceiling
-from brimline.experiments.settings import CapacitySettings, Grade, SweepSettings
+from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.trial import CoolDown, Probe, Trial
 from brimline.record import ExperimentRecord, read_record
 from brimline.record.damage import damage_told
 
+SEED = "seed"
+"""Stored beside the settings of every experiment."""
 _Part = TypeVar("_Part")
 
 
@@ -26,8 +30,8 @@ def stored_trials(experiment: ExperimentRecord, *, slo: Slo | None = None) -> li
         with damage_told(entry.directory):
             record = read_record(entry.directory)
             observation = observe(record, null_ceiling_ops_per_s=ceiling, objectives=slo.latencies if slo else ())
-        cool_down = None if entry.cool_down is None else _cool_down(entry.cool_down)
-        probe = _read(Probe, {**entry.probe, **_renamed_stage(entry.probe)}, "trial")
+        cool_down = None if entry.cool_down is None else read_part(CoolDown, entry.cool_down, "cool-down")
+        probe = read_part(Probe, {**entry.probe, **_renamed_stage(entry.probe)}, "trial")
         trials.append(Trial(probe=probe, observation=observation, cool_down=cool_down, took_s=entry.took_s))
     return trials
 
@@ -37,62 +41,54 @@ def _renamed_stage(probe: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"stage": "search"} if probe.get("stage") in ("bracket", "bisect") else {}
 
 
-def _cool_down(stored: Mapping[str, Any]) -> CoolDown:
-    return _read(CoolDown, {**stored, "waiting_for": tuple(stored.get("waiting_for", ()))}, "cool-down")
-
-
 def stored_frontier_settings(experiment: ExperimentRecord) -> FrontierSettings:
     """The settings of an SLO frontier. Raises RecordError."""
     search = stored_capacity_settings(experiment.settings.get("search", {}))
-    limits_ns = tuple(experiment.settings.get("limits_ns", ()))
-    return _read(FrontierSettings, {"search": search, "limits_ns": limits_ns}, "settings")
+    return read_part(FrontierSettings, {"search": search, "limits_ns": experiment.settings.get("limits_ns", ())})
 
 
 def stored_capacity_settings(stored: Mapping[str, Any]) -> CapacitySettings:
     """The settings of a capacity search as they were stored. Raises RecordError."""
-    settings = dict(stored)
-    settings["slo"] = _stored_slo(settings.get("slo", {}))
-    settings["on"] = On(settings.get("on", On.RATE))
-    settings["sweep"] = _read(SweepSettings, settings.get("sweep", {}), "sweep")
-    settings.pop("seed", None)
+    settings = {name: value for name, value in stored.items() if name != SEED}
+    slo = settings.get("slo", {})
+    if "response_p99_ns" in slo:  # of searches from before it could have several limits
+        settings["slo"] = {
+            "latencies": [{"limit_ns": slo["response_p99_ns"]}],
+            "errors": [{"share_max": slo["error_rate_max"]}],
+            "completed_share_min": slo["completed_share_min"],
+        }
     if "verify_s" in settings:  # an older search, whose windows had other names
         known = {each.name for each in fields(CapacitySettings)}
         settings |= {"window_s": settings["verify_s"], "glance_s": settings.get("bracket_s")}
         settings = {name: value for name, value in settings.items() if name in known - {"resolution", "width_max"}}
-    if settings.get("grade_required") is not None:
-        settings["grade_required"] = Grade(settings["grade_required"])
-    return _read(CapacitySettings, settings, "settings")
-
-
-def _stored_slo(values: Mapping[str, Any]) -> Slo:
-    """The objective; of searches from before it could have several limits as well."""
-    if "response_p99_ns" in values:
-        return Slo(
-            latencies=(LatencyObjective(limit_ns=values["response_p99_ns"]),),
-            errors=(ErrorObjective(share_max=values["error_rate_max"]),),
-            completed_share_min=values["completed_share_min"],
-        )
-    parts = {
-        "latencies": tuple(_read(LatencyObjective, each, "objective") for each in values.get("latencies", ())),
-        "errors": tuple(_read(ErrorObjective, each, "objective") for each in values.get("errors", ())),
-    }
-    return _read(Slo, {**values, **parts} if values else {}, "objective")
-
-
-def stored_sweep_settings(experiment: ExperimentRecord) -> SweepSettings:
-    """The settings of a sweep. Raises RecordError."""
-    settings = dict(experiment.settings)
-    settings.pop("seed", None)
-    return _read(SweepSettings, settings, "settings")
+    return read_part(CapacitySettings, settings)
 
 
 def stored_seed(experiment: ExperimentRecord) -> int:
     """The seed of the experiment's own choices."""
-    return int(experiment.settings.get("seed", 1))
+    return int(experiment.settings.get(SEED, 1))
 
 
-def _read(kind: type[_Part], values: Mapping[str, Any], what: str) -> _Part:
-    try:
-        return kind(**values)
-    except (TypeError, ValueError) as error:
-        raise RecordError(f"the experiment's {what} can't be read: {error}") from error
+def stored_settings(kind: type[_Part], experiment: ExperimentRecord) -> _Part:
+    """The settings of an experiment as they were stored. Raises RecordError."""
+    return read_part(kind, {name: value for name, value in experiment.settings.items() if name != SEED})
+
+
+def read_part(kind: type[_Part], values: Mapping[str, Any], what: str = "settings") -> _Part:
+    """What was stored of a dataclass, read by the types of its fields. Raises RecordError."""
+    known = {each.name for each in fields(cast("Any", kind))}
+    unknown = [name for name in values if name not in known]
+    problem = f"nothing is known of {', '.join(unknown)}"
+    if not unknown:
+        try:
+            part: _Part = _adapter(cast("Any", kind)).validate_python(dict(values))
+            return part
+        except ValidationError as error:
+            first = error.errors()[0]
+            problem = ": ".join((".".join(map(str, first["loc"])), first["msg"]))
+    raise RecordError(f"the experiment's {what} can't be read: {problem}")
+
+
+@cache
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)

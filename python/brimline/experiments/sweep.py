@@ -13,8 +13,9 @@ from brimline.execution import SoFar
 from brimline.experiments.cost import sweep_time
 from brimline.experiments.knee import REPEATS_MIN, Band, Knee, Level, find_knee, recommended_band
 from brimline.experiments.settings import SweepSettings
-from brimline.experiments.trial import TARGET_LOST, Probe, Trial, broken_off, of_stage, spent_s
+from brimline.experiments.trial import Probe, Trial, broken_off, of_stage, spent_s
 from brimline.plan.pacing import connections_text
+from brimline.record.layout import TARGET_LOST
 from brimline.stats.batch_means import mean_interval
 from brimline.stats.estimate import Estimate
 from brimline.units import format_percentage, format_rate

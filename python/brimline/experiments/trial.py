@@ -12,8 +12,6 @@ from brimline.wording import message
 Stage = Literal["calibrate", "sweep", "search", "verify", "reference", "reused"]
 SEARCH_STAGES: tuple[Stage, ...] = ("search", "verify", "reused")
 """Stages whose trials are held to the objective; `reused`: what another objective asked for."""
-TARGET_LOST = "target_lost"
-"""How a run ended whose server went away; any other end before its time is none of the server's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """A run of a comparison that fell behind its rate is known as such as soon as it is over."""
 
 from brimline.analysis.observation import observe
-from brimline.experiments.paired.ab_runner import fell_behind
+from brimline.experiments.paired.runner import fell_behind
 from tests.unit.analysis.records import MS, run_record, summary
 
 

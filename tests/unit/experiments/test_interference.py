@@ -3,37 +3,34 @@
 import pytest
 
 from brimline.analysis.background import coverage
-from brimline.experiments.paired.interference import (
-    PAIRS_AGAIN_MAX,
-    Interference,
-    InterferenceSettings,
-    Side,
-    SideProbe,
-    SideTrial,
-    counting_pairs,
-)
+from brimline.experiments.paired.interference import InterferenceSettings
+from brimline.experiments.paired.order import PAIRS_AGAIN_MAX, Arm, PairProbe, Pairs, PairTrial, counting_pairs
 from brimline.record.background import Activity
 
 S = 1_000_000_000
 
 
-def played(machine: Interference, problems: dict[tuple[int, Side], str]) -> list[SideTrial]:
+def pairs_of(count: int, seed: int) -> Pairs:
+    return Pairs(("A", "B"), count, seed)
+
+
+def played(machine: Pairs, problems: dict[tuple[int, Arm], str]) -> list[PairTrial]:
     """All trials, in a world where some runs have problems."""
-    trials: list[SideTrial] = []
+    trials: list[PairTrial] = []
     while (probe := machine.next_probe(trials)) is not None:
-        problem = problems.get((probe.pair, probe.side))
-        trials.append(SideTrial(probe=probe, completed=True, problem=problem))
+        problem = problems.get((probe.pair, probe.arm))
+        trials.append(PairTrial(probe=probe, completed=True, problem=problem))
         assert len(trials) < 100
     return trials
 
 
-def sides(trials: list[SideTrial]) -> str:
-    return "".join(trial.probe.side for trial in trials)
+def sides(trials: list[PairTrial]) -> str:
+    return "".join(trial.probe.arm for trial in trials)
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_pairs_come_in_mirrored_blocks(seed: int) -> None:
-    trials = played(Interference(InterferenceSettings(pairs=4), seed), {})
+    trials = played(pairs_of(4, seed), {})
     order = sides(trials)
     assert {order[:4], order[4:]} <= {"ABBA", "BAAB"}
     assert [trial.probe.pair for trial in trials] == [1, 1, 2, 2, 3, 3, 4, 4]
@@ -41,47 +38,46 @@ def test_pairs_come_in_mirrored_blocks(seed: int) -> None:
 
 
 def test_either_side_goes_first_in_some_seeds() -> None:
-    first = {sides(played(Interference(InterferenceSettings(pairs=2), seed), {}))[0] for seed in range(20)}
+    first = {sides(played(pairs_of(2, seed), {}))[0] for seed in range(20)}
     assert first == {"A", "B"}
 
 
 def test_a_pair_with_a_run_that_doesn_t_count_is_made_again_whole() -> None:
-    machine = Interference(InterferenceSettings(pairs=3), 1)
+    machine = pairs_of(3, 1)
     whole = played(machine, {})
-    second = next(trial.probe.side for trial in reversed(whole) if trial.probe.pair == 2)
+    second = next(trial.probe.arm for trial in reversed(whole) if trial.probe.pair == 2)
     trials = played(machine, {(2, second): "ended early"})
     assert counting_pairs(trials) == {1, 3, 4}
     assert sorted(sides([trial for trial in trials if trial.probe.pair == 4])) == ["A", "B"]
 
 
 def test_the_partner_of_a_run_that_doesn_t_count_isn_t_run() -> None:
-    machine = Interference(InterferenceSettings(pairs=2), 1)
+    machine = pairs_of(2, 1)
     first = machine.next_probe([])
     assert first is not None
-    trials = played(machine, {(1, first.side): "ended early"})
+    trials = played(machine, {(1, first.arm): "ended early"})
     assert len([trial for trial in trials if trial.probe.pair == 1]) == 1
     assert counting_pairs(trials) == {2, 3}
 
 
 def test_it_ends_when_pairs_never_count() -> None:
-    machine = Interference(InterferenceSettings(pairs=3), 1)
+    machine = pairs_of(3, 1)
     trials = played(machine, {(pair, "B"): "ended early" for pair in range(1, 50)})
     assert counting_pairs(trials) == frozenset()
     assert max(trial.probe.pair for trial in trials) == 3 + PAIRS_AGAIN_MAX
 
 
 def test_a_run_that_was_cut_short_is_the_last() -> None:
-    machine = Interference(InterferenceSettings(pairs=3), 1)
-    cut = SideTrial(probe=SideProbe(side="A", pair=1), completed=False)
+    machine = pairs_of(3, 1)
+    cut = PairTrial(probe=PairProbe(arm="A", pair=1), completed=False)
     assert machine.next_probe([cut]) is None
 
 
 def test_it_goes_on_where_it_stopped() -> None:
     """After any number of trials, a machine made anew asks for what the old one would have."""
-    settings = InterferenceSettings(pairs=4)
-    whole = played(Interference(settings, 7), {(2, "B"): "ended early"})
+    whole = played(pairs_of(4, 7), {(2, "B"): "ended early"})
     for count in range(len(whole)):
-        assert Interference(settings, 7).next_probe(whole[:count]) == whole[count].probe
+        assert pairs_of(4, 7).next_probe(whole[:count]) == whole[count].probe
 
 
 @pytest.mark.parametrize(

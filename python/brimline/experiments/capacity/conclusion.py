@@ -13,8 +13,8 @@ from brimline.experiments.capacity.search_state import SearchState
 from brimline.experiments.capacity.stopped_by import stopped_by
 from brimline.experiments.settings import CHECKPOINT_S, CapacitySettings, Grade
 from brimline.experiments.sweep import SweepConclusion, SweepEnd, withdrawn
-from brimline.experiments.trial import TARGET_LOST, Trial, broken_off
-from brimline.record.layout import RUNNING
+from brimline.experiments.trial import Trial, broken_off
+from brimline.record.layout import RUNNING, TARGET_LOST
 from brimline.stats.estimate import Estimate
 from brimline.units import format_percentage, format_rate
 from brimline.wording import joined, message

@@ -1,14 +1,12 @@
 """Owns reading a scan back from its directory, so that it can be concluded again."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from pydantic import ValidationError
 
 from brimline.analysis.explained import explained
 from brimline.analysis.scan_figures import Execution, Refusal, ScanTrial
 from brimline.errors import RecordError
 from brimline.experiments.scan.order import ScanMade, ScanProbe, ScanSettings
+from brimline.experiments.stored import read_part
 from brimline.record import ExperimentRecord, TrialEntry
 from brimline.record.scan import read_explanation, read_scan_trial
 from brimline.spec.expected_plan import parse_expected_plan
@@ -31,7 +29,7 @@ def stored_scan_settings(experiment: ExperimentRecord) -> ScanSettings:
 def stored_queries(experiment: ExperimentRecord) -> list[ScanMade]:
     """What was measured to its end."""
     return [
-        ScanMade(probe=_probe(entry.probe), took_s=entry.took_s)
+        ScanMade(probe=read_part(ScanProbe, entry.probe, "trial"), took_s=entry.took_s)
         for entry in experiment.trials
         if entry.took_s is not None
     ]
@@ -44,7 +42,7 @@ def stored_scan_trials(experiment: ExperimentRecord) -> list[ScanTrial]:
 
 
 def _trial(entry: TrialEntry, scans: ScansSpec) -> ScanTrial:
-    probe, values = _probe(entry.probe), read_scan_trial(entry.directory)
+    probe, values = read_part(ScanProbe, entry.probe, "trial"), read_scan_trial(entry.directory)
     scenario = scans.scenarios[probe.scenario]
     answer = read_explanation(entry.directory)
     refusal = values.get("refusal")
@@ -62,10 +60,3 @@ def _trial(entry: TrialEntry, scans: ScansSpec) -> ScanTrial:
         private=bool(values.get("private", False)),
         ended=values.get("ended_by") == "completed",
     )
-
-
-def _probe(stored: Mapping[str, Any]) -> ScanProbe:
-    try:
-        return ScanProbe(**stored)
-    except TypeError as error:
-        raise RecordError(f"the experiment's trial can't be read: {error}") from error

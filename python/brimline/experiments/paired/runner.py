@@ -1,0 +1,124 @@
+"""Owns making the runs of a comparison in pairs happen, arm by arm, on one server."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from brimline.analysis.background import coverage, measured_window
+from brimline.analysis.compared_run import ComparedRun, compared_run
+from brimline.analysis.finding import Standing
+from brimline.analysis.observation import Observation, observe
+from brimline.execution import RunContext, execute, putting_back
+from brimline.execution.background import Background
+from brimline.experiments.conductor import Made
+from brimline.experiments.paired.order import Arm, PairProbe, PairTrial
+from brimline.experiments.runner import describe_outcome
+from brimline.experiments.stored import read_part
+from brimline.plan import Plan
+from brimline.record import ExperimentRecord, ExperimentWriter, RunRecord, read_record
+from brimline.record.background import read_activity, write_activity
+
+# The server's counters hold the background's commands too; what the generator sent is known from its own counts.
+_NOT_ASKED_WITH_BACKGROUND = frozenset({"opcounters"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmPlan:
+    """What an arm runs. `context` holds the text of its spec; `beside`: what goes on as well.
+
+    `title` is for people, `label` fits a file name.
+    """
+
+    plan: Plan
+    context: RunContext
+    title: str
+    label: str
+    beside: Background | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class PairedRuns:
+    """The effects of a comparison. The first run that fell behind its rate is told at once."""
+
+    arms: Mapping[Arm, ArmPlan]
+    writer: ExperimentWriter
+    has_warned: bool = field(default=False, init=False)
+
+    def perform(self, probe: PairProbe, trials: Sequence[PairTrial]) -> Sequence[Made[PairTrial]]:
+        """Runs an arm. Raises what `execute` raises, and TargetError when the background can't be begun."""
+        arm = self.arms[probe.arm]
+        title = f"run {len(trials) + 1}, pair {probe.pair}: {arm.title}"
+        directory = self.writer.begin_trial(asdict(probe), stage="arm", label=f"{arm.label}-{probe.pair}")
+        with putting_back(arm.plan, arm.context), _beside(arm.beside, directory):
+            record = execute(arm.plan, directory=directory, title=title, context=arm.context)
+        observation = observe(record)
+        trial = pair_trial(probe, record, with_background=arm.beside is not None, observation=observation)
+        made = Made(
+            trial=trial,
+            directory=directory,
+            title=title,
+            outcome=trial.problem or describe_outcome(observation),
+            ended=trial.completed,
+        )
+        if arm.beside is None and not self.has_warned and (behind := fell_behind(observation)):
+            self.has_warned = True
+            arm.context.progress.note(f"warning: {title}: {behind}; a lower rate would tell more about the server")
+        return (made,)
+
+
+@contextmanager
+def _beside(background: Background | None, directory: Path) -> Iterator[None]:
+    """The background at work for the length of the `with` block; what it did is stored beside the run."""
+    if background is None:
+        yield
+        return
+    background.start()
+    try:
+        yield
+    finally:
+        write_activity(directory, background.stop())
+        background.clean()
+
+
+def fell_behind(observation: Observation) -> str:
+    """How a run did not offer the rate that was asked for; "" where it did, and of a closed loop, which has none."""
+    late = [
+        each.evidence
+        for each in observation.findings
+        if each.name in ("generator_lag", "sent") and each.verdict in (Standing.WARN, Standing.FAIL)
+    ]
+    return "; ".join(late)
+
+
+def pair_trial(
+    probe: PairProbe, record: RunRecord, *, with_background: bool, observation: Observation | None = None
+) -> PairTrial:
+    """What a run means for the order of runs."""
+    problems = paired_run(record, with_background=with_background, observation=observation).problems
+    return PairTrial(probe=probe, completed=record.complete, problem=problems[0] if problems else None)
+
+
+def paired_run(record: RunRecord, *, with_background: bool, observation: Observation | None = None) -> ComparedRun:
+    """A run as the comparison needs it; with a background that wasn't at work it proves nothing."""
+    if not with_background:
+        return compared_run(record, observation=observation)
+    run = compared_run(record, not_asked=_NOT_ASKED_WITH_BACKGROUND, observation=observation)
+    activity, window = read_activity(record.directory), measured_window(record)
+    if activity is None or window is None:
+        return run.with_problem("nothing is known of the background")
+    problem = coverage(activity, window).problem
+    return run if problem is None else run.with_problem(problem)
+
+
+def pair_records(experiment: ExperimentRecord) -> list[tuple[PairProbe, RunRecord]]:
+    """The runs as they lie on disk, in the order in which they were made. Raises RecordError."""
+    return [
+        (read_part(PairProbe, {_RENAMED.get(name, name): value for name, value in entry.probe.items()}, "trial"),
+         read_record(entry.directory))
+        for entry in experiment.trials
+    ]  # fmt: skip
+
+
+_RENAMED = {"side": "arm", "number": "pair"}
+"""As older comparisons called them."""
