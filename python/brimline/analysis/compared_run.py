@@ -14,6 +14,18 @@ from brimline.analysis.finding import Standing
 from brimline.analysis.latency import Latency
 from brimline.analysis.lateness import LAG_CHECK, LAG_SHARE_SPOILS, LAG_SHARE_TOLD
 from brimline.analysis.loads import main_load
+from brimline.analysis.metrics import (
+    METRIC_KEYS,
+    METRIC_QUANTILES,
+    SERVER_CPU,
+    Known,
+    LoadKind,
+    Metric,
+    clock_of,
+    metrics,
+    operations_of,
+    run_figures,
+)
 from brimline.analysis.never_completed import due_buckets
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.unsent import not_begun
@@ -22,25 +34,22 @@ from brimline.record.model import Environment, RunRecord, Summary
 from brimline.stats.quantile_interval import Buckets, merge_buckets
 from brimline.stats.quantile_shift import QUANTILES
 from brimline.stats.ratio import Interval
-from brimline.wording import message
 
-LoadKind = Literal["closed loop", "open loop", "load", "null target"]
-"""What a run's figures are figures of; runs of different kinds can't be compared."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Metric:
-    """A figure that runs have. `decides`: it has a say in the overall verdict; the others explain.
-
-    `absolute`: compared by difference and not by ratio, because it may be 0.
-    """
-
-    key: str
-    label: str
-    unit: Literal["ops/s", "documents/s", "ns", "share"]
-    higher_is_better: bool
-    decides: bool
-    absolute: bool = False
+__all__ = [
+    "METRIC_KEYS",
+    "METRIC_QUANTILES",
+    "SERVER_CPU",
+    "ComparedRun",
+    "LoadKind",
+    "Metric",
+    "Totals",
+    "clock_of",
+    "compared_run",
+    "lag_shares",
+    "load_kind",
+    "metrics",
+    "record_figures",
+]
 
 
 Noun = Literal["run", "search", "import"]
@@ -111,6 +120,7 @@ class ComparedRun:
     totals: Totals | None = None
     unsent: str = ""
     lag_shares: Mapping[float, float] = field(default_factory=dict)
+    operations: tuple[str, ...] = ()
 
     def spoilt(self, quantile: float) -> bool:
         """Whether lag of the generator may be most of the response time at `quantile`."""
@@ -125,48 +135,6 @@ class ComparedRun:
         return replace(self, problems=(*self.problems, problem))
 
 
-THROUGHPUT = Metric(key="throughput", label="Throughput", unit="ops/s", higher_is_better=True, decides=True)
-DOCUMENTS = Metric(key="throughput", label="Throughput", unit="documents/s", higher_is_better=True, decides=True)
-ERRORS = Metric(key="errors", label="Error rate", unit="share", higher_is_better=False, decides=True, absolute=True)
-CLIENT_CPU = Metric(
-    key="client_cpu", label="Client CPU per operation", unit="ns", higher_is_better=False, decides=False
-)
-SERVER_CPU = Metric(
-    key="server_cpu", label="Server CPU per operation", unit="ns", higher_is_better=False, decides=False
-)
-_QUANTILES = (("p50", 0.5, True), ("p95", 0.95, True), ("p99", 0.99, True), ("p99.9", 0.999, False))
-"""Name, quantile, and whether it has a say in the overall verdict."""
-
-
-METRIC_QUANTILES = {name: quantile for name, quantile, _ in _QUANTILES}
-"""The quantiles that are metrics, by their key."""
-_CLOCK_LABELS = {"service": "Service {quantile}", "response": "Response {quantile}"}
-METRIC_KEYS = ("throughput", *(name for name, _, _ in _QUANTILES), "errors", "client_cpu", "server_cpu")
-"""The keys of all metrics, as users name them."""
-
-
-def metrics(kind: LoadKind) -> tuple[Metric, ...]:
-    """The metrics of runs of this kind, in the order in which they are shown."""
-    clock = clock_of(kind)
-    latencies = [
-        Metric(
-            key=name,
-            label=message(_CLOCK_LABELS[clock], quantile=name),
-            unit="ns",
-            higher_is_better=False,
-            decides=decides,
-        )
-        for name, _, decides in _QUANTILES
-    ]
-    first = DOCUMENTS if kind == "load" else THROUGHPUT
-    return (first, *latencies, ERRORS, CLIENT_CPU, SERVER_CPU)
-
-
-def clock_of(kind: LoadKind) -> Literal["service", "response"]:
-    """The clock that tells most about runs of this kind; a closed loop has service time only."""
-    return "response" if kind == "open loop" else "service"
-
-
 def compared_run(
     record: RunRecord, *, not_asked: frozenset[str] = frozenset(), observation: Observation | None = None
 ) -> ComparedRun:
@@ -175,7 +143,7 @@ def compared_run(
     `observation` is that of the record, where it was made already.
     """
     observation = observe(record) if observation is None else observation
-    kind = _kind(record)
+    kind = load_kind(record)
     clock = clock_of(kind)
     distribution = merge_buckets(list(due_buckets(main_load(record), clock).values()))
     latency = observation.response if clock == "response" else observation.service
@@ -191,7 +159,7 @@ def compared_run(
         kind=kind,
         metrics=metrics(kind),
         started_ns=summary.get("started_unix_ns") if summary else None,
-        figures=_figures(record, observation, latency, kind, shares),
+        figures={key: each.value for key, each in record_figures(record, observation).items()},
         distribution=distribution,
         bounds=_bounds(latency),
         problems=_problems(observation, not_asked),
@@ -200,10 +168,12 @@ def compared_run(
         totals=None if summary is None else _totals(summary, not_begun(record)),
         unsent=observation.unsent,
         lag_shares=shares,
+        operations=operations_of(observation),
     )
 
 
-def _kind(record: RunRecord) -> LoadKind:
+def load_kind(record: RunRecord) -> LoadKind:
+    """What the figures of a run are figures of."""
     if record.plan.target.kind == "null":
         return "null target"
     if record.plan.work.kind == "load":
@@ -241,37 +211,15 @@ def lag_shares(observation: Observation) -> dict[float, float]:
     return {quantile: share for quantile, share in known.items() if share >= LAG_SHARE_TOLD}
 
 
-def _figures(
-    record: RunRecord,
-    observation: Observation,
-    latency: Latency | None,
-    kind: LoadKind,
-    lag_shares: Mapping[float, float],
-) -> dict[str, float]:
-    throughput = observation.throughput_ops_per_s
-    known: dict[str, float | None] = {
-        "throughput": _documents_per_s(record) if kind == "load" else throughput,
-        **_quantiles(latency, lag_shares),
-        "errors": observation.error_rate,
-        "client_cpu": observation.client_cpu_ns_per_op,
-        "server_cpu": _server_cpu_ns_per_op(observation),
-    }
-    return {key: float(value) for key, value in known.items() if value is not None}
-
-
-def _quantiles(latency: Latency | None, lag_shares: Mapping[float, float]) -> dict[str, float]:
-    """Those with enough operations beyond them to be figures and not bounds, all of which completed up to them.
-
-    Without those that are more the generator's than the server's.
-    """
-    if latency is None:
-        return {}
-    intervals = {
-        name: latency.quantiles[quantile]
-        for name, quantile in METRIC_QUANTILES.items()
-        if lag_shares.get(quantile, 0.0) < LAG_SHARE_SPOILS
-    }
-    return {name: float(each.value_ns) for name, each in intervals.items() if each.enough}
+def record_figures(record: RunRecord, observation: Observation) -> dict[str, Known]:
+    """By metric key; a load's throughput is that of its documents."""
+    kind = load_kind(record)
+    known = run_figures(observation, kind)
+    if kind != "load":
+        return known
+    documents = _documents_per_s(record)
+    del known["throughput"]
+    return known if documents is None else {"throughput": Known(documents), **known}
 
 
 def _bounds(latency: Latency | None) -> dict[float, int | None]:
@@ -280,11 +228,6 @@ def _bounds(latency: Latency | None) -> dict[float, int | None]:
         return {}
     intervals = [latency.quantiles[each] for each in QUANTILES]
     return {each.quantile: each.low_ns for each in intervals if not each.is_figure}
-
-
-def _server_cpu_ns_per_op(observation: Observation) -> float | None:
-    used, throughput = observation.server.server_cpus_used, observation.throughput_ops_per_s
-    return None if used is None or not throughput else used * 1e9 / throughput
 
 
 def _documents_per_s(record: RunRecord) -> float | None:

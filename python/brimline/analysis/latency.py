@@ -7,6 +7,8 @@ from typing import cast
 from brimline.analysis.never_completed import due_buckets, waited
 from brimline.record.batches import batch_numbers
 from brimline.record.model import Clock, Histogram, RunRecord, step_clock
+from brimline.stats.batch_means import ratio_interval
+from brimline.stats.estimate import Estimate
 from brimline.stats.quantile_interval import (
     Buckets,
     QuantileInterval,
@@ -28,7 +30,8 @@ class Latency:
     Quantiles are of all that was due in the window, those `p…_ns` None where they lie among the `missing`: what never
     completed, and is taken for slower than all that did. `count`, least, mean and most are of what completed, and so is
     `completed_p99_ns`: how slow the survivors were, which is no figure of the run. `oldest_missing_ns` is how long the
-    oldest of the missing had waited at least when the run ended.
+    oldest of the missing had waited at least when the run ended. `mean` is the mean of what completed with its interval
+    from stretches of time; None where there are too few of them.
     """
 
     count: int
@@ -39,6 +42,7 @@ class Latency:
     completed_p99_ns: int
     quantiles: Mapping[float, QuantileInterval]
     oldest_missing_ns: int = 0
+    mean: Estimate | None = None
 
     @property
     def p50(self) -> QuantileInterval:
@@ -117,17 +121,26 @@ def _latency(
     buckets: Buckets, quantiles: Sequence[float], *, batches: Sequence[Buckets], waited: Buckets, seed: int
 ) -> Latency:
     completed = without_never(buckets)
-    count = sum(each for _, each in completed)
+    count = _count(completed)
     return Latency(
         count=count,
-        missing=sum(each for _, each in buckets) - count,
+        missing=_count(buckets) - count,
         min_ns=completed[0][0],
-        mean_ns=sum(value * each for value, each in completed) / count,
+        mean_ns=_sum(completed) / count,
         max_ns=completed[-1][0],
         completed_p99_ns=quantile_of(completed, 0.99),
         quantiles=quantile_intervals(buckets, quantiles, batches=batches, waited=waited, seed=seed),
         oldest_missing_ns=waited[-1][0] if waited else 0,
+        mean=ratio_interval([_sum(each) for each in batches], [_count(each) for each in batches], unit="ns"),
     )
+
+
+def _sum(buckets: Buckets) -> float:
+    return float(sum(value * each for value, each in buckets))
+
+
+def _count(buckets: Buckets) -> int:
+    return sum(each for _, each in buckets)
 
 
 def part_latency(record: RunRecord, operation: str, part: str) -> Latency | None:

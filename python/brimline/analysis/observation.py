@@ -18,6 +18,7 @@ from brimline.analysis.server_window import ServerWindow
 from brimline.analysis.silence import Silence, longest_silence
 from brimline.analysis.steady import SteadyState, counted, steady_state
 from brimline.analysis.unsent import places_kept_unsent, server_gone_ns
+from brimline.analysis.usage import Usage, usage
 from brimline.analysis.validity import RunFigures, validity
 from brimline.analysis.window import done_in_window
 from brimline.plan.pacing import describe_load, offered_mean
@@ -90,6 +91,7 @@ class Observation:
     places_kept_unsent: bool = False
     silence: Silence | None = None
     lateness: Lateness | None = None  # of an open loop against a server
+    usage: Usage = field(default_factory=Usage)
 
     def lag_effect(self, operation: str | None, quantile: float) -> LagEffect | None:
         """What lag of the generator makes of a response time; None where it makes nothing, or isn't its own."""
@@ -218,6 +220,7 @@ def observe(
         places_kept_unsent=places_kept_unsent(main, held_back_share),
         silence=longest_silence(record),
         lateness=late,
+        usage=usage(intervals, done_in_window(record), watched, measured_s=measured_s),
     )
 
 

@@ -1,6 +1,6 @@
 """Owns a result in other formats than the two that are always written: Markdown, CSV and JTL beside HTML and JSON."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
@@ -13,6 +13,7 @@ from brimline.report import html_pieces, in_language, render_json
 from brimline.report.csv_export import probes_csv, scans_csv, statistics_csv
 from brimline.report.jtl import jtl_lines
 from brimline.report.markdown import render_markdown
+from brimline.report.showing import figures_csv
 
 Format: TypeAlias = Literal["html", "md", "csv", "json", "jtl", "operations"]
 FORMATS: tuple[Format, ...] = tuple(each for each in get_args(Format) if each != "operations")
@@ -28,8 +29,17 @@ FILE_NAMES: dict[Format, str] = {
 """What a format's file is called, beside the record unless said otherwise."""
 
 
-def exported(result: Result, format: Format, *, language: str = "en") -> Iterator[str]:  # noqa: A002 - the flag's word
-    """The text of `result` in pieces. HTML and Markdown are in `language`. Raises UsageError where there is none."""
+def exported(
+    result: Result,
+    format: Format,  # noqa: A002 - the flag's word
+    *,
+    language: str = "en",
+    show: Sequence[str] = (),
+) -> Iterator[str]:
+    """The text of `result` in pieces. HTML and Markdown are in `language`. Raises UsageError where there is none.
+
+    `show`: the figures that CSV has, by name; without any, what everybody asks for.
+    """
     match format:
         case "html":
             yield from html_pieces(in_language(result.report, language))
@@ -38,7 +48,7 @@ def exported(result: Result, format: Format, *, language: str = "en") -> Iterato
         case "json":
             yield render_json(result.report)
         case "csv":
-            yield _csv(result)
+            yield figures_csv(result.report, show) if show else _csv(result)
         case "jtl":
             yield from jtl_lines(_run(result).record)
         case "operations":
@@ -49,7 +59,7 @@ def formats_of(result: Result) -> tuple[Format, ...]:
     """Those of `FORMATS` that `result` can be written in."""
     if isinstance(result, RunResult):
         return FORMATS
-    missing = {"jtl"} if _has_probes(result) or _is_scan(result) else {"jtl", "csv"}
+    missing = {"jtl"} if _has_probes(result) or _is_scan(result) or result.report.grids else {"jtl", "csv"}
     return tuple(each for each in FORMATS if each not in missing)
 
 
@@ -68,9 +78,7 @@ def _csv(result: Result) -> str:
         return probes_csv(result.report.data)
     if _is_scan(result):
         return scans_csv(result.report.data)
-    raise UsageError(
-        f"a report of kind {result.report.kind} has no CSV", hint="its figures are in --format json, its tables in md"
-    )
+    return figures_csv(result.report)
 
 
 def _run(result: Result) -> RunResult:

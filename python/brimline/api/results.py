@@ -1,9 +1,9 @@
 """Owns what a verb hands back: the record, what the analysis made of it, and the report."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
@@ -19,6 +19,7 @@ from brimline.record import ExperimentRecord, RunRecord
 from brimline.record.layout import ANALYSIS_FILE, REPORT_FILE
 from brimline.report import Report, in_language, write_html, write_json
 from brimline.report.document import FORMAT_VERSION
+from brimline.report.showing import showing
 from brimline.wording import wanted_language
 
 
@@ -80,6 +81,13 @@ class Result(Reported):
     def where_to_look(self) -> str:
         """The hint of an error about a result that is there."""
         return f"the report says more: {self.html}"
+
+    def showing(self, names: Sequence[str]) -> Self:
+        """The result with the figures of these names at the beginning of its report, such as `update.p99`.
+
+        Raises UsageError for a figure that it doesn't have.
+        """
+        return replace(self, report=showing(self.report, names)) if names else self
 
     def write(self, language: str | None = None) -> None:
         """Writes what is derived beside the record: `analysis.json` and `report.html`. Raises RecordError.

@@ -15,6 +15,7 @@ from brimline.cli.options import OutputOptions
 from brimline.cli.output import console, json_text, printing
 from brimline.errors import BrimlineError, UsageError
 from brimline.report import Report, in_language, print_report, said_in, write_html
+from brimline.report.showing import showing
 from brimline.units import parse_percentage, percentage_text
 from brimline.wording import wanted_language
 
@@ -71,7 +72,7 @@ def require_gate(junit: Path | None, *, gated: bool) -> None:
 
 def show_report(report: Report, output: OutputOptions, *, error: BrimlineError | None, html: Path | None) -> int:
     """Prints a report that was made of records, in the language asked for; raises `error` after that."""
-    language = wanted_language(output.language)
+    language, report = wanted_language(output.language), showing(report, output.figures)
     if html is not None:
         write_html(in_language(report, language), html)
     with printing():

@@ -98,7 +98,7 @@ def import_data(
         ServerOptions,
         without("null", "mariadb", "postgres", uri="Server, as mongodb://HOST:PORT[/DATABASE]; or set BRIMLINE_URI."),
     ],
-    output: opt.OutputOptions,
+    output: Annotated[opt.OutputOptions, without("show")],
     said: ImportOptions,
     *,
     _verbose: Annotated[

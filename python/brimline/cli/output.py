@@ -11,7 +11,7 @@ from rich.console import Console
 
 from brimline.cli import told
 from brimline.cli.junit import write_outcome
-from brimline.errors import BrimlineError
+from brimline.errors import BrimlineError, UsageError
 from brimline.wording import wanted_language
 
 if TYPE_CHECKING:
@@ -52,18 +52,44 @@ class _Console(Console):
 def finish(result: "Result", output: "OutputOptions", *, suite: str, closing: Sequence[str] = ()) -> int:
     """How a verb that measured ends: its outcome goes into the JUnit file that was asked for, and is shown."""
     write_outcome(result, output.junit, suite=suite)
-    return show_result(result, details=output.details, as_json=output.as_json, lang=output.language, closing=closing)
+    if not output.figures:
+        return show_result(
+            result, details=output.details, as_json=output.as_json, lang=output.language, closing=closing
+        )
+    try:
+        shown = result.showing(output.figures)
+    except UsageError as error:
+        error.hint = f"{error.hint}; what was measured is kept: brimline report {result.directory} --show …"
+        show_result(result, as_json=output.as_json, lang=output.language, closing=closing)
+        raise
+    shown.write(output.language)
+    return show_result(
+        shown, details=output.details, as_json=output.as_json, lang=output.language, closing=closing, tables=True
+    )
 
 
 def show_result(
-    result: "Result", *, as_json: bool, details: bool = False, lang: str | None = None, closing: Sequence[str] = ()
+    result: "Result",
+    *,
+    as_json: bool,
+    details: bool = False,
+    lang: str | None = None,
+    closing: Sequence[str] = (),
+    tables: bool = False,
 ) -> int:
     """Prints a result and returns its exit code; raises the result's error after what was measured is printed.
 
     A summary, or with `details` the tables; `closing` are lines behind it. `lang` is the language asked for; JSON has
-    none.
+    none. `tables`: the figures that were asked for come before the summary.
     """
-    from brimline.report import in_language, print_report, print_summary, said_in, summarised  # a load has no use for
+    from brimline.report import (  # a load has no use for them
+        in_language,
+        print_figures,
+        print_report,
+        print_summary,
+        said_in,
+        summarised,
+    )
 
     language, error = wanted_language(lang), result.error
     with printing(hint=RECORD_KEPT):
@@ -78,6 +104,8 @@ def show_result(
                     out.print(line, soft_wrap=True)
             else:
                 said = error.message if error is not None and language == "en" else ""  # errors are English
+                if tables:
+                    print_figures(in_language(result.report, language), out)
                 shown = summarised(result.report, has_hint=error is not None and bool(error.hint), said=said)
                 print_summary(
                     in_language(shown, language), out, closing=last, lines_max=LINES_MAX - _line_count(error, out.width)

@@ -64,7 +64,7 @@ def report(
     directory = find_record(record, runs_dir=runs_dir)
     if output != STDOUT or printed.as_json:
         _require_ended(directory if printed.as_json or output is None else Path(output))
-    result = open_result(directory, runs_dir=runs_dir, apdex=thresholds)
+    result = open_result(directory, runs_dir=runs_dir, apdex=thresholds).showing(printed.figures)
     if printed.as_json or (format == "html" and output is None):
         result.write(language)
         with printing():
@@ -72,9 +72,9 @@ def report(
         return 0
     formats: tuple[Format, ...] = formats_of(result) if format == "all" else (format,)
     if output == STDOUT:
-        _print(result, formats, language)
+        _print(result, formats, printed)
     else:
-        _write(result, formats, output, language)
+        _write(result, formats, output, printed)
     return 0
 
 
@@ -102,15 +102,15 @@ def _require_ended(place: Path) -> None:
         )
 
 
-def _print(result: Result, formats: tuple[Format, ...], language: str) -> None:
+def _print(result: Result, formats: tuple[Format, ...], printed: opt.OutputOptions) -> None:
     if len(formats) > 1:
         raise UsageError("all formats don't go to standard output", hint="give a directory, or one format")
     with printing():
-        for piece in exported(result, formats[0], language=language):
+        for piece in exported(result, formats[0], language=wanted_language(printed.language), show=printed.figures):
             sys.stdout.write(piece)
 
 
-def _write(result: Result, formats: tuple[Format, ...], output: str | None, language: str) -> None:
+def _write(result: Result, formats: tuple[Format, ...], output: str | None, printed: opt.OutputOptions) -> None:
     """Writes each format to its file and prints where it is. Makes the directory that several of them go to."""
     if output is not None and len(formats) > 1:
         make_directory(Path(output))
@@ -118,6 +118,6 @@ def _write(result: Result, formats: tuple[Format, ...], output: str | None, lang
         path = default_path(result, each) if output is None else Path(output)
         if output is not None and (len(formats) > 1 or path.is_dir()):
             path /= FILE_NAMES[each]
-        replace_pieces(path, exported(result, each, language=language))
+        replace_pieces(path, exported(result, each, language=wanted_language(printed.language), show=printed.figures))
         with printing():
             sys.stdout.write(f"{path}\n")

@@ -22,7 +22,7 @@ def show(
     ] = "latest",
 ) -> int:
     """Show a stored record on the terminal."""
-    result = open_result(record, runs_dir=output.runs_dir)
+    result = open_result(record, runs_dir=output.runs_dir).showing(output.figures)
     if output.as_json:
         with printing():
             sys.stdout.write(render_json(result.report))

@@ -1,13 +1,14 @@
 """Owns the closed-loop sweep: throughput over connections, its plateau and its knee."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import numpy as np
 
 from brimline.analysis.bottleneck import Bottleneck, BottleneckKind, bottleneck, generator_limits
 from brimline.analysis.finding import Standing
+from brimline.analysis.metrics import Known, figures_over
 from brimline.analysis.observation import Observation
 from brimline.execution import SoFar
 from brimline.experiments.cost import sweep_time
@@ -50,6 +51,7 @@ class SweepLevel:
     """One number of connections: mean throughput of its repeats, and their worst service time quantiles.
 
     `problems` say why the level shows nothing of the target: failed checks, or a generator that was the limit.
+    `figures` are all that its repeats have, by metric key: of all operations, and of each.
     """
 
     connections: int
@@ -59,6 +61,7 @@ class SweepLevel:
     error_rate: float
     trial_count: int
     problems: tuple[str, ...] = ()
+    figures: Mapping[str, Known] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,6 +276,7 @@ def sweep_levels(done: Sequence[Trial], *, null_ceiling_ops_per_s: float | None 
                         problem for observation in seen for problem in _problems(observation, null_ceiling_ops_per_s)
                     )
                 ),
+                figures=figures_over(seen, "closed loop"),
             )
         )
     return levels

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from brimline.report.run.view import run_report
     from brimline.report.search.view import capacity_report, detail_trial, sweep_report
     from brimline.report.summary import summarised
-    from brimline.report.terminal import print_report, print_summary
+    from brimline.report.terminal import print_figures, print_report, print_summary
     from brimline.report.view import Report
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "detail_trial",
     "html_pieces",
     "in_language",
+    "print_figures",
     "print_report",
     "print_summary",
     "render_html",
@@ -40,6 +41,7 @@ _HOMES = {
     "detail_trial": "search.view",
     "html_pieces": "html",
     "in_language": "language",
+    "print_figures": "terminal",
     "print_report": "terminal",
     "print_summary": "terminal",
     "render_html": "html",

@@ -3,10 +3,7 @@
 What isn't known is empty. Columns are added at the end, never renamed or removed.
 """
 
-import csv
-import io
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +11,8 @@ from brimline.analysis.latency import Latency
 from brimline.analysis.observation import Observation
 from brimline.analysis.step_truth import StepTruth, step_truths
 from brimline.analysis.unsent import not_begun
-from brimline.errors import on_one_line
 from brimline.record.model import RunRecord
+from brimline.report.csv_text import csv_text
 from brimline.report.jmeter_table import KB_BYTES
 from brimline.report.statistics import OperationStatistics, operation_statistics, report_clock
 from brimline.units import NS_PER_MS
@@ -100,7 +97,7 @@ def statistics_csv(record: RunRecord, observation: Observation) -> str:
     for each in kinds:
         rows.append(_statistics_row(each, clock))
         rows += [_step_row(truth, record.measured_s) for truth in truths if truth.operation == each.label]
-    return _text(RUN_COLUMNS, rows)
+    return csv_text(RUN_COLUMNS, rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,10 +124,10 @@ def probes_csv(data: Mapping[str, Any]) -> str:
     """
     factors = [factor["name"] for factor in data.get("factors", ())]
     if not factors:
-        return _text(PROBE_COLUMNS, (_probe_row(probe) for probe in data["probes"]))
+        return csv_text(PROBE_COLUMNS, (_probe_row(probe) for probe in data["probes"]))
     names = [name for name in factors if name not in PROBE_COLUMNS]
     columns = (*PROBE_COLUMNS, "block", "server", *names)
-    return _text(columns, ([*_probe_row(probe), *_level_values(probe, names)] for probe in data["probes"]))
+    return csv_text(columns, ([*_probe_row(probe), *_level_values(probe, names)] for probe in data["probes"]))
 
 
 def _level_values(probe: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
@@ -139,7 +136,7 @@ def _level_values(probe: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
 
 def scans_csv(data: Mapping[str, Any]) -> str:
     """One row per query of a scan; `data` is its report's JSON. Steady times are medians with their intervals."""
-    return _text(SCAN_COLUMNS, (_scan_row(each) for each in data["scenarios"]))
+    return csv_text(SCAN_COLUMNS, (_scan_row(each) for each in data["scenarios"]))
 
 
 def _statistics_row(row: OperationStatistics, clock: str, *, whole_run: _WholeRun | None = None) -> list[Any]:
@@ -224,26 +221,6 @@ def _scan_row(scenario: Mapping[str, Any]) -> list[Any]:
         "yes" if scenario["client_limited"] else "no",
         "; ".join(problems),
     ]
-
-
-def _text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    output = io.StringIO()
-    writer = csv.writer(output, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_safe(value) for value in row] for row in rows)
-    return output.getvalue()
-
-
-_FORMULA = re.compile(r"[\s\ufffd]*[=+\-@\u2212\uff1d\uff0b\uff0d\uff20]")
-"""How a formula begins: with one of these, typed as anybody types them, whatever blanks come before."""
-
-
-def _safe(value: Any) -> Any:
-    """Text that a spreadsheet would run as a formula is kept from it, and all text is kept on its line."""
-    if not isinstance(value, str):
-        return value
-    text = on_one_line(value)
-    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def _times_ms(latency: Latency | None) -> list[float | None]:

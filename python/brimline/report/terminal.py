@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
+from brimline.report.showing import FIGURES
 from brimline.report.sketch import LIMIT, sketched
 from brimline.report.view import Cell, Chart, Code, Fact, Facts, Report, Section, Table, Text, Tone, Verdict
 
@@ -37,7 +38,7 @@ _SHOWN_SECTIONS = (
     "background", "server-beside",
     "configuration", "warnings", "gate", "changes", "plans", "distribution", "probes", "documents", "operations",
     "steps",
-    "loads", "accounting", "errors", "validity", "bottleneck",
+    "loads", FIGURES, "accounting", "errors", "validity", "bottleneck",
     "rule", "scenarios",
     "level-differences", "best-connections", "combinations", "loading", "breakpoints",
 )  # fmt: skip
@@ -54,6 +55,13 @@ def print_report(report: Report, console: Console) -> None:
         if section.id in _SHOWN_SECTIONS or _says_of_a_series(section):
             console.print(_section(section, wide=console.width >= WIDE_COLUMNS))
     console.width = console_width
+
+
+def print_figures(report: Report, console: Console) -> None:
+    """Prints the figures that were asked for."""
+    for section in report.sections:
+        if section.id == FIGURES:
+            console.print(_section(section, wide=console.width >= WIDE_COLUMNS or not console.is_terminal))
 
 
 def print_summary(report: Report, console: Console, *, closing: Sequence[str], lines_max: int) -> None:

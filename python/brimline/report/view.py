@@ -7,9 +7,12 @@ A report is a verdict and sections; a section is a list of blocks: charts, table
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from brimline.errors import on_one_line
+
+if TYPE_CHECKING:
+    from brimline.report.grid import Grid
 
 Tone: TypeAlias = Literal["", "pass", "fail", "warn", "muted"]
 
@@ -206,6 +209,7 @@ class Report:
     footer: str
     language: str = "en"
     data: Mapping[str, Any] = field(default_factory=dict)  # the same findings with stable keys, for JSON
+    grids: Sequence["Grid"] = ()  # all figures, of which tables and charts show those that were chosen
 
 
 def _row(*words: str) -> str:

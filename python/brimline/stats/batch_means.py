@@ -6,6 +6,9 @@ import numpy as np
 
 from brimline.stats.estimate import CONFIDENCE, Estimate
 
+BATCHES_MIN = 5
+"""Batches of time below which a mean gets no interval."""
+
 
 def autocorrelation_time(series: Sequence[float]) -> float:
     """How many successive values are worth one independent value; at least 1.
@@ -52,3 +55,21 @@ def mean_interval(
     else:
         half = float(stdtrit(effective - 1, (1 + confidence) / 2) * values.std(ddof=1) / np.sqrt(effective))
     return Estimate(value=mean, low=mean - half, high=mean + half, unit=unit, confidence=confidence)
+
+
+def ratio_interval(sums: Sequence[float], counts: Sequence[int], *, unit: str) -> Estimate | None:
+    """The mean of values that were added up batch by batch, with Student's interval over batches of time.
+
+    Batches hold different numbers of values, so that the mean is a ratio of two sums, and its error that of the
+    residuals `sum - mean · count` (Cochran, "Sampling Techniques", 6.3), at their effective sample size. None below
+    `BATCHES_MIN` batches, and where they hang together so much that they are worth fewer than two.
+    """
+    if len(sums) < BATCHES_MIN or not sum(counts):
+        return None
+    mean = sum(sums) / sum(counts)
+    residuals = [total - mean * count for total, count in zip(sums, counts, strict=True)]
+    spread = mean_interval(residuals, unit=unit)
+    half = (spread.high - spread.low) / 2 * len(counts) / sum(counts)
+    if not np.isfinite(half):
+        return None
+    return Estimate(value=mean, low=max(mean - half, 0.0), high=mean + half, unit=unit)

@@ -262,11 +262,11 @@ def test_jtl_is_refused_for_an_experiment(reports: Reports, tmp_path: Path) -> N
     assert formats_of(sweep) == ("html", "md", "csv", "json")
 
 
-def test_csv_is_refused_where_there_are_no_probes(reports: Reports, tmp_path: Path) -> None:
+def test_csv_is_refused_where_there_are_no_figures(reports: Reports, tmp_path: Path) -> None:
     comparison = SweepResult.__new__(SweepResult)
-    object.__setattr__(comparison, "report", replace(reports.sweep, kind="ab", data={"metrics": []}))
+    object.__setattr__(comparison, "report", replace(reports.sweep, kind="trend", data={}, grids=()))
     object.__setattr__(comparison, "directory", tmp_path)
-    with pytest.raises(UsageError, match="a report of kind ab has no CSV"):
+    with pytest.raises(UsageError, match="a report of kind trend has no figures"):
         list(exported(comparison, "csv"))
     assert formats_of(comparison) == ("html", "md", "json")
 

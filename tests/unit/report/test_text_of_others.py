@@ -7,7 +7,7 @@ import pytest
 
 from brimline.errors import on_one_line, visible
 from brimline.execution.execute import _visible
-from brimline.report.csv_export import _text
+from brimline.report.csv_text import csv_text
 from brimline.report.view import Cell, Fact
 from brimline.servers.answers import words
 from brimline.wording import message
@@ -26,7 +26,7 @@ def test_every_way_for_a_text_to_get_in(mark: str) -> None:
     assert Cell(text=hostile).text == kept
     fact = Fact(label=hostile, value=hostile, note=hostile)
     assert (fact.label, fact.value, fact.note) == (kept, kept, kept)
-    assert next(csv.reader(io.StringIO(_text((), [[hostile]]).lstrip("\n")))) == [kept]
+    assert next(csv.reader(io.StringIO(csv_text((), [[hostile]]).lstrip("\n")))) == [kept]
 
 
 def test_own_texts_stay_as_they_are_and_can_be_translated() -> None:
@@ -39,8 +39,8 @@ def test_own_texts_stay_as_they_are_and_can_be_translated() -> None:
     "begin", ["=", "+", "-", "@", "\u2212", "\uff1d", "\uff0b", "\uff0d", "\uff20", " =", "\t=", "\n@"]
 )
 def test_no_cell_begins_as_a_formula(begin: str) -> None:
-    assert _text((), [[f"{begin}cmd()"]]).strip("\n").strip('"').startswith("'")
+    assert csv_text((), [[f"{begin}cmd()"]]).strip("\n").strip('"').startswith("'")
 
 
 def test_numbers_are_numbers() -> None:
-    assert _text((), [[-1.5, "a-b"]]).strip("\n") == "-1.5,a-b"
+    assert csv_text((), [[-1.5, "a-b"]]).strip("\n") == "-1.5,a-b"

@@ -1,6 +1,7 @@
 """Owns where what was measured goes, and in which language it is told."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -18,7 +19,7 @@ def default_runs_directory() -> Path:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordOptions(Group):
-    """Where records go, and the language of the report: "en" or "zh"."""
+    """Where records go, the language of the report ("en" or "zh"), and which figures it shows first."""
 
     title: ClassVar[str] = "Output"
 
@@ -29,6 +30,22 @@ class RecordOptions(Group):
         "--lang", "en|zh", "Language of the report; default: BRIMLINE_LANG, else en.", factory=wanted_language
     )
 
+    show: Sequence[str] = option(
+        "--show",
+        "FIGURES",
+        "Figures for tables and charts, such as update.p99,read.mean,connections; repeatable.",
+        default=(),
+    )
+
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "language", wanted_language(self.language))
+        if self.figures:
+            from brimline.analysis.metric_names import check_names  # of no use to a load, which has memory to itself
+
+            check_names(self.figures)
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The figures that are to be shown, each by its name."""
+        return tuple(name for text in self.show for part in text.split(",") if (name := part.strip()))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from brimline.analysis.compared_run import LoadKind, Metric, metrics
 from brimline.analysis.factorial import FactorRun, LevelDifference, Mean, differences, mean_of, stated_by_all
 from brimline.analysis.judged_change import CLAIMS, ChangeVerdict
+from brimline.analysis.metrics import metrics_among
 from brimline.experiments.knee import Band, Knee, Level, find_knee, recommended_band
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.vary.factors import CONNECTIONS, WORKLOAD, Factor
@@ -60,11 +61,15 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaryConclusion:
-    """All of it. `everywhere`: differences over all combinations of the other factors; `within`: at each of them."""
+    """All of it. `everywhere`: differences over all combinations of the other factors; `within`: at each of them.
+
+    `metrics` are those that levels are compared in, `every_metric` all that the combinations have figures of.
+    """
 
     ended_by: VaryEnd
     blocks: int
     metrics: tuple[Metric, ...]
+    every_metric: tuple[Metric, ...]
     cells: tuple[Cell, ...]
     everywhere: tuple[LevelDifference, ...]
     within: tuple[LevelDifference, ...]
@@ -102,11 +107,13 @@ def conclude_vary(
     within = differences(runs, design, kinds, margin=settings.margin, strata=strata, within=True) if crossed else ()
     within = tuple(each for each in within if each.factor in others)
     loading = _load_differences(settings, loads)
-    cells = tuple(_cell(settings, levels, trials, runs, kinds) for levels in settings.combinations)
+    every = metrics_among([run.figures for run in runs], "closed loop")
+    cells = tuple(_cell(settings, levels, trials, runs, every) for levels in settings.combinations)
     return VaryConclusion(
         ended_by=Vary(settings, seed).ended_by(trials),
         blocks=max((each.probe.block for each in trials), default=0),
         metrics=kinds,
+        every_metric=every,
         cells=cells,
         everywhere=everywhere,
         within=within,

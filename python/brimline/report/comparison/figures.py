@@ -10,7 +10,15 @@ from brimline.report.blocks import unsent_badge
 from brimline.report.view import Badge, Tone
 from brimline.stats.change import TELLING_SPAN_MAX, geometric_mean
 from brimline.stats.quantile_interval import quantile_of
-from brimline.units import UNKNOWN_TEXT, format_duration, format_percentage, format_rate
+from brimline.units import (
+    UNKNOWN_TEXT,
+    format_bytes,
+    format_count,
+    format_duration,
+    format_number,
+    format_percentage,
+    format_rate,
+)
 from brimline.wording import message
 
 VERDICT_TONES: dict[ChangeVerdict, Tone] = {
@@ -42,6 +50,12 @@ def metric_text(metric: Metric, value: float) -> str:
             return format_duration(value, digits=4)
         case "share":
             return format_percentage(value)
+        case "bytes":
+            return format_bytes(value, digits=4)
+        case "bytes/s":
+            return message("{size}/s", size=format_bytes(value, digits=4))
+        case "connections":
+            return format_count(round(value)) if value == round(value) else format_number(value)
         case unit:
             return format_rate(value, unit=unit, digits=4)
 

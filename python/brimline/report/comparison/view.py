@@ -26,6 +26,7 @@ from brimline.report.comparison.figures import (
     quantile_text,
     unsent_badges,
 )
+from brimline.report.comparison.grid import sides_grid
 from brimline.report.comparison.runs_table import sides_table
 from brimline.report.lint_section import linted
 from brimline.report.view import Badge, Block, Cell, Code, Column, Fact, Report, Section, Table, Text, Verdict
@@ -91,6 +92,7 @@ def comparison_report(
         sections=[section for section in sections if section.blocks],
         footer=f"brimline {brimline_version()}" + (f" · {experiment.directory.name}" if experiment else ""),
         data=comparison_document(comparison, cases, same_load),
+        grids=[sides_grid(comparison)],
     )
     return linted(report, comparison_claims(report, comparison))
 

@@ -321,7 +321,7 @@ EXPERIMENTS: Mapping[str, str] = {
     "started_at": "When it began; null where that is not known.",
     "outcome": "What its last analysis said; null where there was none.",
     "status": "`pass`, `unknown`, `warn` or `fail`.",
-    "figures": "The evidence as figures, each with its unit last.",
+    "figures": "Of a check its evidence, each figure with its unit last; of an experiment every figure of each level.",
     "workloads": "The shipped workloads.",
     "description": "What it is, in a line.",
     "topology": "The topology.",

@@ -46,7 +46,7 @@ def _part(part: Any, translator: Translator) -> Any:
             changes[field.name] = translator.say(value)
         elif isinstance(part, view.Chart) and field.name == "figure":
             changes[field.name] = _figure(value, translator)
-        else:
+        elif field.name != "grids":  # words only of what is shown of them
             changes[field.name] = _nested(value, translator)
     return replace(part, **changes)
 

@@ -2,7 +2,9 @@
 
 import shlex
 
+from brimline.analysis.compared_run import load_kind, record_figures
 from brimline.analysis.held import held
+from brimline.analysis.metrics import all_metrics, operations_of
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
 from brimline.analysis.steady import counted
@@ -15,6 +17,7 @@ from brimline.record.layout import SPEC_FILE
 from brimline.record.model import RunRecord
 from brimline.report import blocks
 from brimline.report.distribution import distribution_section
+from brimline.report.grid import Grid, GridRow
 from brimline.report.limit import limit_section
 from brimline.report.lint_section import linted
 from brimline.report.own_claims import run_claims
@@ -83,8 +86,18 @@ def run_report(
         data=run_document(
             record, observation, statistics, slo=slo, judgement=judgement, held=before_loss, truths=truths
         ),
+        grids=[_grid(record, observation)],
     )
     return linted(report, run_claims(report, record))
+
+
+def _grid(record: RunRecord, observation: Observation) -> Grid:
+    """All figures of the run, in one row."""
+    return Grid(
+        axes=(),
+        rows=[GridRow(levels=(), figures=record_figures(record, observation))],
+        metrics=all_metrics(load_kind(record), operations_of(observation)),
+    )
 
 
 def _connects(record: RunRecord) -> Facts:

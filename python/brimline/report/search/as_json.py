@@ -11,13 +11,19 @@ from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.sweep import SweepConclusion
 from brimline.record.experiment import ExperimentRecord
 from brimline.report.document import FORMAT_VERSION
+from brimline.report.grid import Grid
 from brimline.report.limit import limit_document
 from brimline.report.run.as_json import interval_document, observation_document, slo_document
 from brimline.report.search.probes import ProbeRow
+from brimline.report.showing import figures_document
 
 
 def capacity_document(
-    experiment: ExperimentRecord, rows: Sequence[ProbeRow], conclusion: CapacityConclusion, settings: CapacitySettings
+    experiment: ExperimentRecord,
+    rows: Sequence[ProbeRow],
+    conclusion: CapacityConclusion,
+    settings: CapacitySettings,
+    grids: Sequence[Grid],
 ) -> dict[str, Any]:
     """Everything that the report of a capacity search says, for machines."""
     sweep = _sweep_fields(conclusion.sweep)
@@ -66,6 +72,7 @@ def capacity_document(
         "spent_s": conclusion.spent_s,
         "unsettled": list(conclusion.unsettled),
         "sweep": sweep,
+        "figures": figures_document(grids),
         "probes": [_probe_document(row) for row in rows],
         "definitions": list(conclusion.definitions),
     }
@@ -111,13 +118,14 @@ def frontier_document(
 
 
 def sweep_document(
-    experiment: ExperimentRecord, rows: Sequence[ProbeRow], conclusion: SweepConclusion
+    experiment: ExperimentRecord, rows: Sequence[ProbeRow], conclusion: SweepConclusion, grids: Sequence[Grid]
 ) -> dict[str, Any]:
     """Everything that the report of a sweep says, for machines."""
     return {
         **_experiment_document(experiment, "sweep"),
         **_sweep_fields(conclusion),
         "bottleneck": limit_document(conclusion.bottleneck),
+        "figures": figures_document(grids),
         "probes": [_probe_document(row) for row in rows],
     }
 

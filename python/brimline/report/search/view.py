@@ -30,10 +30,12 @@ from brimline.report.run import run_sections, step_sections
 from brimline.report.run.step_sections import with_remarks
 from brimline.report.search.as_json import capacity_document, sweep_document
 from brimline.report.search.further import SEARCH_DEFINITIONS, further_facts, saturation_parts
+from brimline.report.search.grids import levels_grid, loads_grid
 from brimline.report.search.plateau_facts import plateau_facts
 from brimline.report.search.probe_charts import capacity_curve, sweep_curve
 from brimline.report.search.probe_findings import search_findings, worst_findings
 from brimline.report.search.probes import ProbeRow, probe_rows, probe_table, search_points, sweep_points
+from brimline.report.showing import figures_section
 from brimline.report.statistics import operation_statistics
 from brimline.report.view import Badge, Block, Fact, Facts, Report, Section, Text, Verdict
 from brimline.units import (
@@ -91,6 +93,7 @@ def capacity_report(
         plateau_connections=conclusion.knee_connections,
     )
     points = search_points(rows, axis=axis, limit=limit)
+    grid = loads_grid(trials, axis)
     curves = [
         capacity_curve(points, limit=limit, axis=axis, capacity=conclusion.sustained),
         sweep_chart(rows, conclusion.sweep),
@@ -116,6 +119,7 @@ def capacity_report(
             intro="In the order in which they ran. Nothing is left out.",
             blocks=[probe_table(rows)],
         ),
+        figures_section(grid),
         _why(conclusion),
         *detail_sections(detail, slo),
         blocks.checks(
@@ -137,7 +141,8 @@ def capacity_report(
         verdict=_capacity_verdict(conclusion, settings),
         sections=[section for section in sections if section.blocks],
         footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
-        data=capacity_document(experiment, rows, conclusion, settings),
+        data=capacity_document(experiment, rows, conclusion, settings, [grid]),
+        grids=[grid],
     )
     return linted(with_remarks(report, detail), probe_claims(report))
 
@@ -151,9 +156,10 @@ def sweep_report(
 ) -> Report:
     """The report of a closed-loop sweep."""
     rows = probe_rows(trials, Slo(), null_ceiling_ops_per_s=None, plateau_connections=conclusion.knee_connections)
-    curve = sweep_chart(rows, conclusion)
+    curve, grid = sweep_chart(rows, conclusion), levels_grid(conclusion, trials)
     sections = [
         Section(id="curve", title="Load, throughput, latency", short="Curve", blocks=[curve] if curve else []),
+        figures_section(grid),
         Section(id="probes", title="Every probe", short="Probes", blocks=[probe_table(rows)]),
         Section(
             id="bottleneck",
@@ -175,7 +181,8 @@ def sweep_report(
         verdict=_sweep_verdict(conclusion),
         sections=[section for section in sections if section.blocks],
         footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
-        data=sweep_document(experiment, rows, conclusion),
+        data=sweep_document(experiment, rows, conclusion, [grid]),
+        grids=[grid],
     )
     return linted(with_remarks(report, detail), probe_claims(report))
 

@@ -10,7 +10,9 @@ from brimline.experiments.vary.order import VaryLoad, VarySettings, VaryTrial
 from brimline.record.experiment import ExperimentRecord
 from brimline.report.comparison.figures import unit_ending
 from brimline.report.document import FORMAT_VERSION
+from brimline.report.grid import Grid
 from brimline.report.run.as_json import interval_document, observation_document
+from brimline.report.showing import figures_document
 
 
 def vary_document(
@@ -19,6 +21,7 @@ def vary_document(
     loads: Sequence[VaryLoad],
     conclusion: VaryConclusion,
     settings: VarySettings,
+    grids: Sequence[Grid] = (),
 ) -> dict[str, Any]:
     """The JSON of a factor sweep. `probes` are its runs, with their levels."""
     names = [factor.name for factor in settings.factors]
@@ -39,6 +42,7 @@ def vary_document(
         "margin": settings.margin,
         "blocks": conclusion.blocks,
         "combinations": [_cell_document(each, names, conclusion.metrics) for each in conclusion.cells],
+        "figures": figures_document(grids),
         "differences": [_difference_document(each) for each in conclusion.everywhere],
         "differences_within": [_difference_document(each) for each in conclusion.within],
         "curves": [_curve_document(each, names) for each in conclusion.curves],

@@ -14,10 +14,12 @@ from brimline.report.comparison.figures import VERDICT_TONES
 from brimline.report.lint_section import linted
 from brimline.report.search.probe_findings import worst_findings
 from brimline.report.search.view import command, identity
+from brimline.report.showing import figures_section
 from brimline.report.vary.as_json import vary_document
 from brimline.report.vary.charts import factor_charts
 from brimline.report.vary.claims import vary_claims
 from brimline.report.vary.databases import database_blocks, durability_remark, remarked
+from brimline.report.vary.grid import combinations_grid
 from brimline.report.vary.tables import (
     combinations_table,
     curves_table,
@@ -83,7 +85,7 @@ def vary_report(
 ) -> Report:
     """The report of a factor sweep. `environment` is that of its first run."""
     counted = any(trial.counts for trial in trials)
-    remark = durability_remark(settings, trials)
+    remark, grid = durability_remark(settings, trials), combinations_grid(conclusion, settings)
     sections = [
         Section(
             id="level-differences",
@@ -104,6 +106,7 @@ def vary_report(
                 blocks=_charts(conclusion, settings, connections=False)),
         Section(id="combinations", title="Every combination", short="Combinations",
                 blocks=[combinations_table(conclusion, settings), *_present(_within(conclusion))] if trials else []),
+        figures_section(grid),
         Section(id="databases", title="What the databases promise and take", short="Databases",
                 blocks=database_blocks(settings, trials)),
         Section(id="plans", title="Plans that differ", short="Plans", blocks=plans_blocks(trials, settings)),
@@ -128,7 +131,8 @@ def vary_report(
         verdict=_verdict(conclusion, settings, trials),
         sections=[remarked(section, remark) for section in sections if section.blocks],
         footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
-        data=vary_document(experiment, trials, loads, conclusion, settings),
+        data=vary_document(experiment, trials, loads, conclusion, settings, [grid]),
+        grids=[grid],
     )
     return linted(report, vary_claims(report))
 

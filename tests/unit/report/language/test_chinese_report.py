@@ -63,7 +63,7 @@ def _words(value: Any) -> Iterator[str]:
             inner = getattr(value, field.name)
             if field.name in named:
                 yield inner
-            elif not isinstance(inner, Mapping):
+            elif not isinstance(inner, Mapping) and field.name != "grids":
                 yield from _words(inner)
     elif isinstance(value, list | tuple):
         for each in value:

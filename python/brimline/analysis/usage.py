@@ -1,0 +1,55 @@
+"""Owns what a run held open and moved in its measured window: connections, memory, operations and bytes a second."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from brimline.analysis.server_window import ServerWindow
+from brimline.record.model import IntervalRow, OperationRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic:
+    """What was done in the window, a second: operations that were answered, and bytes as the client saw them."""
+
+    answered_per_s: float
+    received_bytes_per_s: float
+    sent_bytes_per_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What was held at most, and moved. None: the monitor didn't see it.
+
+    `client_connections` are the workload's own; `server_connections` all that the server had, those that watch it and
+    its own too. `traffic` is by operation, of all together under None.
+    """
+
+    client_connections: int | None = None
+    server_connections: float | None = None
+    server_memory_bytes: float | None = None
+    traffic: Mapping[str | None, Traffic] = field(default_factory=dict)
+
+
+def usage(
+    intervals: Sequence[IntervalRow], operations: Sequence[OperationRow], server: ServerWindow, *, measured_s: float
+) -> Usage:
+    """What the measured `intervals`, the `operations` done in them and the server's rows say."""
+    kinds: list[str | None] = [None, *sorted({row["operation"] for row in operations})] if operations else []
+    return Usage(
+        client_connections=max((row["connections_up"] for row in intervals), default=None),
+        server_connections=server.highest("connections"),
+        server_memory_bytes=server.highest("resident_bytes"),
+        traffic={
+            kind: _traffic([row for row in operations if kind in (None, row["operation"])], measured_s)
+            for kind in kinds
+            if measured_s
+        },
+    )
+
+
+def _traffic(rows: Sequence[OperationRow], measured_s: float) -> Traffic:
+    return Traffic(
+        answered_per_s=sum(row["ok"] + row["miss"] for row in rows) / measured_s,
+        received_bytes_per_s=sum(row["bytes_in"] for row in rows) / measured_s,
+        sent_bytes_per_s=sum(row["bytes_out"] for row in rows) / measured_s,
+    )

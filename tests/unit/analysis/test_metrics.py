@@ -1,0 +1,119 @@
+"""The table of figures: kinds of metric by operation, and how people name them."""
+
+import numpy as np
+import pytest
+
+from brimline.analysis.metric_names import check_names, chosen, metric_key
+from brimline.analysis.metrics import all_metrics, figures_over, metrics_among, run_figures
+from brimline.analysis.observation import observe
+from brimline.errors import UsageError
+from brimline.stats.batch_means import ratio_interval
+
+from .records import MS, S, operation_row, run_record
+
+OPERATIONS = ("read", "update")
+
+
+def observed(*, reads: int = 800, updates: int = 200):
+    rows = [
+        operation_row(second, operation=name, sent=count, ok=count, bytes_out=100 * count, bytes_in=1000 * count)
+        for second in range(1, 11)
+        for name, count in (("read", reads), ("update", updates))
+    ]
+    server = [
+        {"at_ns": at * S, "connections": 9 + at, "resident_bytes": at * 1_000_000, "server_cpu_ns": at * S // 2}
+        for at in (2, 6, 11)
+    ]
+    return observe(run_record(rate=None, operations=rows, server=server))
+
+
+def test_each_operation_has_its_own_figures() -> None:
+    figures = run_figures(observed(), "closed loop")
+    assert figures["read.throughput"].value == pytest.approx(800)
+    assert figures["update.throughput"].value == pytest.approx(200)
+    assert figures["received"].value == pytest.approx(1_000_000)
+    assert figures["update.sent"].value == pytest.approx(20_000)
+    assert figures["read.errors"].value == 0.0
+
+
+def test_connections_memory_and_cpu_are_the_windows() -> None:
+    figures = run_figures(observed(), "closed loop")
+    assert figures["server_connections"].value == 20  # the most that the monitor saw
+    assert figures["memory"].value == 11_000_000
+    assert figures["server_cpu"].value == pytest.approx(0.5 * S / 1000)
+
+
+def test_repeats_have_the_figures_that_all_of_them_have() -> None:
+    few, more = observed(), observed(reads=1000)
+    over = figures_over([few, more], "closed loop")
+    assert over["read.throughput"].value == pytest.approx(900)
+    low, high = over["read.throughput"].low, over["read.throughput"].high
+    assert low is not None and high is not None and low < 800 and high > 1000
+    assert figures_over([few], "closed loop") == run_figures(few, "closed loop")
+    assert figures_over([], "closed loop") == {}
+
+
+def test_a_metric_is_called_as_people_say_it_or_as_it_stands_in_json() -> None:
+    for metric in all_metrics("closed loop", OPERATIONS):
+        assert metric_key(metric.key) == metric_key(metric.document_key) == metric.key
+    assert metric_key("update.service_p99_ns") == metric_key("update.p99_ns") == "update.p99"
+    assert metric_key("read.p99.9") == "read.p99.9"
+    assert metric_key("nonsense") is None
+    known = all_metrics("open loop", OPERATIONS)
+    assert [each.document_key for each in chosen(["update.p95", "read.mean", "connections", "update.p95"], known)] == [
+        "update.response_p95_ns",
+        "read.response_mean_ns",
+        "client_connections",
+    ]
+
+
+def test_the_operations_are_read_from_the_keys_of_figures() -> None:
+    found = metrics_among([{"throughput": 1.0, "my step.p99.9": 2.0}, {"read.mean": 1.0}], "closed loop")
+    assert {each.operation for each in found} == {None, "my step", "read"}
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("updte.p99", "update.p99"),
+        ("update.p98", "update.p99"),
+        ("scan.mean", "read.mean"),
+        ("conections", "connections"),
+        ("read.connections", "connections"),
+    ],
+)
+def test_an_unknown_figure_is_one_error_with_those_that_are_near(name: str, near: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        check_names([name], OPERATIONS)
+    assert name in caught.value.message
+    assert caught.value.hint is not None
+    told, _, every = caught.value.hint.partition("there are ")
+    assert near in (told or every)
+    with pytest.raises(UsageError):
+        chosen([name], all_metrics("closed loop", OPERATIONS))
+
+
+def test_any_operation_is_taken_where_those_of_the_workload_are_not_known() -> None:
+    check_names(["anything.p99", "p99.9", "memory"])
+    with pytest.raises(UsageError):
+        check_names(["p98"])
+
+
+def test_the_interval_of_a_mean_holds_it_where_values_hang_together_in_time() -> None:
+    """Each batch shares a disturbance: an interval from single values would be many times too narrow."""
+    rng, held, runs = np.random.default_rng(1), 0, 300
+    for _ in range(runs):
+        counts = rng.integers(50, 150, size=30)
+        shared = rng.normal(0, 0.2, size=30)
+        sums = [float(each) for each in counts * (1.0 + shared) + rng.normal(0, 0.1, size=30) * counts**0.5]
+        found = ratio_interval(sums, [int(each) for each in counts], unit="ns")
+        assert found is not None
+        held += found.low <= 1.0 <= found.high
+    assert 0.90 <= held / runs <= 0.98
+
+
+def test_a_mean_of_few_batches_has_no_interval() -> None:
+    assert ratio_interval([MS] * 4, [1] * 4, unit="ns") is None
+    assert ratio_interval([], [], unit="ns") is None
+    equal = ratio_interval([10.0] * 8, [5] * 8, unit="ns")
+    assert equal is not None and equal.low == equal.value == equal.high == 2.0
