@@ -1,6 +1,7 @@
 """Runs on MariaDB and PostgreSQL: data loaded and proved, counts that agree, data put back, and what is refused."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -215,6 +216,83 @@ def test_what_operations_change_is_put_back(brimline_cli: CommandLine, here: Sql
     assert abs(rows(here, "SELECT SUM(total) FROM orders")[0][0] - total[0][0]) < 2, "all but the one operation"
     assert "was put back from its copy" in second.stderr
     assert evidence(first, "opcounters")[0] == "pass", evidence(first, "opcounters")
+
+
+def test_a_load_that_did_not_end_goes_on(brimline_cli: CommandLine, here: SqlServer) -> None:
+    """Of one that was cut short rows are missing within and at the end; what is there stays as it is."""
+    words = ("load", "ycsb-c", "--uri", here.uri(DATABASE), "--records", str(RECORDS))
+    assert brimline_cli.run(*words).exit_code == 0
+    keys = sorted(row[0] for row in rows(here, "SELECT ycsb_key FROM usertable"))
+    gone = [*keys[10:40], *keys[-50:]]
+    with here.client(DATABASE) as client:
+        client.change(f"DELETE FROM usertable WHERE ycsb_key IN ({', '.join(repr(key) for key in gone)})")
+        client.change("UPDATE usertable SET field0 = 'stays'")
+    _unfinished(here, "usertable")
+
+    unready = run(brimline_cli, here, "ycsb-c", "--records", str(RECORDS))
+    resumed = brimline_cli.run(*words, "--resume", "--json")
+    again = brimline_cli.run(*words, "--resume", "--json")
+
+    assert unready.exit_code == 2
+    assert resumed.exit_code == 0, resumed.stderr
+    assert f"{RECORDS - 80} of {RECORDS} rows of {DATABASE}.usertable are there already" in resumed.stderr
+    assert resumed.json()["document_count"] == RECORDS
+    assert rows(here, "SELECT COUNT(*) FROM usertable WHERE field0 = 'stays'") == [(RECORDS - 80,)]
+    assert again.exit_code == 0, again.stderr
+
+
+def test_a_load_whose_indexes_were_begun_begins_anew(brimline_cli: CommandLine, here: SqlServer, shop: Path) -> None:
+    words = ("load", shop, "--uri", here.uri(DATABASE))
+    assert brimline_cli.run(*words).exit_code == 0
+    with here.client(DATABASE) as client:
+        client.change("DELETE FROM orders WHERE total > 250")
+    _unfinished(here, "orders")
+
+    resumed = brimline_cli.run(*words, "--resume")
+
+    assert resumed.exit_code == 0, resumed.stderr
+    assert f"the indexes of {DATABASE}.orders were begun: it is loaded anew" in resumed.stderr
+    assert rows(here, "SELECT COUNT(*) FROM orders_items") == [(400,)]
+
+
+def test_what_a_killed_run_changed_is_put_back(brimline_cli: CommandLine, here: SqlServer, shop: Path) -> None:
+    """Such a run could not note what it left; where a row is under no key of brimline's, the table stays."""
+    first = run(brimline_cli, here, shop, "--data", "load", "--operations", "20")
+    _rewrite(here, "orders", lambda manifest: manifest.pop("left_ids"))
+    second = run(brimline_cli, here, shop, "--operations", "20")
+    _rewrite(here, "orders", lambda manifest: manifest.pop("left_ids"))
+    with here.client(DATABASE) as client:
+        names = [name for name in client.named_rows("SELECT * FROM orders LIMIT 1")[0] if name != "id"]
+        client.change(
+            f"INSERT INTO orders (id, {', '.join(names)}) SELECT 'mine', {', '.join(names)} FROM orders LIMIT 1"
+        )
+    third = run(brimline_cli, here, shop, "--operations", "20")
+
+    assert first.exit_code in (0, 4), first.stderr
+    assert second.exit_code in (0, 4), second.stderr
+    assert "was put back from its copy" in second.stderr
+    assert third.exit_code == 2, third.stderr
+    assert "may hold rows that brimline did not load" in third.stderr
+    assert rows(here, "SELECT COUNT(*) FROM orders WHERE id = 'mine'") == [(1,)]
+
+
+def _unfinished(server: SqlServer, table: str) -> None:
+    """Makes the manifest that of a load that was cut short."""
+
+    def begin(manifest: dict[str, Any]) -> None:
+        manifest.update(state="loading", count=None, loaded_at=None)
+        manifest.pop("collection_uuid", None)
+
+    _rewrite(server, table, begin)
+
+
+def _rewrite(server: SqlServer, table: str, change: Callable[[dict[str, Any]], object]) -> None:
+    dialect = DIALECTS[server.protocol]
+    with server.client(DATABASE) as client:
+        ((text,),) = client.rows(f"SELECT document FROM brimline_manifest WHERE name = '{table}'")
+        document = json.loads(text)
+        change(document["manifest"])
+        client.change(dialect.write_manifest, table, json.dumps(document))
 
 
 def test_what_has_no_copy_any_more_is_loaded_again(brimline_cli: CommandLine, here: SqlServer, shop: Path) -> None:

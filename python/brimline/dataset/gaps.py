@@ -39,15 +39,25 @@ def find_gaps(database: DataDatabase, manifest: Manifest, *, plan_json: str, loo
         UsageError: a document under one of the keys is not the one that was loaded, or there are too many gaps.
         TargetError: the server doesn't answer or refuses.
     """
-    gaps: list[range] = []
-    present_count = 0
-    for chunk in chunks(manifest.records.start, manifest.records.stop):
+
+    def which_are_there(chunk: range) -> Sequence[bool]:
         look_up()
         there = _which_are_there(database, manifest.collection, plan_json, chunk)
         present = [index for index, is_there in zip(chunk, there, strict=True) if is_there]
-        present_count += len(present)
         for index in {*present[:1], *present[-1:]}:
             _require_ours(database, manifest.collection, plan_json, index)
+        return there
+
+    return gaps_in(manifest.records, which_are_there, name=f"{database.name}.{manifest.collection}")
+
+
+def gaps_in(records: range, which_are_there: Callable[[range], Sequence[bool]], *, name: str) -> Gaps:
+    """The gaps among `records`, by asking for ten thousand at once. Raises UsageError: there are too many."""
+    gaps: list[range] = []
+    present_count = 0
+    for chunk in chunks(records.start, records.stop):
+        there = which_are_there(chunk)
+        present_count += sum(there)
         for gap in _runs_of_missing(chunk, there):
             if gaps and gaps[-1].stop == gap.start:
                 gaps[-1] = range(gaps[-1].start, gap.stop)
@@ -55,7 +65,7 @@ def find_gaps(database: DataDatabase, manifest: Manifest, *, plan_json: str, loo
                 gaps.append(gap)
         if len(gaps) > GAPS_MAX:
             raise UsageError(
-                f"documents are missing in more than {GAPS_MAX} places of {database.name}.{manifest.collection}",
+                f"records are missing in more than {GAPS_MAX} places of {name}",
                 hint="load anew without --resume, with --drop where the documents may go",
             )
     return Gaps(missing=tuple(gaps), present_count=present_count)

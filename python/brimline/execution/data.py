@@ -140,8 +140,14 @@ def replace_collection(replacement: dataset.Replacement, context: RunContext) ->
 def _to_resume(database: DataDatabase, wanted: WantedData) -> Inspection:
     """What is there of the data: nothing, a part, or all. Raises UsageError when it is something else."""
     found = dataset.inspect(database, wanted.manifest)
+    require_resumable(found)
+    return found
+
+
+def require_resumable(found: Inspection) -> None:
+    """Raises UsageError where there is neither a part of a load, nor all of it, nor nothing."""
     if found.state in (State.ABSENT, State.UNFINISHED, State.READY):
-        return found
+        return
     raise UsageError(
         f"there is no load to go on with: {found.explanation}",
         hint="load anew without --resume, with --drop where the documents may go",

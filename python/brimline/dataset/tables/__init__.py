@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from brimline.dataset.tables.copy import drop_copy, has_copy, make_copy, put_copy_back
 from brimline.dataset.tables.inspection import TableInspection, inspect_table, require_ours
+from brimline.dataset.tables.keys import KeysOf, count_known, find_missing, is_being_indexed
 from brimline.dataset.tables.store import DIALECTS, Store
 from brimline.dataset.tables.table import complete, delete_keys, make_empty, without_new_records
 from brimline.plan.targets import SqlTarget
@@ -20,13 +21,17 @@ def open_store(where: TargetUri, target: SqlTarget) -> Iterator[Store]:
 
 
 __all__ = [
+    "KeysOf",
     "Store",
     "TableInspection",
     "complete",
+    "count_known",
     "delete_keys",
     "drop_copy",
+    "find_missing",
     "has_copy",
     "inspect_table",
+    "is_being_indexed",
     "make_copy",
     "make_empty",
     "open_store",

@@ -1,5 +1,6 @@
 """Owns the look before a run: whether a table holds the data that the plan expects, and whose it is."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from brimline.dataset.inspection import Inspection, State, judge
@@ -50,10 +51,13 @@ def inspect_table(store: Store, table: SqlTable, wanted: Manifest) -> TableInspe
     return TableInspection(found=found, stored=stored, is_same=is_same)
 
 
-def require_ours(store: Store, table: SqlTable, looked: TableInspection) -> None:
+def require_ours(
+    store: Store, table: SqlTable, looked: TableInspection, *, count_known: Callable[[], int] | None = None
+) -> None:
     """Raises UsageError where a table, which is to be dropped, isn't known to hold brimline's rows alone.
 
-    What a load that did not end left is, and what the last run left where no row came or went since.
+    What a load that did not end left is, and what the last run left where no row came or went since. Of a run that was
+    killed `count_known` says how many rows are under keys that only brimline makes: where all are, they are its own.
     """
     if looked.found.state is State.ABSENT:
         return
@@ -64,6 +68,9 @@ def require_ours(store: Store, table: SqlTable, looked: TableInspection) -> None
         manifest = stored.manifest
         known = {"complete": manifest.count, "changed": _left(manifest)}.get(manifest.state)
         if manifest.state == "loading" or known == looked.found.document_count:
+            return
+        was_killed = manifest.state == "changed" and manifest.left_ids is None
+        if was_killed and count_known is not None and count_known() == looked.found.document_count:
             return
         message = f"{name} was changed since brimline loaded it, and may hold rows that brimline did not load"
     raise UsageError(message, hint="name another database in the workload, or give --drop to have it replaced")

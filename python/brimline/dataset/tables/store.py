@@ -22,6 +22,7 @@ class TableDialect:
     name: Dialect
     tables: str
     identity: str
+    indexes: str
     make_manifests: str
     write_manifest: str
     copy: tuple[str, str]
@@ -37,6 +38,10 @@ _MYSQL: Final = TableDialect(
     name="mysql",
     tables="SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = %s",
     identity=("SELECT create_time FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = %s"),
+    indexes=(
+        "SELECT index_name FROM information_schema.statistics "
+        "WHERE table_schema = DATABASE() AND table_name = %s AND index_name <> 'PRIMARY'"
+    ),
     make_manifests=(
         f"CREATE TABLE IF NOT EXISTS {MANIFEST_COLLECTION} (name VARCHAR(64) COLLATE utf8mb4_bin PRIMARY KEY, "
         "document LONGTEXT NOT NULL) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4"
@@ -50,6 +55,7 @@ _POSTGRES: Final = TableDialect(
     name="postgres",
     tables="SELECT relname FROM pg_class WHERE oid = to_regclass(quote_ident($1))",
     identity="SELECT to_regclass(quote_ident($1))::oid",
+    indexes="SELECT 1 FROM pg_index WHERE indrelid = to_regclass(quote_ident($1)) AND NOT indisprimary",
     make_manifests=(
         f"CREATE TABLE IF NOT EXISTS {MANIFEST_COLLECTION} (name TEXT PRIMARY KEY, document TEXT NOT NULL)"
     ),
@@ -92,6 +98,10 @@ class Store:
         """What tells a table from another of the same name; None where the server doesn't say."""
         found = self.rows("looking for the table", self.dialect.identity, table)
         return str(found[0][0]) if found and found[0][0] is not None else None
+
+    def is_indexed(self, table: str) -> bool:
+        """Whether it has an index besides its primary key."""
+        return bool(self.rows("looking for indexes", self.dialect.indexes, table))
 
     def quoted(self, table: str) -> str:
         """A name as statements have it."""

@@ -6,16 +6,13 @@ from typing import Final
 
 from brimline.dataset.manifest import Manifest
 from brimline.dataset.tables.copy import drop_copy
+from brimline.dataset.tables.keys import KEYS_AT_ONCE, LOOKED_FOR_AHEAD, KeysOf
 from brimline.dataset.tables.store import Store, statements_of
 from brimline.errors import InvalidRun
 from brimline.plan.tables import SqlTable
 
 _NO_TABLE: Final = "none"
 """The identity that no table has."""
-KEYS_AT_ONCE: Final = 1000
-"""Most rows that one statement deletes."""
-_LOOKED_FOR_AHEAD: Final = 10 * KEYS_AT_ONCE
-"""So many keys without a row end the search for more: inserts that failed leave gaps."""
 
 
 def make_empty(store: Store, table: SqlTable, manifest: Manifest) -> None:
@@ -74,12 +71,12 @@ def without_new_records(
     manifest: Manifest,
     *,
     surplus: int,
-    keys_of: Callable[[range], Sequence[str]],
+    keys_of: KeysOf,
     is_given_up: Callable[[], bool],
 ) -> None:
     """Deletes rows of records behind the loaded ones, until `surplus` are gone or none is found. Raises TargetError."""
     first, missed = manifest.records.stop, 0
-    while surplus > 0 and missed < _LOOKED_FOR_AHEAD and not is_given_up():
+    while surplus > 0 and missed < LOOKED_FOR_AHEAD and not is_given_up():
         deleted = delete_keys(store, table, keys_of(range(first, first + KEYS_AT_ONCE)))
         surplus -= deleted
         missed = 0 if deleted else missed + KEYS_AT_ONCE

@@ -11,22 +11,23 @@ from functools import partial
 
 from brimline import _native
 from brimline.dataset import Manifest, tables
+from brimline.dataset.gaps import Gaps
 from brimline.dataset.inspection import State
 from brimline.dataset.ownership import keys_plan
 from brimline.dataset.tables.store import statements_of
 from brimline.errors import BrimlineError, InvalidRun, RecordError, TargetError, UsageError
-from brimline.execution.data import LoadReport, MakeDirectory
+from brimline.execution.data import RESUME_HINT, LoadReport, MakeDirectory, require_resumable
 from brimline.execution.descriptors import allow_descriptors
 from brimline.execution.effects import Effect
 from brimline.execution.ensure import DataPolicy, refusal_of
-from brimline.execution.execute import execute
+from brimline.execution.execute import Change, execute
 from brimline.execution.keeper.base import Keeper
 from brimline.execution.statement_effects import effects_on, require_statements_allowed
 from brimline.execution.statement_trials import try_statements
 from brimline.execution.table_samples import read_table_samples
 from brimline.execution.unrecorded import execute_unrecorded
 from brimline.execution.wanted import WantedData
-from brimline.plan import Plan, SqlTarget
+from brimline.plan import Plan, SqlTarget, rest_of_load
 from brimline.plan.tables import SqlTable
 from brimline.record import read_record
 from brimline.units import format_count
@@ -94,9 +95,11 @@ class TableKeeper(Keeper):
             allow_descriptors(each.load)
         looks = [self._look(each) for each in wanted]
         for look in looks:
-            if not drop and not (look.wanted in going_on and look.seen.ready):
+            if look.wanted in going_on:
+                require_resumable(look.seen.found)
+            elif not drop:
                 with self._store(look.wanted.load) as store:
-                    tables.require_ours(store, look.table, look.seen)
+                    self._require_ours(store, look)
         reports: list[LoadReport] = []
         for look in looks:
             if look.wanted in going_on and look.seen.ready:
@@ -105,7 +108,8 @@ class TableKeeper(Keeper):
                     LoadReport(record=None, document_count=count, namespace=look.wanted.namespace, resumed_count=count)
                 )
                 continue
-            reports.append(self._filled(look, make_directory))
+            gaps = self._gaps(look) if look.wanted in going_on else None
+            reports.append(self._filled(look, make_directory, gaps))
             if not reports[-1].is_whole or self.context.stop.requested:
                 break
         return reports
@@ -154,7 +158,7 @@ class TableKeeper(Keeper):
             if manifest.state == "complete":
                 self._take_away(store, table, manifest, look.seen.found.document_count)
                 return
-            tables.require_ours(store, table, look.seen)
+            self._require_ours(store, look)
             if tables.has_copy(store, table):
                 self.context.progress.step(f"putting {look.wanted.namespace} back from its copy")
                 tables.put_copy_back(store, table)
@@ -171,26 +175,64 @@ class TableKeeper(Keeper):
 
     def _take_away(self, store: tables.Store, table: SqlTable, manifest: Manifest, count: int) -> None:
         """Deletes the rows of records that runs inserted behind the loaded ones."""
-        plan_json = keys_plan(manifest)
         tables.without_new_records(
             store,
             table,
             manifest,
             surplus=count - len(manifest.records),
-            keys_of=lambda records: _native.generate_keys(plan_json, records.start, len(records)),
+            keys_of=_keys_of(manifest),
             is_given_up=lambda: self.context.stop.urgent,
         )
 
-    def _filled(self, look: _Look, make_directory: MakeDirectory) -> LoadReport:
-        wanted, namespace, plan = look.wanted, look.wanted.namespace, look.wanted.load
+    def _require_ours(self, store: tables.Store, look: _Look) -> None:
+        """Raises UsageError where the table may hold what others wrote."""
+
+        def count_known() -> int:
+            self.context.progress.step(f"looking whose rows {look.wanted.namespace} holds")
+            manifest = look.seen.found.manifest or look.wanted.manifest
+            look_up = self.context.stop.raise_if_requested
+            return tables.count_known(store, look.table, manifest, _keys_of(manifest), look_up=look_up)
+
+        tables.require_ours(store, look.table, look.seen, count_known=count_known)
+
+    def _gaps(self, look: _Look) -> Gaps | None:
+        """What an unfinished load has left out; None where it begins anew, as one does whose indexes were begun."""
+        manifest, namespace = look.wanted.manifest, look.wanted.namespace
+        if look.seen.found.state is not State.UNFINISHED:
+            return None
+        with self._store(look.wanted.load) as store:
+            if tables.is_being_indexed(store, look.table):
+                self.context.progress.note(f"the indexes of {namespace} were begun: it is loaded anew")
+                return None
+            self.context.progress.step("looking which rows are there")
+            look_up = self.context.stop.raise_if_requested
+            gaps = tables.find_missing(store, look.table, manifest, _keys_of(manifest), look_up=look_up)
+        there, all_of_them = format_count(gaps.present_count), format_count(len(manifest.records))
+        self.context.progress.note(f"{there} of {all_of_them} rows of {namespace} are there already")
+        return gaps
+
+    def _filled(self, look: _Look, make_directory: MakeDirectory, gaps: Gaps | None) -> LoadReport:
+        """Loads a table anew, or what is missing of it."""
+        if gaps is None:
+            return self._loaded(look, look.wanted.load, make_directory, change=partial(self._make_empty, look))
+        there = gaps.present_count
+        if gaps.missing:
+            rest = rest_of_load(look.wanted.load, gaps.missing)
+            return replace(self._loaded(look, rest, make_directory, change=None), resumed_count=there)
+        self._finish(look)
+        return LoadReport(record=None, document_count=there, namespace=look.wanted.namespace, resumed_count=there)
+
+    def _loaded(self, look: _Look, plan: Plan, make_directory: MakeDirectory, *, change: Change | None) -> LoadReport:
+        namespace = look.wanted.namespace
         changed = False
 
-        def change() -> None:
+        def make_change() -> None:
             nonlocal changed
-            self._make_empty(look)
+            if change is not None:
+                change()
             changed = True
 
-        if look.seen.found.document_count:
+        if change is not None and look.seen.found.document_count:
             self.context.progress.note(
                 f"replaced {format_count(look.seen.found.document_count)} rows that {namespace} held"
             )
@@ -201,19 +243,19 @@ class TableKeeper(Keeper):
                 directory=directory,
                 title=f"loading {namespace}",
                 context=self.context,
-                change=change,
+                change=make_change,
                 finish=partial(self._finish, look),
             )
         except RecordError as error:
             if changed:
-                error.hint = f"the load of {namespace} lost its record, and is made again by the next; {error.hint}"
+                error.hint = f"the load of {namespace} lost its record: {RESUME_HINT}; {error.hint}"
             raise
         except InvalidRun as error:
             record = read_record(directory)
             said = [row["example"] for row in (record.summary["errors"] if record.summary else [])]
             shortfall = InvalidRun(error.message, hint=f"the server said: {said[0]}" if said else error.hint)
             return LoadReport(record=record, document_count=0, namespace=namespace, shortfall=shortfall)
-        count = len(wanted.manifest.records) if record.complete else 0
+        count = len(look.wanted.manifest.records) if record.complete else 0
         return LoadReport(record=record, document_count=count, namespace=namespace)
 
     def _finish(self, look: _Look) -> None:
@@ -310,6 +352,11 @@ class TableKeeper(Keeper):
     def _tell(self, text: str, kind: str, wanted: WantedData) -> None:
         self.context.progress.note(text)
         self.context.carried.events.append({"kind": kind, "namespace": wanted.namespace})
+
+
+def _keys_of(manifest: Manifest) -> tables.KeysOf:
+    plan_json = keys_plan(manifest)
+    return lambda records: _native.generate_keys(plan_json, records.start, len(records))
 
 
 def names_of(table: SqlTable) -> list[str]:
