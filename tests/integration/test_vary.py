@@ -127,7 +127,11 @@ def test_one_that_was_interrupted_goes_on(brimline_cli: CommandLine) -> None:
             "contradict each other",
             "one of them",
         ),
-        (("--vary", "connections=1,8", "--connections-max", "16"), "--connections-max", "names them"),
+        (("--vary", "connections=1,8", "--connections-max", "16"), "no meaning for sweep", "something else"),
+        (("--vary", "rate=100,200"), "no meaning for sweep: its runs are in a closed loop", "something else"),
+        (("--levels", "connections=1"), "one combination", "--levels connections=1,records=1k"),
+        (("--levels", "connections=1,w=1", "--levels", "connections=8"), "other factors: write-concern", "--levels"),
+        (("--vary", "connections=1,8", "--vary", "in-flight=1,8"), "connections 1 and in-flight 8 can't be had", ""),
         (("--vary", "records=1k,2k", "--records", "1000"), "contradict each other", ""),
         (("--vary", "cache-gb=0.25,1", "--cache-gb", "2"), "contradict each other", ""),
         (("--vary", "cache-gb=0.25,1", "--uri", "mongodb://127.0.0.1:1"), "servers that brimline starts", "--uri"),
@@ -168,3 +172,20 @@ def test_a_server_that_is_not_there_leaves_nothing_behind(brimline_cli: CommandL
     at = ("--uri", "mongodb://127.0.0.1:1")
     brimline_cli.run("sweep", "ycsb-c", "--vary", "connections=1,8", *at, "-q").check_error(5, "127.0.0.1:1")
     assert brimline_cli.record_directories() == []
+
+
+def test_a_ladder_at_each_level_has_a_record_of_its_own(uri: str, brimline_cli: CommandLine) -> None:
+    short = ("--records", "500", "--duration", "200ms", "--warmup", "50ms", "--connections-max", "2", "-q")
+    at = ("--uri", uri, "--data", "load", "--drop")
+    outcome = brimline_cli.run("sweep", "ycsb-c", "--vary", "keys=uniform,zipfian", *short, *at, "--json")
+    assert outcome.exit_code == 0, outcome.stderr
+    document = outcome.json()
+    assert document["measure"] == "sweep"
+    assert [each["highest_ops_per_s"] > 0 for each in document["combinations"]] == [True, True]
+    (directory,) = brimline_cli.record_directories(kind="vary-")
+    names = [each["record"] for each in document["cells"]]
+    for name in names:
+        assert brimline_cli.run("show", str(directory / "trials" / name)).stdout.startswith("Sweep · ycsb-c")
+    brimline_cli.run("capacity", "--resume", str(directory)).check_error(2, "holds a vary", "brimline sweep --resume")
+    again = brimline_cli.run("sweep", "--resume", str(directory), *at[:2], "-q", "--json")
+    assert [each["record"] for each in again.json()["cells"]] == names, "no cell is made twice"

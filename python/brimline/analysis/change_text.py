@@ -1,5 +1,7 @@
 """Owns how a change between runs is written: with its sign, its interval, or that it can't be told."""
 
+import math
+
 from brimline.stats.change import Change
 from brimline.units import UNKNOWN_TEXT, Quantity, format_count, format_percentage
 from brimline.wording import message
@@ -35,6 +37,10 @@ def p_text(value: float | None) -> str:
 
 def _interval(change: Change, low: float, high: float) -> str:
     if not change.tells_nothing:
+        if math.isinf(high):
+            return message("at least {value}", value=_signed(low, absolute=change.absolute))
+        if low <= -1 and not change.absolute:
+            return message("at most {value}", value=_signed(high, absolute=change.absolute))
         low_text, high_text = (_signed(value, absolute=change.absolute) for value in (low, high))
         return low_text if low_text == high_text else message("{low} to {high}", low=low_text, high=high_text)
     if change.a_count == change.b_count:

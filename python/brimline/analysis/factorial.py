@@ -3,19 +3,21 @@
 The unit is the run: a block has one of each combination. A difference *everywhere* takes from each block the mean
 logarithm over the combinations of the other factors, so that it is a ratio of geometric means and no combination weighs
 more than another; a difference *within* compares at one combination alone. Intervals are Welch's over blocks, as in
-`comparison.py`, p values Holm's over the family of all differences of one factor that are asked for together.
+`comparison.py`, p values Holm's over the family of all differences of one factor that are asked for together. A figure
+that carries an interval of its own, as that of a search does, needs no second block: then it is that of the ratio.
 """
 
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from brimline.analysis.compared_run import Metric
 from brimline.analysis.judged_change import ChangeVerdict, adjusted_p_values, change_verdict
 from brimline.stats.batch_means import mean_interval
 from brimline.stats.change import RUNS_MIN, Change, geometric_mean, relative_change
 from brimline.stats.estimate import Estimate
+from brimline.stats.ratio import Interval, intervals_ratio
 
 Levels = tuple[str, ...]
 Design = Mapping[str, tuple[str, ...]]
@@ -24,20 +26,33 @@ Design = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactorRun:
-    """A run that counts: its level of each factor, its block, its figures by metric key."""
+    """A run that counts: its level of each factor, its block, its figures by metric key.
+
+    `ends`: of figures that carry an interval of their own, its ends; None where one isn't known.
+    """
 
     levels: Levels
     block: int
     figures: Mapping[str, float]
+    ends: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
+
+    def interval(self, key: str) -> Interval:
+        """A figure with the ends that are known."""
+        return (self.figures[key], *self.ends.get(key, (None, None)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mean:
-    """The mean of a figure over the runs of one combination; `estimate` is None below two runs."""
+    """The mean of a figure over the runs of one combination; `estimate` is None below two runs.
+
+    `low` and `high` are the ends of its interval, as far as they are known; a single figure may carry its own.
+    """
 
     value: float
     run_count: int
     estimate: Estimate | None
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +101,13 @@ def mean_of(runs: Sequence[FactorRun], metric: Metric) -> Mean | None:
         return None
     mean = sum(values) / len(values)
     if len(values) < RUNS_MIN:
-        return Mean(value=mean, run_count=len(values), estimate=None)
+        low, high = next(run.ends.get(metric.key, (None, None)) for run in runs if metric.key in run.figures)
+        known = low is not None and high is not None
+        own = Estimate(value=mean, low=low, high=high, unit=metric.unit) if known else None  # type: ignore[arg-type]
+        return Mean(value=mean, run_count=len(values), estimate=own, low=low, high=high)
     found = mean_interval(values, unit=metric.unit, independent=True)
     bounded = Estimate(value=found.value, low=max(found.low, 0.0), high=found.high, unit=metric.unit)
-    return Mean(value=mean, run_count=len(values), estimate=bounded)
+    return Mean(value=mean, run_count=len(values), estimate=bounded, low=bounded.low, high=bounded.high)
 
 
 def differences(
@@ -134,7 +152,6 @@ def _differences(
                 if sides is None:
                     continue
                 a, b, count = sides
-                enough = min(len(a), len(b)) >= RUNS_MIN
                 yield LevelDifference(
                     factor=factor,
                     level=level,
@@ -142,14 +159,24 @@ def _differences(
                     at=at,
                     everywhere=not within,
                     metric=metric,
-                    a=geometric_mean(a),
-                    b=geometric_mean(b),
-                    change=relative_change(a, b) if enough and min(*a, *b) > 0 else None,
+                    a=geometric_mean([value for value, *_ in a]),
+                    b=geometric_mean([value for value, *_ in b]),
+                    change=_change(a, b),
                     adjusted_p=None,
                     verdict=ChangeVerdict.NO_CLAIM,
                     averaged_over=count,
                     combinations=whole,
                 )
+
+
+def _change(a: Sequence[Interval], b: Sequence[Interval]) -> Change | None:
+    """From the values of blocks: as they spread, and no better known than the intervals that they carry."""
+    if min(value for value, *_ in (*a, *b)) <= 0:
+        return None
+    if any((low, high) != (None, None) for _, low, high in (*a, *b)):
+        return intervals_ratio(a, b).change(a_count=len(a), b_count=len(b))
+    enough = min(len(a), len(b)) >= RUNS_MIN
+    return relative_change([value for value, *_ in a], [value for value, *_ in b]) if enough else None
 
 
 def _combinations(design: Design, names: Sequence[str]) -> Iterator[dict[str, str]]:
@@ -164,19 +191,19 @@ def _sides(
     levels: tuple[str, str],
     at: Mapping[str, str],
     metric: Metric,
-) -> tuple[list[float], list[float], int] | None:
+) -> tuple[list[Interval], list[Interval], int] | None:
     """One value a block for either level, over the combinations that both have; None without any.
 
     A combination that lacks runs would take its blocks with it: then those that have a run in every block count alone.
     """
     names = list(design)
     place = names.index(factor)
-    tables: list[dict[Levels, dict[int, float]]] = [{}, {}]
+    tables: list[dict[Levels, dict[int, Interval]]] = [{}, {}]
     for run in runs:
         fits = all(run.levels[names.index(name)] == level for name, level in at.items())
         if fits and run.levels[place] in levels and metric.key in run.figures:
             rest = run.levels[:place] + run.levels[place + 1 :]
-            tables[levels.index(run.levels[place])].setdefault(rest, {})[run.block] = run.figures[metric.key]
+            tables[levels.index(run.levels[place])].setdefault(rest, {})[run.block] = run.interval(metric.key)
     common = [rest for rest in tables[0] if rest in tables[1]]
     if not common:
         return None
@@ -189,12 +216,27 @@ def _sides(
     return None if not all(sides) else (sides[0], sides[1], len(common))
 
 
-def _block_values(table: Mapping[Levels, Mapping[int, float]], wanted: Sequence[Levels]) -> list[float]:
+def _block_values(table: Mapping[Levels, Mapping[int, Interval]], wanted: Sequence[Levels]) -> list[Interval]:
     """The geometric mean over `wanted` of each block that has all of them."""
     blocks = set.intersection(*(set(table[rest]) for rest in wanted))
-    return [
-        0.0
-        if min(table[rest][block] for rest in wanted) <= 0
-        else math.exp(sum(math.log(table[rest][block]) for rest in wanted) / len(wanted))
-        for block in sorted(blocks)
-    ]
+    return [_mean_interval([table[rest][block] for rest in wanted]) for block in sorted(blocks)]
+
+
+def _mean_interval(figures: Sequence[Interval]) -> Interval:
+    """The geometric mean of independent figures; its ends are known where all of theirs are."""
+    value = geometric_mean([each for each, *_ in figures])
+    return (
+        value,
+        _end(figures, [low for _, low, _ in figures], value),
+        _end(figures, [high for *_, high in figures], value),
+    )
+
+
+def _end(figures: Sequence[Interval], ends: Sequence[float | None], value: float) -> float | None:
+    """An end of the mean of figures: their distances to their ends, each on the log scale, add up as variances do."""
+    known = [end for end in ends if end is not None and end > 0]
+    if value <= 0 or len(known) < len(ends):
+        return None
+    reaches = [math.log(end / figure) for (figure, *_), end in zip(figures, known, strict=True)]
+    reach = math.sqrt(sum(each**2 for each in reaches)) / len(reaches)
+    return value * math.exp(math.copysign(reach, sum(reaches)))

@@ -4,12 +4,13 @@
 `search_result`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Unpack, overload
+from typing import Any, Unpack, overload
 
 from brimline.api.conducting import Conducted, Search, conduct, conduct_in, detail_record
+from brimline.api.measures import MeasureInPlace
 from brimline.api.options import Options
 from brimline.api.results import CapacityResult, FrontierResult
 from brimline.api.resume import resumption
@@ -17,6 +18,7 @@ from brimline.api.search_settings import Preset, SearchWords, frontier_settings,
 from brimline.api.workload import WorkloadWords, load_workload, objective
 from brimline.api.workplace import Workplace
 from brimline.experiments.axis import On
+from brimline.experiments.capacity.figures import CAPACITY
 from brimline.experiments.capacity.frontier import Frontier, FrontierSettings
 from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.cost import capacity_time
@@ -25,7 +27,7 @@ from brimline.plan.pacing import plural
 from brimline.record.damage import damage_told
 from brimline.report import capacity_report
 from brimline.report.search.frontier_view import frontier_report
-from brimline.spec import LoadedSpec
+from brimline.spec import LoadedSpec, Spec
 
 
 def capacity(
@@ -205,3 +207,26 @@ def frontier_result(conducted: Conducted[FrontierSettings]) -> FrontierResult:
         settings=settings,
         conclusion=conclusion,
     )
+
+
+def _said(spec: Spec, said: Mapping[str, Any]) -> CapacitySettings | FrontierSettings:
+    words = {name: value for name, value in said.items() if name not in ("preset", "limits_ns")}
+    search, preset, limits_ns = SearchWords.of(**words), said.get("preset", "standard"), said.get("limits_ns")
+    return frontier_settings(spec, preset, limits_ns, search) if limits_ns else settings_for(spec, preset, search)
+
+
+def _search_in(
+    place: Workplace, settings: CapacitySettings | FrontierSettings, *, directory: Path, resume: bool
+) -> Path:
+    if isinstance(settings, FrontierSettings):
+        return frontier_in(place, settings, directory=directory, resume=resume)
+    return capacity_in(place, settings, directory=directory, resume=resume)
+
+
+MEASURE = MeasureInPlace(
+    measure=CAPACITY,
+    measure_in=_search_in,
+    settings=_said,
+    words=frozenset({"connections", "loops", "ramp_up_s"}),
+)
+"""A search as a design crosses it. Said to it are `SearchWords`, the `preset`, and `limits_ns` of a frontier."""

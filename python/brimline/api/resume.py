@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import SecretStr
@@ -36,9 +37,9 @@ _VERBS = {"frontier": "capacity", "growth": "grow", "vary": "sweep"}
 """The verb of an experiment, where it has another name."""
 
 
-def resuming_verb(kind: str) -> str:
-    """The verb that goes on with an experiment of this kind."""
-    return _VERBS.get(kind, kind)
+def resuming_verb(kind: str, settings: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """The verb that goes on with an experiment of this kind; a design names the one that it crosses."""
+    return settings.get("measure") or _VERBS.get(kind, kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +60,7 @@ def resumption(directory: Path, *, kinds: tuple[str, ...]) -> Resumption:
     if experiment.kind not in kinds:
         raise UsageError(
             f"{directory} holds {_named(experiment.kind)}, not {' or '.join(map(_named, kinds))}",
-            hint=f"brimline {resuming_verb(experiment.kind)} --resume {directory}",
+            hint=f"brimline {resuming_verb(experiment.kind, experiment.settings)} --resume {directory}",
         )
     if experiment.ended_by == RUNNING:
         # Asked for once more where it is written; told here before a server is started or given data for nothing.

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Unpack
 
 from brimline.api.conducting import Conducted, Search, conduct, conduct_in, detail_record
+from brimline.api.measures import MeasureInPlace
 from brimline.api.options import Options
 from brimline.api.results import SweepResult
 from brimline.api.workload import WorkloadWords, check_no_think_time, load_workload
@@ -11,6 +12,7 @@ from brimline.api.workplace import Workplace
 from brimline.experiments.cost import sweep_time
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.sweep import Sweep
+from brimline.experiments.sweep_figures import SWEEP
 from brimline.report import sweep_report
 from brimline.spec import LoadedSpec
 
@@ -64,3 +66,7 @@ def sweep_result(conducted: Conducted[SweepSettings]) -> SweepResult:
         trials=conducted.trials,
         conclusion=conclusion,
     )
+
+
+MEASURE = MeasureInPlace(measure=SWEEP, measure_in=sweep_in, settings=lambda _spec, said: SweepSettings(**said))
+"""A sweep as a design crosses it; said to it are `SweepSettings`."""

@@ -2,10 +2,13 @@
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from brimline.api.options import URI_VARIABLE, Options
+from brimline.api.measures import MeasureInPlace
+from brimline.api.options import URI_VARIABLE, Options, ServerOptions
+from brimline.api.options.group import declared
 from brimline.api.own_lab import idle_router, lab_spec_of, refuse_over_shards, router_of, sockets_per_connection
 from brimline.api.targets import driver_needs_one_server, require_client
 from brimline.api.workplace import given_uri
@@ -13,29 +16,25 @@ from brimline.errors import UsageError
 from brimline.execution import DataPolicy, allow_connections
 from brimline.experiments.runner import probe_plan
 from brimline.experiments.trial import Probe
-from brimline.experiments.vary.factors import (
-    CACHE,
+from brimline.experiments.vary.factor_kinds import (
     COMPRESSION,
     INDEXES,
-    JOURNAL,
+    KINDS,
     MONGOD,
-    NETWORK,
     PROTOCOL,
     READ_PREFERENCE,
     SERVER,
     SERVER_VERSION,
     TOPOLOGY,
     WORKLOAD,
-    WRITE_CONCERN,
-    Factor,
+    Change,
     Scope,
-    index_sets,
 )
+from brimline.experiments.vary.factors import Factor, index_sets
 from brimline.experiments.vary.order import Levels, VarySettings
 from brimline.plan import NullTarget, Plan, TargetPlan, resolve
 from brimline.plan.operations import OperationsWork
 from brimline.servers import find_mongod
-from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.servers.compression import NONE
 from brimline.servers.lab.names import STANDALONE, is_client_routed, is_sharded
 from brimline.servers.lab.sharding import require_mongos
@@ -54,7 +53,7 @@ class Variant:
     """One combination.
 
     `index`: fields of its secondary index; None where indexes are no factor. `reads`: its read preference, likewise.
-    `compression`: its compressor or "none", likewise.
+    `compression`: its compressor or "none", likewise. `said`: what its levels say to the measure.
     """
 
     loaded: LoadedSpec
@@ -62,21 +61,24 @@ class Variant:
     index: tuple[str, ...] | None
     reads: Mode | None = None
     compression: str | None = None
+    said: Mapping[str, object] = field(default_factory=dict)
 
 
 def placed(
-    settings: VarySettings, workloads: Workloads, options: Options
+    settings: VarySettings, workloads: Workloads, options: Options, measure: MeasureInPlace | None = None
 ) -> tuple[VarySettings, dict[Levels, Variant]]:
     """What is loaded apart, what needs servers apart, and every combination. Raises UsageError and SpecError."""
-    variants = {levels: _variant(settings, levels, workloads, options) for levels in settings.combinations}
-    uri = next((uri for each in variants.values() if (uri := given_uri(each.loaded.spec, options))), None)
+    uri = next((uri for load in workloads.values() if (uri := given_uri(load({}).spec, options))), None)
     _check_surroundings(settings.factors, options, uri)
-    variants = {
-        levels: replace(each, options=_options(settings.named(levels), options)) for levels, each in variants.items()
-    }
-    for variant in variants.values():
-        _check_routing(variant)
-        _check_client(variant)
+    variants: dict[Levels, Variant] = {}
+    failed: dict[Levels, UsageError] = {}
+    for levels in settings.combinations:
+        try:
+            variants[levels] = _variant(settings, levels, workloads, options, measure)
+        except UsageError as error:
+            failed[levels] = error
+    if failed:
+        raise _together(settings, failed)
     loads = tuple(
         factor.name
         for factor in settings.factors
@@ -118,34 +120,91 @@ def _sockets(variant: Variant) -> int:
 def check_overrides(factors: Sequence[Factor], overrides: Mapping[str, object]) -> None:
     """A factor's levels leave no place for an option that says the same. Raises UsageError."""
     for factor in factors:
-        path = factor.kind.path
-        if path and overrides.get(path) is not None:
-            raise UsageError(
-                f"--vary {factor.name} and an option that sets {path} contradict each other", hint="give one of them"
-            )
+        for path in factor.kind.change(factor.levels[0]).spec:
+            if overrides.get(path) is not None:
+                raise UsageError(
+                    f"--vary {factor.name} and an option that sets {path} contradict each other",
+                    hint="give one of them",
+                )
 
 
-def _variant(settings: VarySettings, levels: Levels, workloads: Workloads, options: Options) -> Variant:
-    named = settings.named(levels)
+def check_meaning(factors: Sequence[Factor], measure: MeasureInPlace | None) -> None:
+    """Each factor changes something of what is measured. Raises UsageError."""
+    for factor in factors:
+        change = factor.kind.change(factor.levels[0])
+        if measure is None:
+            name, why = "sweep", None
+            if any(path == "load" or path.startswith("load.") for path in change.spec):
+                why = "its runs are in a closed loop; brimline run has a load of its own"
+        else:
+            name, why = measure.measure.name, measure.measure.refuses(factor.name)
+        if why is not None:
+            raise UsageError(f"--vary {factor.name} has no meaning for {name}: {why}", hint="vary something else")
+
+
+def _changes(settings: VarySettings, levels: Levels) -> list[Change]:
+    return [factor.kind.change(level) for factor, level in zip(settings.factors, levels, strict=True)]
+
+
+def _variant(
+    settings: VarySettings, levels: Levels, workloads: Workloads, options: Options, measure: MeasureInPlace | None
+) -> Variant:
+    named, changes = settings.named(levels), _changes(settings, levels)
     load = workloads[named.get(WORKLOAD, next(iter(workloads)))]
-    loaded = load(_changes(settings.factors, named, load))
+    words = frozenset[str]() if measure is None else measure.words
+    said = {word: value for each in changes for word, value in each.said.items() if word in words}
+    in_spec = [each for each in changes if not each.said or not each.said.keys() <= words]
+    loaded, of_spec = _changed(load, in_spec)
     index: tuple[str, ...] | None = None
-    if INDEXES in named:
+    if INDEXES in named and "indexes" not in said:
         name, fields = _indexed(loaded.spec, named[INDEXES])
         if name is None:
             index = fields
         else:  # the rest of it stays as it is, and so do its documents
             indexes = [dict.fromkeys(fields, 1)] if fields else []
-            changes = {**_changes(settings.factors, named, load), f"collections.{name}.indexes": indexes}
-            loaded = load(changes)
-    reads = next((mode for mode in MODES if mode == named.get(READ_PREFERENCE)), None)
-    return Variant(
+            loaded = load({**of_spec, f"collections.{name}.indexes": indexes})
+    variant = Variant(
         loaded=loaded,
-        options=options,
+        options=_options(changes, options),
         index=index,
-        reads=reads,
+        reads=next((mode for mode in MODES if mode == named.get(READ_PREFERENCE)), None),
         compression=named.get(COMPRESSION),
+        said=said,
     )
+    _check_routing(variant)
+    _check_client(variant)
+    return variant
+
+
+def _together(settings: VarySettings, failed: Mapping[Levels, UsageError]) -> UsageError:
+    """Why the first combination that can't be can't be; where others can, it names the levels that don't go together.
+
+    A level is part of it where another one in its place would do.
+    """
+    levels, error = next(iter(failed.items()))
+    works = [each for each in settings.combinations if each not in failed]
+    parts = [
+        name
+        for place, name in enumerate(settings.named(levels))
+        if any(each[:place] + each[place + 1 :] == levels[:place] + levels[place + 1 :] for each in works)
+    ]
+    if not works or len(levels) < 2:
+        return error
+    named = {name: level for name, level in settings.named(levels).items() if len(parts) < 2 or name in parts}
+    told = " and ".join(f"{name} {level}" for name, level in named.items())
+    return UsageError(f"{told} can't be had together: {error.message}", hint=error.hint or "leave one of them out")
+
+
+def _changed(load: LoadSpec, changes: Sequence[Change]) -> tuple[LoadedSpec, dict[str, object]]:
+    """The workload with these changes, and what they come to by spec path."""
+    every = [(path, value) for each in changes for path, value in each.spec.items()]
+    known = {path: value for path, value in every if not callable(value)}
+    loaded = load(known)
+    for path, of_spec in every:
+        if callable(of_spec) and (value := of_spec(loaded.spec)) is not None:
+            known[path] = value
+            loaded = load(known)
+    return loaded, known
 
 
 def _indexed(spec: Spec, level: str) -> tuple[str | None, tuple[str, ...]]:
@@ -171,38 +230,11 @@ def _index_hint(name: str | None, shapes: Mapping[str, CollectionSpec]) -> str:
     return f"name fields of {name}, whose indexes these are{other}"
 
 
-def _changes(factors: Sequence[Factor], named: Mapping[str, str], load: LoadSpec) -> dict[str, object]:
-    """What the levels change of the workload, by spec path."""
-    changes: dict[str, object] = {each.kind.path: named[each.name] for each in factors if each.kind.path}
-    if named.get(PROTOCOL) == "mongodb" and load({}).spec.target.effective_write_concern is None:
-        # What the other databases do by themselves: nothing is acknowledged before a crash would keep it.
-        changes["target.write_concern"] = {"w": 1, "journal": True}
-    if WRITE_CONCERN in named or JOURNAL in named:
-        stands = load({}).spec.target.effective_write_concern
-        journal = None if stands is None else stands.journal
-        changes["target.write_concern"] = {
-            "w": named.get(WRITE_CONCERN, 1 if stands is None else stands.w),
-            "journal": named[JOURNAL] == "true" if JOURNAL in named else journal,
-            "timeout_ms": None if stands is None else stands.timeout_ms,
-        }
-    return changes
-
-
-def _options(named: Mapping[str, str], options: Options) -> Options:
-    if CACHE in named:
-        options = replace(options, cache_gb=float(named[CACHE]))
-    if MONGOD in named:
-        options = replace(options, mongod=Path(named[MONGOD]))
-    if TOPOLOGY in named:
-        mongos = options.mongos if is_sharded(named[TOPOLOGY]) else None
-        options = replace(options, topology=named[TOPOLOGY], mongos=mongos)
-    if NETWORK in named:
-        options = replace(options, network=named[NETWORK])
-    if PROTOCOL in named:
-        options = replace(options, mariadb=named[PROTOCOL] == "mariadb", postgres=named[PROTOCOL] == "postgres")
-    if SERVER in named:
-        options = replace(options, uri=named[SERVER])
-    return replace(options, server_version=named[SERVER_VERSION]) if SERVER_VERSION in named else options
+def _options(changes: Sequence[Change], options: Options) -> Options:
+    said: dict[str, Any] = {name: value for each in changes for name, value in each.options.items()}
+    if not is_sharded(said.get("topology", options.topology) or STANDALONE) and "topology" in said:
+        said["mongos"] = None  # which another level has
+    return replace(options, **said) if said else options
 
 
 def _check_surroundings(factors: Sequence[Factor], options: Options, uri: str | None) -> None:
@@ -225,23 +257,7 @@ def _check_surroundings(factors: Sequence[Factor], options: Options, uri: str | 
     if any(factor.kind.scope is Scope.DATA for factor in factors) and options.data is DataPolicy.AS_IS:
         raise UsageError("--data as-is takes what is there, and the factors need other data",
                          hint="give --data load, or vary something else")  # fmt: skip
-    version = options.server_version
-    clashes = [
-        (MONGOD in names and SERVER_VERSION in names, "--vary mongod and --vary server-version"),
-        (MONGOD in names and options.mongod is not None, "--vary mongod and --mongod"),
-        (MONGOD in names and version is not None, "--vary mongod and --server-version"),
-        (SERVER_VERSION in names and options.mongod is not None, "--vary server-version and --mongod"),
-        (SERVER_VERSION in names and version is not None, "--vary server-version and --server-version"),
-        (CACHE in names and options.cache_gb != CACHE_GB_DEFAULT, "--vary cache-gb and --cache-gb"),
-        (TOPOLOGY in names and options.topology is not None, "--vary topology and --topology"),
-        (NETWORK in names and options.network is not None, "--vary network and --network"),
-        (PROTOCOL in names and options.mariadb, "--vary protocol and --mariadb"),
-        (PROTOCOL in names and options.postgres, "--vary protocol and --postgres"),
-        (PROTOCOL in names and bool(names & _OF_MONGODB), "--vary protocol and a factor of MongoDB's servers"),
-    ]
-    for clash, what in clashes:
-        if clash:
-            raise UsageError(f"{what} contradict each other", hint="give one of them")
+    _check_options(factors, options)
     topologies = next(
         (factor.levels for factor in factors if factor.name == TOPOLOGY), (options.topology or STANDALONE,)
     )
@@ -256,10 +272,24 @@ def _check_surroundings(factors: Sequence[Factor], options: Options, uri: str | 
                 find_mongod(server_version=level, say=options.progress.step)
 
 
-_OF_MONGODB = frozenset(
-    {MONGOD, SERVER_VERSION, TOPOLOGY, NETWORK, READ_PREFERENCE, COMPRESSION, WRITE_CONCERN, JOURNAL}
-)
-"""Factors that other databases don't have."""
+def _check_options(factors: Sequence[Factor], options: Options) -> None:
+    """No option says what a factor does, or what goes with none of its levels. Raises UsageError."""
+    names = {factor.name: factor.kind for factor in factors}
+    if PROTOCOL in names and (others := [name for name, kind in names.items() if kind.of_mongodb]):
+        raise UsageError(
+            f"--vary protocol and --vary {others[0]}, a factor of MongoDB's servers, contradict each other",
+            hint="give one of them",
+        )
+    every = declared(ServerOptions)
+    given = {name: option.name for name, option in options.given.items() if name in every}
+    for factor in factors:
+        own = factor.kind.change(factor.levels[0]).options.keys()
+        without = {other for name in own for other in every[name].excludes}
+        without |= {name for name, option in every.items() if own & set(option.excludes)}
+        clash = next((said for name, said in given.items() if name in own or name in without - own), None)
+        if clash is not None:
+            raise UsageError(f"--vary {factor.name} and {clash} contradict each other", hint="give one of them")
+        given |= dict.fromkeys(own, f"--vary {factor.name}")
 
 
 def _check_addresses(names: Set[str], own: Sequence[str], options: Options) -> None:
@@ -274,9 +304,10 @@ def _check_addresses(names: Set[str], own: Sequence[str], options: Options) -> N
             "--vary server and another target contradict each other",
             hint="leave --uri, BRIMLINE_URI and --null out; the first level is what the others are compared with",
         )
-    if names & _OF_MONGODB:
+    of_mongodb = sorted(name for name in names if KINDS[name].of_mongodb)
+    if of_mongodb:
         raise UsageError(
-            f"--vary server and {sorted(names & _OF_MONGODB)[0]} contradict each other",
+            f"--vary server and {of_mongodb[0]} contradict each other",
             hint="say it in the options of each address",
         )
 

@@ -9,12 +9,21 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any, Unpack
 
+from brimline.api.measures import MeasureInPlace, measure_named
 from brimline.api.options import Options
 from brimline.api.results import Result
-from brimline.api.resume import require_same_server, resumption
+from brimline.api.resume import require_same_server, resuming_verb, resumption
 from brimline.api.row_files import ROW_FILES, require_same_rows, row_files
 from brimline.api.run import interruption
-from brimline.api.variants import Variant, Workloads, check_overrides, placed, require_descriptors, run_plan
+from brimline.api.variants import (
+    Variant,
+    Workloads,
+    check_meaning,
+    check_overrides,
+    placed,
+    require_descriptors,
+    run_plan,
+)
 from brimline.api.workload import (
     PropertyWords,
     WorkloadWords,
@@ -31,10 +40,21 @@ from brimline.execution.indexed_data import ensure_indexed_data
 from brimline.experiments.stored import stored_seed
 from brimline.experiments.vary.conclusion import VaryConclusion, conclude_vary
 from brimline.experiments.vary.cost import vary_cost_text
-from brimline.experiments.vary.factors import SERVER, WORKLOAD, parse_factors
-from brimline.experiments.vary.order import VARY_KIND, Levels, Vary, VaryEnd, VaryLoad, VarySettings, VaryTrial
-from brimline.experiments.vary.runner import LOAD_STAGE, Setup, VaryWork, run_vary
+from brimline.experiments.vary.factor_kinds import SERVER, WORKLOAD
+from brimline.experiments.vary.factors import parse_factors, parse_listed
+from brimline.experiments.vary.order import (
+    VARY_KIND,
+    Levels,
+    RunOutcome,
+    Vary,
+    VaryEnd,
+    VaryLoad,
+    VarySettings,
+    VaryTrial,
+)
+from brimline.experiments.vary.runner import LOAD_STAGE, Setup, VaryWork, describe_levels, run_vary
 from brimline.experiments.vary.stored import (
+    begun,
     servers_started,
     settings_document,
     stored_vary_loads,
@@ -42,11 +62,12 @@ from brimline.experiments.vary.stored import (
     stored_vary_trials,
 )
 from brimline.plan import NullTarget, load_plan
-from brimline.record import ExperimentRecord, ExperimentWriter, create_run_directory, read_experiment, read_record
+from brimline.record import ExperimentRecord, ExperimentWriter, create_run_directory, read_experiment
 from brimline.record.experiment import TrialEntry
-from brimline.record.files import make_directory, replace_text
-from brimline.record.layout import SPEC_FILE, slug
+from brimline.record.files import is_there, make_directory, replace_text
+from brimline.record.layout import ENVIRONMENT_FILE, EXPERIMENT_FILE, SPEC_FILE, slug
 from brimline.record.model import Environment
+from brimline.record.reader import read_environment, read_state
 from brimline.report.vary.view import vary_report
 from brimline.spec import LoadedSpec, Spec
 from brimline.spec.document import dump_document
@@ -73,30 +94,43 @@ class VaryResult(Result):
         if self.conclusion.ended_by is VaryEnd.BROKEN_OFF:
             return TargetError(
                 f"the sweep broke off: {self.trials[-1].ended_by.replace('_', ' ')}",
-                hint=f"go on with it: brimline sweep --resume {self.directory}",
+                hint=f"go on with it: brimline {resuming_verb(VARY_KIND, self.experiment.settings)} --resume "
+                f"{self.directory}",
             )
         if not any(trial.counts for trial in self.trials):
             reasons = next((trial.reasons for trial in self.trials if trial.reasons), ("nothing was measured",))
             return InvalidRun(f"no run counts: {'; '.join(reasons)}", hint=self.where_to_look)
+        if failed := [trial for trial in self.trials if trial.outcome is RunOutcome.FAILED]:
+            first = f"{describe_levels(self.settings, failed[0].probe.levels)}: {'; '.join(failed[0].reasons)}"
+            return InvalidRun(f"{len(failed)} of {len(self.trials)} cells failed: {first}", hint=self.where_to_look)
         return None
 
 
 def vary(
     workload: str | Path | None = None,
     *,
-    factors: Sequence[str],
+    factors: Sequence[str] = (),
+    levels: Sequence[str] = (),
+    measure: str = "",
+    said: Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] | None = None,
     options: Options | None = None,
     **words: Unpack[WorkloadWords],
 ) -> VaryResult:
     """Runs every combination of the levels of `factors`, such as "connections=1,8", in interleaved blocks.
 
-    `settings` are fields of `VarySettings` besides the factors. Without `workload` it is itself a factor, or comes from
-    YCSB properties. Raises BrimlineError, before anything starts where a factor can't be.
+    `levels` lists combinations instead, such as "connections=1,records=1k". `measure`: the verb that is measured at
+    each of them, with what is `said` to it by the words of its settings; "" is a run in a closed loop. `settings` are
+    fields of `VarySettings` besides these. Without `workload` it is itself a factor, or comes from YCSB properties.
+    Raises BrimlineError, before anything starts where a factor can't be.
     """
     options = options or Options()
     changes = overrides_of(words)
-    parsed = parse_factors(factors)
+    if factors and levels:
+        raise UsageError("factors are crossed, or combinations are listed", hint="give --vary or --levels, not both")
+    parsed, listed = parse_listed(levels) if levels else (parse_factors(factors), ())
+    made = measure_named(measure)
+    check_meaning(parsed, made)
     check_overrides(parsed, changes)
     properties = properties_of(words)
     named = next((factor.levels for factor in parsed if factor.name == WORKLOAD), None)
@@ -110,11 +144,22 @@ def vary(
         load = partial(_load, workload, changes=changes, **properties)
         workloads = {load({}).spec.name: load}
     try:
-        wanted = VarySettings(factors=parsed, **(settings or {}))
+        wanted = VarySettings(factors=parsed, listed=listed, measure=measure, said=said or {}, **(settings or {}))
     except ValueError as error:
-        raise UsageError(str(error), hint="see brimline sweep --help") from error
-    wanted, variants = placed(wanted, workloads, options)
+        raise UsageError(str(error), hint=f"see brimline {measure or 'sweep'} --help") from error
+    wanted, variants = placed(wanted, workloads, options, made)
+    if made is not None:
+        cells_s = [made.measure.estimate_s(each) for each in _settings_of(made, wanted, variants).values()]
+        wanted = replace(wanted, cell_s=sum(cells_s) / len(cells_s))
     return _conduct(wanted, variants, workloads, options)
+
+
+def is_design(directory: Path, verb: str) -> bool:
+    """Whether the record in `directory` is one of factors that are crossed with this verb. Raises RecordError."""
+    if not is_there(directory / EXPERIMENT_FILE):
+        return False
+    state = read_state(directory, EXPERIMENT_FILE)
+    return state.get("kind") == VARY_KIND and resuming_verb(VARY_KIND, state.get("settings", {})) == verb
 
 
 def resumed_vary(directory: Path, options: Options) -> VaryResult:
@@ -123,7 +168,7 @@ def resumed_vary(directory: Path, options: Options) -> VaryResult:
     stored = stored_vary_settings(experiment)
     names: Sequence[str] = experiment.settings.get("workloads", ())
     workloads: Workloads = {name: partial(_load, _stored_path(directory, name), changes={}) for name in names}
-    settings, variants = placed(stored, workloads, options)
+    settings, variants = placed(stored, workloads, options, measure_named(stored.measure))
     if settings != stored:
         raise UsageError(
             f"{directory} was measured on {'servers of its own' if stored.apart else 'one server'}",
@@ -140,7 +185,9 @@ def vary_result(
 ) -> VaryResult:
     """What the runs show, now or years later."""
     settings = stored_vary_settings(experiment)
-    runs = stored_vary_trials(experiment) if trials is None else trials
+    made = measure_named(settings.measure)
+    measure = None if made is None else made.measure
+    runs = stored_vary_trials(experiment, measure) if trials is None else trials
     loads = stored_vary_loads(experiment)
     conclusion = conclude_vary(settings, runs, loads, seed=stored_seed(experiment))
     return VaryResult(
@@ -153,6 +200,15 @@ def vary_result(
         settings=settings,
         conclusion=conclusion,
     )
+
+
+def _settings_of(
+    made: MeasureInPlace, settings: VarySettings, variants: Mapping[Levels, Variant]
+) -> Mapping[Levels, Any]:
+    """What is measured at each combination. Raises UsageError where that can't be."""
+    return {
+        levels: made.settings(each.loaded.spec, {**settings.said, **each.said}) for levels, each in variants.items()
+    }
 
 
 def _load(
@@ -203,18 +259,22 @@ def _conduct(
         directory, writer = resume.directory, ExperimentWriter.reopen(resume.directory, settings=stored)
     with writer, interruptible() as stop:
         before = read_experiment(directory)
+        made = measure_named(settings.measure)
+        measure = None if made is None else made.measure
         work = VaryWork(
             settings=settings,
             writer=writer,
             open_place=partial(_open_place, settings, variants, stop, before),
             progress=options.progress,
             stop=stop,
+            measure=measure,
+            begun=begun(before),
         )
         try:
             trials = run_vary(
                 Vary(settings, first.seed),
                 work,
-                done=stored_vary_trials(before),
+                done=[each for each in stored_vary_trials(before, measure) if each.ended_by == "completed"],
                 servers_before=servers_started(before),
             )
         except BrimlineError as error:
@@ -222,7 +282,8 @@ def _conduct(
             _keep_or_remove(directory, error)
             raise
         writer.seal(ended_by="interrupt" if stop.requested else "completed")
-        interrupted = interruption(stop, directory)
+        verb = resuming_verb(VARY_KIND, stored)
+        interrupted = interruption(stop, directory, resumed_by=verb)
     result = vary_result(read_experiment(directory), trials=trials, interrupted=interrupted)
     result.write(options.language)
     return result
@@ -241,7 +302,7 @@ def _open_place(
         wanted = settings.server_levels(levels)
         earlier = next((each for each in before.trials if _served(each, settings) == wanted), None)
         if earlier is not None:
-            was = read_record(earlier.directory).environment
+            was = read_environment(earlier.directory / ENVIRONMENT_FILE)
             require_same_server(before.directory, was, place.context.environment)
         here = [each for its, each in variants.items() if settings.server_levels(its) == settings.server_levels(levels)]
         for each in here:  # now it is known how many servers a connection leads to
@@ -259,30 +320,55 @@ class _Place:
         self._variants = variants
         self._carried: dict[Levels, Carried] = {}
 
+    def measure(self, levels: Levels, directory: Path, make_directory: MakeDirectory) -> str:
+        made, variant = measure_named(self._settings.measure), self._variants[levels]
+        if made is None:
+            raise UsageError("a run is no measure of its own", hint="it has a plan, which is executed")
+        place = self._there(variant).beside(variant.loaded)
+        if made.on_data:
+            self._load(levels, make_directory)
+        settings = made.settings(place.spec, {**self._settings.said, **variant.said})
+        made.measure_in(place, settings, directory=directory, resume=is_there(directory / EXPERIMENT_FILE))
+        from brimline.api.reopen import open_result  # which reads designs as well
+
+        result = open_result(directory)
+        result.write(place.options.language)
+        return "" if result.error is None else result.error.message
+
+    def _there(self, variant: Variant) -> Workplace:
+        return self._place.reading(variant.reads).compressing(variant.compression)
+
+    def _index(self, loading: Workplace, fields: Sequence[str], make_directory: MakeDirectory) -> None:
+        """Sees to the data with an index over `fields`. Raises TargetError where its load broke off."""
+        record = ensure_indexed_data(
+            load_plan(loading.spec, target=loading.target),
+            fields=fields,
+            policy=loading.policy,
+            make_directory=make_directory,
+            context=loading.context,
+            drop=loading.options.drop,
+        )
+        loading.stop.raise_if_requested()
+        if record is not None and not record.complete:
+            raise TargetError(f"the load broke off: {record.message}", hint=f"its record: {record.directory}")
+
     def prepare(self, levels: Levels, make_directory: MakeDirectory) -> Setup:
         variant = self._variants[levels]
-        there = self._place.reading(variant.reads).compressing(variant.compression)
-        place = there.beside(variant.loaded)
-        loaded_as = self._settings.loading_combination(levels)
-        loading = there.beside(self._variants[loaded_as].loaded)
+        place = self._there(variant).beside(variant.loaded)
+        plan = run_plan(place.spec, self._settings, place.target)
+        return Setup(plan=plan, context=replace(place.context, carried=self._load(levels, make_directory)))
+
+    def _load(self, levels: Levels, make_directory: MakeDirectory) -> Carried:
+        """Sees to the data of a combination; returns what that leaves for its runs."""
+        variant, loaded_as = self._variants[levels], self._settings.loading_combination(levels)
+        loading = self._there(variant).beside(self._variants[loaded_as].loaded)
         carried = self._carried.setdefault(loaded_as, loading.context.carried)
         loading = replace(loading, context=replace(loading.context, carried=carried))
-        plan = run_plan(place.spec, self._settings, place.target)
-        if variant.index and place.context.deployment is not None:
-            record = ensure_indexed_data(
-                load_plan(loading.spec, target=loading.target),
-                fields=variant.index,
-                policy=place.policy,
-                make_directory=make_directory,
-                context=loading.context,
-                drop=place.options.drop,
-            )
-            place.stop.raise_if_requested()
-            if record is not None and not record.complete:
-                raise TargetError(f"the load broke off: {record.message}", hint=f"its record: {record.directory}")
+        if variant.index and loading.context.deployment is not None:
+            self._index(loading, variant.index, make_directory)
         else:
             loading.prepare(make_directory=make_directory)
-        return Setup(plan=plan, context=replace(place.context, carried=carried))
+        return carried
 
 
 def _served(entry: TrialEntry, settings: VarySettings) -> Levels | None:
@@ -342,5 +428,6 @@ def _keep_or_remove(directory: Path, error: BrimlineError) -> None:
 
 
 def _first_environment(experiment: ExperimentRecord) -> Environment:
-    """Where it happened, of the first run; the sweep's own says nothing of servers that it started later."""
-    return read_record(experiment.trials[0].directory).environment if experiment.trials else experiment.environment
+    """Where it happened, of the first run; the design's own says nothing of servers that it started later."""
+    files = [each.directory / ENVIRONMENT_FILE for each in experiment.trials]
+    return next((read_environment(path) for path in files if is_there(path)), experiment.environment)

@@ -1,5 +1,6 @@
 """Owns `brimline capacity`."""
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -10,6 +11,7 @@ from brimline.api.reopen import find_record
 from brimline.api.results import Result
 from brimline.api.search_settings import Preset, SearchWords, frontier_settings, settings_for
 from brimline.cli import options as opt
+from brimline.cli.design import DesignOptions, designed, resumed_design
 from brimline.cli.grouped import going_on_with, grouped, only, without
 from brimline.cli.output import finish
 from brimline.errors import UsageError
@@ -28,6 +30,7 @@ def capacity(
     load: Annotated[LoadOptions, only("records", "seed", "target", "threads")],
     objective: ObjectiveOptions,
     output: opt.OutputOptions,
+    design: DesignOptions,
     *,
     quick: Annotated[
         bool, typer.Option("--quick", help="A look in under two minutes, marked as not quotable.")
@@ -103,10 +106,12 @@ def capacity(
     budget_s = _seconds(budget, "--budget")
     result: Result
     if resume is not None:
+        if (gone_on := resumed_design(resume, "capacity", options)) is not None:
+            return finish(gone_on, output, suite="capacity")
         directory = find_record(resume, runs_dir=options.runs_dir)
         result = resume_search(directory, budget_s=budget_s, options=options)
         return finish(result, output, suite="capacity")
-    loaded = opt.loaded(workload, load, objective)
+    design.require_asked()
     preset: Preset = "quick" if quick else "standard"
     words = SearchWords(
         on=on,
@@ -118,6 +123,12 @@ def capacity(
         width_max=_share(max_width, "--max-width", "5%"),
         require=require,
     )
+    if design.is_asked:
+        limits_ns = None if frontier is None else _limits_ns(frontier)
+        said = {**asdict(words), "preset": preset, "limits_ns": limits_ns}
+        result = designed(design, "capacity", said, workload, options, load=load, objective=objective)
+        return finish(result, output, suite="capacity")
+    loaded = opt.loaded(workload, load, objective)
     settings: CapacitySettings | FrontierSettings
     if frontier is not None:
         settings = frontier_settings(loaded.spec, preset, _limits_ns(frontier), words)

@@ -33,7 +33,7 @@ class Made(Generic[TrialT]):
     """A trial, and where its record lies. `title` and `outcome`: what was asked, and what came of it, in a line.
 
     `ended`: it went to its planned end, so that more can be asked. `took_s`: where the time since the probe was asked
-    for is not that of this trial alone.
+    for is not that of this trial alone. `failed`: why it has no figure, where that is to be noted in its record.
     """
 
     trial: TrialT
@@ -42,6 +42,7 @@ class Made(Generic[TrialT]):
     outcome: str
     ended: bool
     took_s: float | None = None
+    failed: str = ""
 
 
 class Effects(Protocol[_Performed, TrialT]):
@@ -89,6 +90,6 @@ def conduct_trials(
 
 def _ended(made: Made[TrialT], began_s: float, writer: ExperimentWriter) -> TrialT:
     took_s = round(time.monotonic() - began_s if made.took_s is None else made.took_s, 3)
-    writer.end_trial(made.directory, took_s=took_s)
+    writer.end_trial(made.directory, took_s=took_s, failed=made.failed)
     timed: TrialT = replace(cast("Any", made.trial), took_s=took_s)
     return timed

@@ -38,6 +38,7 @@ from brimline.record.redaction import redact
 
 _COOL_DOWN = "cool_down"
 _TOOK = "took_s"
+_FAILED = "failed"
 """The keys beside the probe's own in `trial.json`."""
 
 
@@ -45,13 +46,14 @@ _TOOK = "took_s"
 class TrialEntry:
     """One trial: what was asked for, the record that answered, and how long it took.
 
-    `cool_down` is the pause before it, `took_s` is None where it did not end.
+    `cool_down` is the pause before it, `took_s` is None where it did not end. `failed`: why it has no figure, if so.
     """
 
     directory: Path
     probe: Mapping[str, Any]
     cool_down: Mapping[str, Any] | None = None
     took_s: float | None = None
+    failed: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -174,9 +176,10 @@ class ExperimentWriter(Closing):
         replace_json(directory / TRIAL_FILE, redact({**probe, **pause}))
         return directory
 
-    def end_trial(self, directory: Path, *, took_s: float | None) -> None:
-        """Notes beside the probe how long the trial took by the wall clock, all effects included."""
-        replace_json(directory / TRIAL_FILE, {**read_json(directory / TRIAL_FILE), _TOOK: took_s})
+    def end_trial(self, directory: Path, *, took_s: float | None, failed: str = "") -> None:
+        """Notes beside the probe how long the trial took by the wall clock, all effects included, and why it failed."""
+        why = {_FAILED: redact_text(failed)} if failed else {}
+        replace_json(directory / TRIAL_FILE, {**read_json(directory / TRIAL_FILE), _TOOK: took_s, **why})
 
     def event(self, kind: str, **fields: Any) -> None:
         """Adds something that happened, with the wall clock's time."""
@@ -222,10 +225,16 @@ def _read_experiment(directory: Path) -> ExperimentRecord:
 
 
 def _ended(directory: Path) -> bool:
-    """Whether the run of a trial went to its end."""
-    if not (directory / RECORD_FILE).exists() or not (directory / TRIAL_FILE).exists():
+    """Whether the run of a trial went to its end, or it is known to have failed."""
+    if not (directory / TRIAL_FILE).exists():
         return False
-    return read_state(directory, RECORD_FILE).get("ended_by") == "completed"
+    if _has_failed(directory):
+        return True
+    return (directory / RECORD_FILE).exists() and read_state(directory, RECORD_FILE).get("ended_by") == "completed"
+
+
+def _has_failed(directory: Path) -> bool:
+    return (directory / TRIAL_FILE).exists() and _FAILED in read_json(directory / TRIAL_FILE)
 
 
 def _holds_experiment(directory: Path) -> bool:
@@ -238,18 +247,15 @@ def _number(directory: Path) -> int:
 
 def _trial_directories(directory: Path) -> list[Path]:
     """In the order they ran: by number, so that the hundredth trial comes after the 99th."""
-    paths = [
-        path.parent
-        for name in (RECORD_FILE, EXPERIMENT_FILE)
-        for path in (directory / TRIALS_DIRECTORY).glob(f"*/{name}")
-    ]
+    every = (directory / TRIALS_DIRECTORY).glob("*")
+    paths = [path for path in every if (path / RECORD_FILE).exists() or _holds_experiment(path) or _has_failed(path)]
     return sorted(paths, key=lambda path: (_number(path), path.name))
 
 
 def _read_trial(directory: Path) -> TrialEntry:
     probe = dict(read_json(directory / TRIAL_FILE))
-    took_s, cool_down = probe.pop(_TOOK, None), probe.pop(_COOL_DOWN, None)
-    return TrialEntry(directory=directory, probe=probe, cool_down=cool_down, took_s=took_s)
+    took_s, cool_down, failed = probe.pop(_TOOK, None), probe.pop(_COOL_DOWN, None), probe.pop(_FAILED, "")
+    return TrialEntry(directory=directory, probe=probe, cool_down=cool_down, took_s=took_s, failed=failed)
 
 
 def _read_text(path: Path) -> str:

@@ -3,7 +3,8 @@
 import pytest
 
 from brimline.errors import UsageError
-from brimline.experiments.vary.factors import KINDS, Scope, index_sets, parse_factor, parse_factors
+from brimline.experiments.vary.factor_kinds import KINDS, Scope
+from brimline.experiments.vary.factors import index_sets, parse_factor, parse_factors
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def test_a_difference_at_one_combination_alone_is_in_the_headline() -> None:
     assert not [each for each in found.everywhere if each.factor == "write-concern" and each.verdict in CLAIMS]
     assert "throughput is lower with write-concern majority against 1, connections 8" in found.text
     assert "throughput is higher with write-concern majority against 1, connections 32" in found.text
-    assert len(found.claims) == len([each for each in found.throughput_differences if each.verdict in CLAIMS]) == 3
+    assert len(found.claims) == len([each for each in found.main_differences if each.verdict in CLAIMS]) == 3
 
 
 def test_what_is_shown_everywhere_is_not_told_again_of_each_combination() -> None:

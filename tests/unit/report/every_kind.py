@@ -28,11 +28,11 @@ from tests.unit.report.scan_samples import make_scan
 from tests.unit.report.test_growth_report import CACHE_RECORDS
 from tests.unit.report.test_growth_report import report_of as grown
 from tests.unit.report.test_load_report import THREE_REFUSED, _plan
-from tests.unit.report.vary_samples import varied
+from tests.unit.report.vary_samples import measured, varied
 
 KINDS = (
     *("run", "own", "load", "sweep", "capacity", "frontier", "ab", "comparison", "trend", "imported"),
-    *("import", "growth", "interference", "scan", "vary"),
+    *("import", "growth", "interference", "scan", "vary", "design"),
 )
 CLAIMING = tuple(kind for kind in KINDS if kind not in ("import", "growth"))
 """Those that recompute what they claim."""
@@ -53,6 +53,7 @@ def reports_of_every_kind(directory: Path, reports: Reports) -> dict[str, Report
         "comparison": report_of(regressed()),
         "trend": trend_of(dropped()),
         "vary": varied(),
+        "design": measured(),
         "imported": imported_report(import_files([write(directory / "r.jtl", uniform(2000))])),
         "import": import_report(an_import()),
         "growth": grown(GrowingServer(cache_records=CACHE_RECORDS, import_break_records=250_000.0)),

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import cache
 
+from brimline.experiments.measure import Figure
 from brimline.experiments.trial import Probe
 from brimline.experiments.vary.conclusion import conclude_vary
 from brimline.experiments.vary.order import RunOutcome, Vary, VaryLoad, VaryProbe, VarySettings, VaryTrial
@@ -72,3 +73,27 @@ def varied(
     made = loads()[: None if first is None else 1]
     conclusion = conclude_vary(settings, trials, made, seed=1)
     return vary_report(experiment, trials, made, conclusion, settings, environment=ENVIRONMENT)  # type: ignore[arg-type]
+
+
+def measured() -> Report:
+    """A design over `capacity`: one cell has a bound, and one failed."""
+    settings = settings_of("topology=standalone,replica-set-3", "connections=8,64", blocks=1, blocks_max=1)
+    settings = replace(settings, measure="capacity", said={"preset": "quick"}, cell_s=86.0)
+    machine, made = Vary(settings, 1), list[VaryTrial]()
+    while (probe := machine.next_probe(made)) is not None:
+        topology, connections = probe.levels
+        rate = {"8": 9_000.0, "64": 14_000.0}[connections] * (1.0 if topology == "standalone" else 0.7)
+        bound = probe.levels == ("replica-set-3", "8")
+        plateau = Figure(key="saturation", value=1.1 * rate, low=rate, high=1.2 * rate, unit="ops/s", label="Plateau",
+                         higher_is_better=True)  # fmt: skip
+        figures = [Figure(key="sustained", value=rate, low=0.95 * rate, high=None if bound else 1.04 * rate,
+                          unit="ops/s", label="Sustained load", higher_is_better=True), plateau]  # fmt: skip
+        trial = VaryTrial(probe=probe, figures={each.key: each.value for each in figures}, took_s=86.0,
+                          measured={each.key: each for each in figures}, name=f"0{len(made) + 1}-capacity")  # fmt: skip
+        if probe.levels == ("replica-set-3", "64"):
+            trial = replace(trial, figures={}, measured={}, outcome=RunOutcome.FAILED,
+                            reasons=("it has no figure",))  # fmt: skip
+        made.append(trial)
+    conclusion = conclude_vary(settings, made, [], seed=1)
+    experiment = ended_experiment("vary", DIRECTORY)
+    return vary_report(experiment, made, [], conclusion, settings, environment=ENVIRONMENT)  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from brimline.analysis.compared_run import LoadKind, Metric, metrics
 from brimline.analysis.factorial import FactorRun, LevelDifference, Mean, differences, mean_of, stated_by_all
@@ -10,12 +10,16 @@ from brimline.analysis.judged_change import CLAIMS, ChangeVerdict
 from brimline.analysis.metrics import metrics_among
 from brimline.experiments.knee import Band, Knee, Level, find_knee, recommended_band
 from brimline.experiments.settings import SweepSettings
-from brimline.experiments.vary.factors import CONNECTIONS, WORKLOAD, Factor
+from brimline.experiments.vary.factor_kinds import CONNECTIONS, WORKLOAD
+from brimline.experiments.vary.factors import Factor
 from brimline.experiments.vary.order import Levels, RunOutcome, Vary, VaryEnd, VaryLoad, VarySettings, VaryTrial, narrow
 from brimline.units import format_count
 from brimline.wording import Message, Verbatim, joined, message
 
-METRIC_KEYS = ("throughput", "p95", "p99")
+THROUGHPUT = "throughput"
+METRIC_KEYS = (THROUGHPUT, "p95", "p99")
+COMBINATION = "combination"
+"""What stands in place of a factor where combinations are listed."""
 NAMED_MAX = 4
 """Differences that the headline names; more are a table."""
 CURVE_LEVELS_MIN = 3
@@ -37,11 +41,12 @@ class Cell:
     precise: bool
     took_s: tuple[float, ...] = ()
     spoilt: tuple[str, ...] = ()
+    main_key: str = THROUGHPUT
 
     @property
-    def throughput(self) -> Mean | None:
-        """The mean throughput, None where no run counts."""
-        return self.means.get("throughput")
+    def main(self) -> Mean | None:
+        """The mean of what the design is about, None where no run counts."""
+        return self.means.get(self.main_key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,34 +86,35 @@ class VaryConclusion:
     text: str
 
     @property
-    def throughput_differences(self) -> tuple[LevelDifference, ...]:
-        """Every difference of throughput that a table shows, that of loading among them."""
+    def main(self) -> Metric:
+        """What the design is about."""
+        return self.metrics[0]
+
+    @property
+    def main_differences(self) -> tuple[LevelDifference, ...]:
+        """Every difference of it that a table shows, that of loading among them."""
         return tuple(each for each in (*self.everywhere, *self.within, *self.load_differences)
-                     if each.metric.key == "throughput")  # fmt: skip
+                     if each.metric.key == self.main.key)  # fmt: skip
 
     @property
     def claims(self) -> tuple[LevelDifference, ...]:
         """Those of them that are shown."""
-        return tuple(each for each in self.throughput_differences if each.verdict in CLAIMS)
+        return tuple(each for each in self.main_differences if each.verdict in CLAIMS)
 
 
 def conclude_vary(
     settings: VarySettings, trials: Sequence[VaryTrial], loads: Sequence[VaryLoad], *, seed: int
 ) -> VaryConclusion:
-    """What the runs and loads so far show; also of a sweep that was broken off."""
-    kinds = _metrics("closed loop")
-    runs = stated_by_all([FactorRun(levels=each.probe.levels, block=each.probe.block, figures=each.figures)
+    """What the runs and loads so far show; also of a design that was broken off."""
+    kinds = _kinds(trials)
+    runs = stated_by_all([FactorRun(levels=each.probe.levels, block=each.probe.block, figures=each.figures,
+                                    ends={key: (figure.low, figure.high) for key, figure in each.measured.items()})
                           for each in trials if each.counts])  # fmt: skip
-    design = {factor.name: factor.levels for factor in settings.factors}
-    strata = (WORKLOAD,) if WORKLOAD in design else ()
-    others = {name for name in design if name not in (*strata, CONNECTIONS)}
-    everywhere = differences(runs, design, kinds, margin=settings.margin, strata=strata)
-    crossed = len(design) - len(strata) > 1
-    within = differences(runs, design, kinds, margin=settings.margin, strata=strata, within=True) if crossed else ()
-    within = tuple(each for each in within if each.factor in others)
+    everywhere, within = _differences(settings, runs, kinds)
     loading = _load_differences(settings, loads)
-    every = metrics_among([run.figures for run in runs], "closed loop")
+    every = kinds if settings.measure else metrics_among([run.figures for run in runs], _kind(trials))
     cells = tuple(_cell(settings, levels, trials, runs, every) for levels in settings.combinations)
+    is_curve = not settings.measure and not settings.listed
     return VaryConclusion(
         ended_by=Vary(settings, seed).ended_by(trials),
         blocks=max((each.probe.block for each in trials), default=0),
@@ -117,13 +123,50 @@ def conclude_vary(
         cells=cells,
         everywhere=everywhere,
         within=within,
-        curves=tuple(_curves(settings, cells, trials, seed)),
+        curves=tuple(_curves(settings, cells, trials, seed)) if is_curve else (),
         loads=tuple(_load_cells(settings, loads)),
         load_metrics=_metrics("load"),
         load_differences=loading,
         load_factors=load_factors(settings, loads),
-        text=_text(settings, everywhere, within, loading) if runs else "no run counts",
+        text=_text(settings, kinds[0], everywhere, within, loading) if runs else "no run counts",
     )
+
+
+def _differences(
+    settings: VarySettings, runs: Sequence[FactorRun], kinds: Sequence[Metric]
+) -> tuple[tuple[LevelDifference, ...], tuple[LevelDifference, ...]]:
+    """Over all combinations of the other factors, and at each of them; of listed ones each from the first of all."""
+    if settings.listed:
+        texts = {levels: combination_text(settings, levels) for levels in settings.listed}
+        named = [replace(run, levels=(texts[run.levels],)) for run in runs]
+        return differences(named, {COMBINATION: tuple(texts.values())}, kinds, margin=settings.margin), ()
+    design = {factor.name: factor.levels for factor in settings.factors}
+    strata = (WORKLOAD,) if WORKLOAD in design else ()
+    others = {name for name in design if name not in strata and (settings.measure or name != CONNECTIONS)}
+    everywhere = differences(runs, design, kinds, margin=settings.margin, strata=strata)
+    crossed = len(design) - len(strata) > 1
+    within = differences(runs, design, kinds, margin=settings.margin, strata=strata, within=True) if crossed else ()
+    return everywhere, tuple(each for each in within if each.factor in others)
+
+
+def combination_text(settings: VarySettings, levels: Levels) -> str:
+    """`connections 8, records 1M`, as it stands in tables."""
+    return ", ".join(f"{name} {level}" for name, level in settings.named(levels).items())
+
+
+def _kinds(trials: Sequence[VaryTrial]) -> tuple[Metric, ...]:
+    """The metrics of the runs, or of the measure that was made in their place."""
+    found: dict[str, Metric] = {}
+    for figure in (each for trial in trials for each in trial.measured.values()):
+        metric = Metric(key=figure.key, label=figure.label, unit=figure.unit, decides=not found,
+                        higher_is_better=figure.higher_is_better)  # fmt: skip
+        found.setdefault(figure.key, metric)
+    return tuple(found.values()) or _metrics(_kind(trials))
+
+
+def _kind(trials: Sequence[VaryTrial]) -> LoadKind:
+    """What the figures of the runs are figures of."""
+    return next((each.kind for each in trials), "closed loop")
 
 
 def _metrics(kind: LoadKind) -> tuple[Metric, ...]:
@@ -158,7 +201,8 @@ def _cell(
             for each in made
             if each.outcome is RunOutcome.COUNTS and each.reasons
         ),
-        precise=narrow([run.figures["throughput"] for run in own], settings.precision),
+        precise=settings.is_narrow([trial for trial in made if trial.counts]),
+        main_key=kinds[0].key,
     )
 
 
@@ -179,7 +223,7 @@ def _curves(settings: VarySettings, cells: Sequence[Cell], trials: Sequence[Vary
 
 
 def _curve(at: Mapping[str, str], cells: Sequence[Cell], place: int, trials: Sequence[VaryTrial], seed: int) -> Curve:
-    known = [(cell, mean.value) for cell in cells if (mean := cell.throughput) is not None]
+    known = [(cell, mean.value) for cell in cells if (mean := cell.main) is not None]
     best = max(known, key=lambda each: each[1], default=(None, 0.0))[0]
     reason = _no_plateau([value for _, value in known], cells)
     knee = band = None
@@ -284,20 +328,21 @@ def difference_name(each: LevelDifference) -> Message:
 
 def _text(
     settings: VarySettings,
+    main: Metric,
     everywhere: Sequence[LevelDifference],
     within: Sequence[LevelDifference],
     loading: Sequence[LevelDifference],
 ) -> str:
-    """The differences that the tables show, in words: of throughput first, which is what was asked for."""
+    """The differences that the tables show, in words: of what the design is about first."""
     if not (everywhere or within or loading):
         return message("{count} combinations measured", count=format_count(len(settings.combinations)))
     told = [*_told(everywhere), *_told(loading, loading=True)]
     told += [each for each in _told(within) if not _implied(each, everywhere)]
-    of_throughput = [each for each in told if each.of.metric.key == "throughput"]
-    of_times = [each for each in told if each.of.metric.key != "throughput"]
-    words = [each.words for each in (*of_throughput, *of_times)]
-    if not of_throughput:
-        words.insert(0, _no_throughput([*everywhere, *within, *loading]))
+    of_main = [each for each in told if each.of.metric.key == main.key]
+    of_others = [each for each in told if each.of.metric.key != main.key]
+    words = [each.words for each in (*of_main, *of_others)]
+    if not of_main:
+        words.insert(0, _no_difference(main, [*everywhere, *within, *loading]))
     if len(words) > NAMED_MAX:
         more = message("{count} more differences are in the tables", count=format_count(len(words) - NAMED_MAX))
         words = [*words[:NAMED_MAX], more]
@@ -328,7 +373,10 @@ def _words(each: LevelDifference, *, loading: bool) -> str:
         return message("loading is faster with {what}" if higher else "loading is slower with {what}", what=what)
     if each.metric.key == "throughput":
         return message("throughput is higher with {what}" if higher else "throughput is lower with {what}", what=what)
-    return message("{metric} is longer with {what}" if higher else "{metric} is shorter with {what}",
+    if each.metric.unit == "ns":
+        return message("{metric} is longer with {what}" if higher else "{metric} is shorter with {what}",
+                       metric=each.metric.label, what=what)  # fmt: skip
+    return message("{metric} is higher with {what}" if higher else "{metric} is lower with {what}",
                    metric=each.metric.label, what=what)  # fmt: skip
 
 
@@ -342,8 +390,14 @@ def _implied(told: _Told, everywhere: Sequence[LevelDifference]) -> bool:
     )
 
 
-def _no_throughput(found: Sequence[LevelDifference]) -> str:
-    of_throughput = [each for each in found if each.metric.key == "throughput"]
-    if all(each.verdict is ChangeVerdict.EQUIVALENT for each in of_throughput):
-        return "every difference of throughput is surely too small to matter"
-    return "no difference of throughput is shown"
+def _no_difference(main: Metric, found: Sequence[LevelDifference]) -> str:
+    of_main = [each for each in found if each.metric.key == main.key]
+    equal = all(each.verdict is ChangeVerdict.EQUIVALENT for each in of_main)
+    if main.key == THROUGHPUT:
+        return (
+            "every difference of throughput is surely too small to matter"
+            if equal
+            else "no difference of throughput is shown"
+        )
+    return message("{metric}: every difference is surely too small to matter" if equal else
+                   "{metric}: no difference is shown", metric=main.label)  # fmt: skip

@@ -13,7 +13,11 @@ def vary_cost_text(settings: VarySettings, *, own_server: bool) -> str:
     count = len(settings.combinations)
     parts = [
         message(
-            "estimate: about {typical}, {runs} runs ({combinations} combinations, {blocks} blocks)",
+            "estimate: about {typical}, {runs} times {measure} of about {each} ({combinations} combinations)"
+            if settings.measure
+            else "estimate: about {typical}, {runs} runs ({combinations} combinations, {blocks} blocks)",
+            measure=settings.measure,
+            each=format_duration(settings.run_s * NS_PER_S),
             typical=format_duration(least_s * NS_PER_S),
             runs=format_count(settings.blocks * count),
             combinations=format_count(count),

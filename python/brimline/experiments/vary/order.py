@@ -11,13 +11,16 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
+from brimline.analysis.compared_run import LoadKind
 from brimline.analysis.comparison import MARGIN
 from brimline.analysis.observation import Observation
+from brimline.experiments.measure import Figure
 from brimline.experiments.settings import REPEATS_MAX
-from brimline.experiments.vary.factors import CONCURRENCY, Factor
+from brimline.experiments.vary.factors import Factor
 from brimline.servers.database import Durability
 from brimline.stats.batch_means import mean_interval
 
@@ -47,11 +50,15 @@ class VaryEnd(StrEnum):
 
 
 class RunOutcome(StrEnum):
-    """Whether a run says something of its combination; `client_limited`: the generator was the limit."""
+    """Whether a run says something of its combination.
+
+    `client_limited`: the generator was the limit. `failed`: it ended with an error, or without a figure.
+    """
 
     COUNTS = "counts"
     CLIENT_LIMITED = "client_limited"
     INVALID = "invalid"
+    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +67,17 @@ class VarySettings:
 
     `precision`: half the interval of a combination's mean throughput, as a share of it. `apart`: factors of which each
     combination of levels has servers of its own, started and loaded anew in every block. `loads`: factors whose levels
-    are loaded differently.
+    are loaded differently. `listed`: the combinations where they are not crossed.
+
+    `measure`: the verb that is measured at each combination, with what was `said` to it; "" is a run in a closed loop
+    over the connections, for `warmup_s` and `duration_s`. `cell_s`: about how long one of another measure takes.
     """
 
     factors: tuple[Factor, ...]
+    measure: str = ""
+    said: Mapping[str, Any] = field(default_factory=dict)
+    listed: tuple[Levels, ...] = ()
+    cell_s: float | None = None
     apart: tuple[str, ...] = ()
     loads: tuple[str, ...] = ()
     precision: float = PRECISION_DEFAULT
@@ -91,12 +105,17 @@ class VarySettings:
     @property
     def combinations(self) -> tuple[Levels, ...]:
         """Every combination of levels, in the order given, the last factor changing fastest."""
-        return tuple(itertools.product(*(factor.levels for factor in self.factors)))
+        return self.listed or tuple(itertools.product(*(factor.levels for factor in self.factors)))
 
     @property
     def run_s(self) -> float:
         """Time of one run, without what is around it."""
-        return self.warmup_s + self.duration_s
+        return self.warmup_s + self.duration_s if self.cell_s is None else self.cell_s
+
+    @property
+    def attempts_max(self) -> int:
+        """How often a combination is tried in a block: other measures than a run repeat what proves nothing."""
+        return 1 if self.measure else ATTEMPTS_MAX
 
     @property
     def block_s(self) -> float:
@@ -122,10 +141,23 @@ class VarySettings:
 
     def loading_combination(self, levels: Levels) -> Levels:
         """The combination as which the data of `levels` is loaded: the same, with the most connections."""
-        return tuple(
-            max(factor.levels, key=int) if factor.name in CONCURRENCY else level
-            for factor, level in zip(self.factors, levels, strict=True)
-        )
+
+        def parted(each: Levels) -> tuple[Levels, list[int]]:
+            """What is the same for all that are loaded as one, and numbers of which every load takes the largest."""
+            both = list(zip(self.factors, each, strict=True))
+            fixed = tuple(level for factor, level in both if not factor.kind.largest_loads)
+            return fixed, [int(level) for factor, level in both if factor.kind.largest_loads]
+
+        alike = [each for each in self.combinations if parted(each)[0] == parted(levels)[0]]
+        return max(alike, key=lambda each: parted(each)[1])
+
+    def is_narrow(self, counting: Sequence["VaryTrial"]) -> bool:
+        """Whether the trials of one combination, all of which count, say its main figure as well as was asked for."""
+        if len(counting) == 1 and counting[0].measured:
+            main = next(iter(counting[0].measured.values()))
+            known = main.low is not None and main.high is not None and main.value > 0
+            return known and (main.high - main.low) / 2 <= self.precision * main.value  # type: ignore[operator]
+        return narrow([next(iter(trial.figures.values())) for trial in counting], self.precision)
 
     def named(self, levels: Levels) -> dict[str, str]:
         """The levels by the names of their factors."""
@@ -156,6 +188,9 @@ class VaryTrial:
 
     The `reasons` of one that counts are why lag of the generator spoils single figures, which are absent.
 
+    `measured`: of another measure than a run, the figures with what is known of them. `name`: of its directory.
+    `kind`: what the figures of a run are figures of.
+
     `server` tells which runs had the same server, counted from 1. `took_s`: by the wall clock, starting and loading
     the server included. `plans`: how the server executed each step of an author's own operations, by the step's name.
     `durability`: when its server acknowledged writes. `size_bytes`: what the data took on disk in the end.
@@ -174,6 +209,9 @@ class VaryTrial:
     engine: str = ""
     durability: Durability = field(default_factory=lambda: Durability(on_disk=None, words=""))
     size_bytes: int | None = None
+    measured: Mapping[str, Figure] = field(default_factory=dict)
+    name: str = ""
+    kind: LoadKind = "closed loop"
 
     @property
     def counts(self) -> bool:
@@ -243,7 +281,7 @@ class Vary:
             attempts = [trial for trial in made if trial.probe.levels == levels]
             if not attempts:
                 return VaryProbe(block=block, levels=levels)
-            if not attempts[-1].counts and len(attempts) < ATTEMPTS_MAX:
+            if not attempts[-1].counts and len(attempts) < self._settings.attempts_max:
                 return VaryProbe(block=block, levels=levels, attempt=len(attempts) + 1)
         return None
 
@@ -261,7 +299,7 @@ class Vary:
         counting = {trial.probe.block for trial in of_it if trial.counts}
         if len({trial.probe.block for trial in of_it} - counting) >= SPOILT_MAX:
             return True
-        return narrow([trial.figures["throughput"] for trial in of_it if trial.counts], self._settings.precision)
+        return self._settings.is_narrow([trial for trial in of_it if trial.counts])
 
     def _affordable(self, blocks: int, trials: Sequence[VaryTrial]) -> bool:
         budget_s = self._settings.budget_s

@@ -1,13 +1,13 @@
 """Owns making the runs of a factor sweep happen: servers started as they are needed, data loaded once on each."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from brimline.analysis.compared_run import compared_run
+from brimline.analysis.compared_run import compared_run, load_kind
 from brimline.analysis.data_size import size_on_disk_bytes
 from brimline.analysis.durability import record_durability
 from brimline.analysis.finding import Standing
@@ -16,12 +16,14 @@ from brimline.analysis.observation import Observation, observe
 from brimline.analysis.spoilt import spoilt_text
 from brimline.analysis.step_truth import plan_summaries
 from brimline.analysis.validity import GENERATOR_CHECKS
-from brimline.errors import Interrupted
+from brimline.errors import BrimlineError, Interrupted
 from brimline.execution import MakeDirectory, ProgressSink, RunContext, StopToken, execute, putting_back
+from brimline.experiments.conductor import Made, conduct_trials
 from brimline.experiments.cooldown import LIMIT_S_MAX, LIMIT_S_MIN, cool_down
+from brimline.experiments.measure import Measure
 from brimline.experiments.runner import describe_outcome
 from brimline.experiments.trial import CoolDown
-from brimline.experiments.vary.factors import LOADING
+from brimline.experiments.vary.factor_kinds import KINDS
 from brimline.experiments.vary.order import (
     Levels,
     RunOutcome,
@@ -33,6 +35,7 @@ from brimline.experiments.vary.order import (
 )
 from brimline.plan import Plan
 from brimline.record import ExperimentWriter, RunRecord
+from brimline.record.listing import is_record
 from brimline.units import NS_PER_S
 from brimline.wording import joined
 
@@ -54,6 +57,12 @@ class Place(Protocol):
     def prepare(self, levels: Levels, make_directory: MakeDirectory) -> Setup:
         """Sees to the data of a combination; `make_directory` says where the record of a load goes."""
 
+    def measure(self, levels: Levels, directory: Path, make_directory: MakeDirectory) -> str:
+        """Makes another measure than a run in `directory`, or goes on with it; returns what is wrong with it, if so.
+
+        `make_directory` says where the record of a load before it goes.
+        """
+
 
 OpenPlace = Callable[[Levels], AbstractContextManager[Place]]
 """Brings the server of a combination up for the length of a `with` block."""
@@ -61,13 +70,18 @@ OpenPlace = Callable[[Levels], AbstractContextManager[Place]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaryWork:
-    """What the effects need."""
+    """What the effects need.
+
+    `measure`: what is made at each combination in place of a run; `begun`: the directories of those that did not end.
+    """
 
     settings: VarySettings
     writer: ExperimentWriter
     open_place: OpenPlace
     progress: ProgressSink
     stop: StopToken
+    measure: Measure | None = None
+    begun: Mapping[VaryProbe, Path] = field(default_factory=dict)
 
 
 def run_vary(
@@ -77,29 +91,28 @@ def run_vary(
 
     `done` are runs of a sweep that is resumed, on `servers_before` servers. Raises what `execute` and loading raise.
     """
-    trials, server = list(done), servers_before
     with ExitStack() as up:
-        place: Place | None = None
-        current: tuple[object, ...] = ()
-        while not work.stop.requested and (probe := machine.next_probe(trials)) is not None:
-            began_s = time.monotonic()
-            wanted = _server_of(work.settings, probe)
-            try:
-                if place is None or wanted != current:
-                    up.close()
-                    place, current, server = up.enter_context(work.open_place(probe.levels)), wanted, server + 1
-                directory, trial = _run(probe, place, server, trials, work)
-            except Interrupted:
-                if not trials:
-                    raise
-                break
-            trials.append(trial)
-            if trial.ended_by != "completed":
-                break
-            took_s = round(time.monotonic() - began_s, 3)
-            trials[-1] = replace(trial, took_s=took_s)
-            work.writer.end_trial(directory, took_s=took_s)
-    return trials
+        effects = _Cells(work, up, servers_before)
+        return conduct_trials(machine, effects, writer=work.writer, stop=work.stop, progress=work.progress, done=done)
+
+
+class _Cells:
+    """Makes each run, or each measure, on the server that it needs."""
+
+    def __init__(self, work: VaryWork, up: ExitStack, server: int) -> None:
+        self._work, self._up, self._server = work, up, server
+        self._place: Place | None = None
+        self._of: tuple[object, ...] = ()
+
+    def perform(self, probe: VaryProbe, trials: Sequence[VaryTrial]) -> Sequence[Made[VaryTrial]]:
+        """See `Effects`."""
+        wanted = _server_of(self._work.settings, probe)
+        if self._place is None or wanted != self._of:
+            self._up.close()
+            self._place, self._of, self._server = None, wanted, self._server + 1
+            self._place = self._up.enter_context(self._work.open_place(probe.levels))
+        make = _run if self._work.measure is None else partial(_measure, self._work.measure)
+        return [make(probe, self._place, self._server, trials, self._work)]
 
 
 def read_vary_trial(
@@ -143,6 +156,8 @@ def read_vary_trial(
         engine=str((record.environment.get("server") or {}).get("engine") or ""),
         durability=record_durability(record),
         size_bytes=size_on_disk_bytes(record),
+        name=record.directory.name,
+        kind=load_kind(record),
     )
 
 
@@ -163,7 +178,7 @@ def read_vary_load(
 
 
 def _loaded_with(settings: VarySettings, levels: Levels) -> dict[str, str]:
-    return {name: level for name, level in settings.named(levels).items() if name in LOADING}
+    return {name: level for name, level in settings.named(levels).items() if KINDS[name].is_loading}
 
 
 def _server_of(settings: VarySettings, probe: VaryProbe) -> tuple[object, ...]:
@@ -171,18 +186,21 @@ def _server_of(settings: VarySettings, probe: VaryProbe) -> tuple[object, ...]:
     return (probe.block, *settings.server_levels(probe.levels)) if settings.apart else ("one",)
 
 
-def _run(
-    probe: VaryProbe, place: Place, server: int, trials: Sequence[VaryTrial], work: VaryWork
-) -> tuple[Path, VaryTrial]:
+def _load_directory(probe: VaryProbe, server: int, work: VaryWork) -> MakeDirectory:
+    """Where the record of a load for `probe` goes."""
     levels = work.settings.load_levels(probe.levels)
 
-    def load_directory(_plan: Plan) -> Path:
+    def make(_plan: Plan) -> Path:
         asked = {"stage": LOAD_STAGE, "block": probe.block, "levels": levels, "server": server}
         asked |= {"loaded_with": _loaded_with(work.settings, probe.levels)}
         label = "-".join((str(probe.block), *levels))
         return work.writer.begin_trial(asked, stage=LOAD_STAGE, label=label)
 
-    setup = place.prepare(probe.levels, load_directory)
+    return make
+
+
+def _run(probe: VaryProbe, place: Place, server: int, trials: Sequence[VaryTrial], work: VaryWork) -> Made[VaryTrial]:
+    setup = place.prepare(probe.levels, _load_directory(probe, server, work))
     cooled = _cool_down(setup, work)
     work.stop.raise_if_requested()
     title = f"run {len(trials) + 1}, block {probe.block}: {describe_levels(work.settings, probe.levels)}"
@@ -198,9 +216,51 @@ def _run(
     trial = read_vary_trial(probe, record, server=server, observation=observation)
     counts = trial.outcome is RunOutcome.COUNTS
     outcome = joined("; ", [*([describe_outcome(observation)] if counts else []), *trial.reasons[:1]])
-    work.writer.event("trial", directory=directory.name, outcome=outcome)
-    work.progress.outcome(f"{title}: {outcome}")
-    return directory, trial
+    ended = trial.ended_by == "completed"
+    return Made(trial=trial, directory=directory, title=title, outcome=outcome, ended=ended)
+
+
+def _measure(
+    measure: Measure, probe: VaryProbe, place: Place, server: int, trials: Sequence[VaryTrial], work: VaryWork
+) -> Made[VaryTrial]:
+    """Another measure than a run. One that fails says so, and the others go on."""
+    title = f"{measure.name} {len(trials) + 1}: {describe_levels(work.settings, probe.levels)}"
+    work.progress.note(title)
+    directory = work.begun.get(probe)
+    if directory is None:
+        asked = {**asdict(probe), "stage": measure.name, "server": server}
+        directory = work.writer.begin_trial(asked, stage=measure.name, label=probe.label)
+    try:
+        problem = place.measure(probe.levels, directory, _load_directory(probe, server, work))
+    except Interrupted:
+        raise
+    except BrimlineError as error:
+        problem = error.message
+    if work.stop.requested:
+        trial = VaryTrial(probe=probe, ended_by="interrupt", server=server, name=directory.name)
+        return Made(trial=trial, directory=directory, title=title, outcome="interrupted", ended=False)
+    trial = read_measured_trial(measure, probe, directory, server=server, problem=problem)
+    reason = joined("; ", trial.reasons)
+    told = joined("; ", [*(each.text for each in list(trial.measured.values())[:1]), *trial.reasons])
+    return Made(trial=trial, directory=directory, title=title, outcome=told, ended=True, failed=reason)
+
+
+def read_measured_trial(
+    measure: Measure, probe: VaryProbe, directory: Path, *, server: int, problem: str, took_s: float | None = None
+) -> VaryTrial:
+    """What the record of another measure than a run shows; `problem`: what was wrong with it, if it has no figure."""
+    figures = {} if problem and not is_record(directory) else measure.figures(directory)
+    known = measure.main in figures
+    return VaryTrial(
+        probe=probe,
+        outcome=RunOutcome.COUNTS if known else RunOutcome.FAILED,
+        figures={key: each.value for key, each in figures.items()} if known else {},
+        measured=figures if known else {},
+        reasons=() if known else (problem or "it has no figure",),
+        server=server,
+        took_s=took_s,
+        name=directory.name,
+    )
 
 
 def _cool_down(setup: Setup, work: VaryWork) -> CoolDown | None:

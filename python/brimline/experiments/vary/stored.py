@@ -2,13 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from brimline.errors import RecordError
+from brimline.experiments.measure import Measure
 from brimline.experiments.vary.factors import Factor
 from brimline.experiments.vary.order import VaryLoad, VaryProbe, VarySettings, VaryTrial
-from brimline.experiments.vary.runner import LOAD_STAGE, read_vary_load, read_vary_trial
+from brimline.experiments.vary.runner import LOAD_STAGE, read_measured_trial, read_vary_load, read_vary_trial
 from brimline.record import ExperimentRecord, read_record
+from brimline.record.experiment import TrialEntry
+from brimline.record.files import is_there
+from brimline.record.layout import EXPERIMENT_FILE
 
 
 def settings_document(settings: VarySettings) -> dict[str, Any]:
@@ -21,24 +26,38 @@ def stored_vary_settings(experiment: ExperimentRecord) -> VarySettings:
     values = {key: value for key, value in experiment.settings.items() if key not in ("seed", "workloads")}
     try:
         factors = tuple(Factor(name=each["name"], levels=tuple(each["levels"])) for each in values["factors"])
-        apart, loads = tuple(values["apart"]), tuple(values["loads"])
-        return VarySettings(**{**values, "factors": factors, "apart": apart, "loads": loads})
+        for name in ("apart", "loads"):
+            values[name] = tuple(values[name])
+        values["listed"] = tuple(tuple(each) for each in values.get("listed", ()))
+        return VarySettings(**{**values, "factors": factors})
     except (KeyError, TypeError, ValueError) as error:
         raise RecordError(f"the experiment's settings can't be read: {error}") from error
 
 
-def stored_vary_trials(experiment: ExperimentRecord) -> list[VaryTrial]:
-    """The runs, observed anew from their records. Raises RecordError."""
-    return [
-        read_vary_trial(
-            _probe(entry.probe),
-            read_record(entry.directory),
-            server=int(entry.probe.get("server", 1)),
-            took_s=entry.took_s,
-        )
-        for entry in experiment.trials
-        if entry.probe.get("stage") != LOAD_STAGE
-    ]
+def stored_vary_trials(experiment: ExperimentRecord, measure: Measure | None = None) -> list[VaryTrial]:
+    """The runs, or what was made of `measure`, observed anew from their records. Raises RecordError."""
+    return [_stored_trial(entry, measure) for entry in experiment.trials if entry.probe.get("stage") != LOAD_STAGE]
+
+
+def begun(experiment: ExperimentRecord) -> dict[VaryProbe, Path]:
+    """The directories of measures that did not end, which are gone on with, by what was asked."""
+    return {vary_probe(each.probe): each.directory for each in experiment.trials if _is_unfinished(each)}
+
+
+def _is_unfinished(entry: TrialEntry) -> bool:
+    """A measure that is an experiment of its own, and is not noted as ended."""
+    return entry.took_s is None and is_there(entry.directory / EXPERIMENT_FILE)
+
+
+def _stored_trial(entry: TrialEntry, measure: Measure | None) -> VaryTrial:
+    probe, server = vary_probe(entry.probe), int(entry.probe.get("server", 1))
+    if measure is None:
+        return read_vary_trial(probe, read_record(entry.directory), server=server, took_s=entry.took_s)
+    if _is_unfinished(entry):
+        return VaryTrial(probe=probe, ended_by="interrupt", server=server, name=entry.directory.name)
+    return read_measured_trial(
+        measure, probe, entry.directory, server=server, problem=entry.failed, took_s=entry.took_s
+    )
 
 
 def stored_vary_loads(experiment: ExperimentRecord) -> list[VaryLoad]:
@@ -62,7 +81,8 @@ def servers_started(experiment: ExperimentRecord) -> int:
     return max((int(entry.probe.get("server", 0)) for entry in experiment.trials), default=0)
 
 
-def _probe(stored: Mapping[str, Any]) -> VaryProbe:
+def vary_probe(stored: Mapping[str, Any]) -> VaryProbe:
+    """What was asked, as it was stored. Raises RecordError."""
     try:
         return VaryProbe(
             block=int(stored["block"]), levels=tuple(stored["levels"]), attempt=int(stored.get("attempt", 1))

@@ -35,12 +35,14 @@ GATE_TONES: dict[GateVerdict, Tone] = {
     GateVerdict.FAIL: "fail",
     GateVerdict.INCONCLUSIVE: "warn",
 }
+_COUNTED = ("connections", "threads", "records", "queries")
+"""Units of whole numbers, which stand in the head of their column."""
 _UNIT_ENDINGS = {"ops/s": "ops_per_s", "documents/s": "documents_per_s", "ns": "ns", "share": "share"}
 
 
 def unit_ending(metric: Metric) -> str:
     """How the unit of a metric ends the name of a JSON key."""
-    return _UNIT_ENDINGS[metric.unit]
+    return _UNIT_ENDINGS.get(metric.unit, metric.unit.replace("/", "_per_").replace(" ", "_"))
 
 
 def metric_text(metric: Metric, value: float) -> str:
@@ -54,7 +56,7 @@ def metric_text(metric: Metric, value: float) -> str:
             return format_bytes(value, digits=4)
         case "bytes/s":
             return message("{size}/s", size=format_bytes(value, digits=4))
-        case "connections":
+        case unit if unit in _COUNTED:
             return format_count(round(value)) if value == round(value) else format_number(value)
         case unit:
             return format_rate(value, unit=unit, digits=4)

@@ -78,6 +78,8 @@ EXPERIMENTS: Mapping[str, str] = {
     "_cell_document.levels": "The level of each factor.",
     "_run_document.levels": "The level of each factor.",
     "<factor>": "The level of the factor of this name.",
+    "cells": "What was measured in place of runs: the name of its record below `trials/`, its levels and its result.",
+    "measure": "The verb that is measured at each combination; `run` in a closed loop of its own.",
     "servers_apart_by": "Factors of which each level has a server of its own.",
     "precision": "Half the width of an interval at which a combination is precise, as a share.",
     "margin": "Within which share a difference is called equivalent.",

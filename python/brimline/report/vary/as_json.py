@@ -1,10 +1,11 @@
 """Everything that the report of a factor sweep says, for machines: stable keys, units last."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brimline.analysis.compared_run import Metric
-from brimline.analysis.factorial import LevelDifference
+from brimline.analysis.factorial import LevelDifference, Mean
 from brimline.experiments.vary.conclusion import Cell, Curve, VaryConclusion, load_levels
 from brimline.experiments.vary.order import VaryLoad, VarySettings, VaryTrial
 from brimline.record.experiment import ExperimentRecord
@@ -36,6 +37,7 @@ def vary_document(
         "message": experiment.message,
         "vary_ended_by": conclusion.ended_by.value,
         "text": conclusion.text,
+        "measure": settings.measure or "run",
         "factors": [{"name": factor.name, "levels": list(factor.levels)} for factor in settings.factors],
         "servers_apart_by": list(settings.apart),
         "precision": settings.precision,
@@ -57,6 +59,19 @@ def vary_document(
             }
             for each in loads
         ],
+        "cells": [
+            {
+                "record": trial.name,
+                "levels": settings.named(trial.probe.levels),
+                "block": trial.probe.block,
+                "server": trial.server,
+                "result": trial.outcome.value,
+                "reasons": list(trial.reasons),
+                "took_s": trial.took_s,
+            }
+            for trial in trials
+            if trial.observation is None
+        ],
         "probes": [
             _run_document(number, trial, settings)
             for number, trial in enumerate(trials, start=1)
@@ -70,8 +85,8 @@ def _cell_document(cell: Cell, names: Sequence[str], metrics: Sequence[Metric]) 
     for metric in metrics:
         mean, ending = cell.means.get(metric.key), unit_ending(metric)
         figures[f"{metric.key}_{ending}"] = None if mean is None else mean.value
-        figures[f"{metric.key}_interval_{ending}"] = None if mean is None else interval_document(mean.estimate)
-    throughput = cell.throughput
+        figures[f"{metric.key}_interval_{ending}"] = None if mean is None else _interval(mean)
+    throughput = cell.main
     return {
         "levels": dict(zip(names, cell.levels, strict=True)),
         "runs": 0 if throughput is None else throughput.run_count,
@@ -79,6 +94,13 @@ def _cell_document(cell: Cell, names: Sequence[str], metrics: Sequence[Metric]) 
         **figures,
         "left_out": list(cell.left_out),
     }
+
+
+def _interval(mean: Mean) -> Sequence[float | None] | None:
+    """Both ends, of a bound the one that is known; nothing where neither is."""
+    if mean.estimate is not None:
+        return interval_document(mean.estimate)
+    return None if (mean.low, mean.high) == (None, None) else [mean.low, mean.high]
 
 
 def _difference_document(each: LevelDifference) -> dict[str, Any]:
@@ -94,10 +116,15 @@ def _difference_document(each: LevelDifference) -> dict[str, Any]:
         "a": each.a,
         "b": each.b,
         "change_share": None if change is None else change.value,
-        "change_interval_share": None if change is None else [change.low, change.high],
+        "change_interval_share": None if change is None else [_finite(change.low), _finite(change.high)],
         "adjusted_p": each.adjusted_p,
         "verdict": each.verdict.value,
     }
+
+
+def _finite(end: float) -> float | None:
+    """An end of an interval; None where it isn't known."""
+    return end if math.isfinite(end) else None
 
 
 def _curve_document(curve: Curve, names: Sequence[str]) -> dict[str, Any]:
@@ -105,7 +132,7 @@ def _curve_document(curve: Curve, names: Sequence[str]) -> dict[str, Any]:
     return {
         "at": dict(curve.at),
         "best_levels": None if best is None else dict(zip(names, best.levels, strict=True)),
-        "best_throughput_ops_per_s": None if best is None or best.throughput is None else best.throughput.value,
+        "best_throughput_ops_per_s": None if best is None or best.main is None else best.main.value,
         "knee_connections": None if curve.knee is None else curve.knee.connections,
         "recommended_connections": None if curve.band is None else [curve.band.low, curve.band.high],
         "reason": curve.reason,

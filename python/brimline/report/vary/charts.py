@@ -6,7 +6,8 @@ from typing import Any
 from brimline.analysis.compared_run import Metric
 from brimline.analysis.factorial import Mean
 from brimline.experiments.vary.conclusion import Cell, VaryConclusion, at_text
-from brimline.experiments.vary.factors import CONNECTIONS, WORKLOAD, Factor
+from brimline.experiments.vary.factor_kinds import CONNECTIONS, WORKLOAD
+from brimline.experiments.vary.factors import Factor
 from brimline.experiments.vary.order import VarySettings
 from brimline.report import figures
 from brimline.report.comparison.figures import metric_text
@@ -23,13 +24,13 @@ def factor_charts(conclusion: VaryConclusion, settings: VarySettings, factor: Fa
     if factor.name == WORKLOAD:
         return
     lines = _lines(conclusion, settings, factor)
-    throughput, *times = conclusion.metrics
-    for name, metrics in (("throughput", (throughput,)), ("latency", times)):
+    main, *others = conclusion.metrics
+    for name, metrics in (("throughput", (main,)), ("latency", [] if settings.measure else others)):
         known = [mean for _, cells in lines for cell in cells for metric in metrics
                  if (mean := cell.means.get(metric.key)) is not None]  # fmt: skip
         if known:
             yield _chart(name, metrics, factor, lines[:LINES_MAX], known, left_out=len(lines) - LINES_MAX,
-                         place=settings.factors.index(factor))  # fmt: skip
+                         place=settings.factors.index(factor), is_measured=bool(settings.measure))  # fmt: skip
 
 
 def _lines(
@@ -61,6 +62,7 @@ def _chart(
     *,
     left_out: int,
     place: int,
+    is_measured: bool,
 ) -> Chart:
     highest = max(mean.value if mean.estimate is None else min(mean.estimate.high, 2 * mean.value) for mean in known)
     levels = sorted(map(_number, factor.levels)) if factor.name == CONNECTIONS else []
@@ -70,7 +72,7 @@ def _chart(
         xaxis=x_axis,
         yaxis=figures.latency_axis("service time", [mean.value for mean in known])
         if is_time
-        else figures.zero_based("throughput, ops/s", highest),
+        else figures.zero_based(axis_title(metrics[0]), highest),
     )
     colored = list(zip(lines, figures.SERIES, strict=False))
     data = [
@@ -86,8 +88,12 @@ def _chart(
         id=f"{factor.name}-{name}",
         title=message("Latency by {factor}", factor=factor.name)
         if is_time
-        else message("Throughput by {factor}", factor=factor.name),
-        caption=message(
+        else message("Throughput by {factor}", factor=factor.name)
+        if metrics[0].key == "throughput"
+        else message("{metric} by {factor}", metric=metrics[0].label, factor=factor.name),
+        caption=message("A point is the figure of one combination, bars are its 95 % interval.{more}", more=more)
+        if is_measured
+        else message(
             "{what} Bars are 95 % intervals of the mean over runs.{more}",
             what="p99 as lines, p95 dotted." if is_time else "A point is the mean of the runs of one combination.",
             more=more,
@@ -96,8 +102,19 @@ def _chart(
         figure={"data": data, "layout": layout},
         legend=[Key(name=at_text(at) or factor.name, color=color, mark="line") for (at, _), color in colored],
         height_px=340,
-        sketch=Sketch(axis="y", caption=message("service p99 over {factor}", factor=factor.name)) if is_time else None,
+        sketch=Sketch(axis="y", caption=message("service p99 over {factor}", factor=factor.name))
+        if is_time
+        else Sketch(axis="y", caption=message("{metric} by {factor}", metric=metrics[0].label, factor=factor.name))
+        if is_measured
+        else None,
     )
+
+
+def axis_title(metric: Metric) -> str:
+    """`throughput, ops/s`."""
+    if metric.key == "throughput":
+        return message("throughput, {unit}", unit=metric.unit)
+    return message("{metric}, {unit}", metric=metric.label, unit=metric.unit)
 
 
 def _levels_axis(factor: Factor) -> dict[str, Any]:

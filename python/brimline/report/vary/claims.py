@@ -29,7 +29,7 @@ def _means(data: Mapping[str, Any]) -> Iterator[Repeated]:
             for run in data["probes"]
             if run["levels"] == cell["levels"] and run["result"] == RunOutcome.COUNTS.value
         ]
-        if rates and cell["throughput_ops_per_s"] is not None:
+        if rates and cell.get("throughput_ops_per_s") is not None:
             values = [_rounded(cell["throughput_ops_per_s"]), _rounded(sum(rates) / len(rates))]
             name = message("mean of {levels}", levels=at_text(cell["levels"]))
             yield Repeated(name=name, values=values, exact=True)

@@ -6,7 +6,7 @@ from statistics import fmean
 
 from brimline.analysis.compared_run import SERVER_CPU
 from brimline.analysis.durability import is_equal
-from brimline.experiments.vary.factors import PROTOCOL, SERVER
+from brimline.experiments.vary.factor_kinds import PROTOCOL, SERVER
 from brimline.experiments.vary.order import VarySettings, VaryTrial
 from brimline.report.view import Block, Cell, Column, Section, Table, Text
 from brimline.units import UNKNOWN_TEXT, format_bytes, format_duration

@@ -23,5 +23,4 @@ def combinations_grid(conclusion: VaryConclusion, settings: VarySettings) -> Gri
 
 
 def _known(mean: Mean) -> Known:
-    spread = mean.estimate
-    return Known(mean.value) if spread is None else Known(mean.value, spread.low, spread.high)
+    return Known(mean.value, mean.low, mean.high)

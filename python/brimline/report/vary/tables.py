@@ -7,7 +7,7 @@ from brimline.analysis.change_text import change_text, interval_text, p_text
 from brimline.analysis.compared_run import Metric
 from brimline.analysis.factorial import LevelDifference, Mean
 from brimline.experiments.vary.conclusion import Cell, Curve, VaryConclusion, at_text
-from brimline.experiments.vary.factors import CONNECTIONS
+from brimline.experiments.vary.factor_kinds import CONNECTIONS
 from brimline.experiments.vary.order import VarySettings, VaryTrial
 from brimline.report.comparison.figures import VERDICT_TONES, metric_text
 from brimline.report.view import Cell as TableCell
@@ -21,6 +21,8 @@ _EVERYWHERE = "all"
 def combinations_table(conclusion: VaryConclusion, settings: VarySettings) -> Table:
     """Every combination with its means and intervals."""
     names = [factor.name for factor in settings.factors]
+    if settings.measure:
+        return _measured_table(conclusion, settings, names)
     return Table(
         columns=[*_level_columns(names), *_mean_columns(conclusion.metrics), *_count_columns()],
         rows=[_cell_row(cell, conclusion.metrics) for cell in conclusion.cells],
@@ -30,6 +32,51 @@ def combinations_table(conclusion: VaryConclusion, settings: VarySettings) -> Ta
             precision=format_percentage(settings.precision),
         ),
     )
+
+
+def _measured_table(conclusion: VaryConclusion, settings: VarySettings, names: Sequence[str]) -> Table:
+    """What was measured at each combination, with the interval that it carries, or that of its repeats."""
+    columns = [
+        column
+        for metric in conclusion.metrics
+        for column in (Column(label=metric.label), Column(label="95 % CI", numeric=False))
+    ]
+    return Table(
+        columns=[
+            *_level_columns(names),
+            *columns,
+            Column(label="Left out", numeric=False, optional=True),
+        ],
+        rows=[
+            [
+                *(TableCell(text=Verbatim(level)) for level in cell.levels),
+                *(
+                    each
+                    for metric in conclusion.metrics
+                    for each in (
+                        TableCell(text=mean_text(cell, metric)),
+                        TableCell(text=ends_text(cell.means.get(metric.key), metric)),
+                    )
+                ),
+                TableCell(text=joined("; ", cell.left_out), tone="warn" if cell.left_out else ""),
+            ]
+            for cell in conclusion.cells
+        ],
+        caption=message(
+            "What brimline {verb} found at each combination; its own record is below trials/.", verb=settings.measure
+        ),
+    )
+
+
+def ends_text(mean: Mean | None, metric: Metric) -> str:
+    """The interval of a figure: both ends, a bound, or a dash."""
+    if mean is None or (mean.low is None and mean.high is None):
+        return UNKNOWN_TEXT
+    if mean.low is None or mean.high is None:
+        end = mean.low if mean.high is None else mean.high
+        told = metric_text(metric, 0.0 if end is None else end)
+        return message("at least {value}" if mean.high is None else "at most {value}", value=told)
+    return message("{low} to {high}", low=metric_text(metric, mean.low), high=metric_text(metric, mean.high))
 
 
 def plans_blocks(trials: Sequence[VaryTrial], settings: VarySettings) -> list[Table | Text]:
@@ -177,7 +224,7 @@ def _count_columns() -> list[Column]:
 
 def _cell_row(cell: Cell, metrics: Sequence[Metric]) -> list[TableCell]:
     left_out = (*cell.left_out, *cell.spoilt)
-    count = 0 if cell.throughput is None else cell.throughput.run_count
+    count = 0 if cell.main is None else cell.main.run_count
     figures = [
         each
         for metric in metrics

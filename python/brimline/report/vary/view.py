@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from brimline.analysis.change_text import change_text, interval_text
 from brimline.experiments.trial import Probe, Trial
 from brimline.experiments.vary.conclusion import VaryConclusion, difference_name
-from brimline.experiments.vary.factors import CONNECTIONS, NETWORK, SERVER, TOPOLOGY, WORKLOAD
-from brimline.experiments.vary.order import VaryEnd, VaryLoad, VarySettings, VaryTrial
+from brimline.experiments.vary.factor_kinds import CONNECTIONS, NETWORK, SERVER, TOPOLOGY, WORKLOAD
+from brimline.experiments.vary.order import RunOutcome, VaryEnd, VaryLoad, VarySettings, VaryTrial
 from brimline.record.experiment import ExperimentRecord
 from brimline.record.model import Environment
 from brimline.report import blocks
@@ -91,7 +91,9 @@ def vary_report(
             id="level-differences",
             title="What each level changes",
             short="Differences",
-            intro="Each level against the first of its factor. Intervals are Welch's over blocks.",
+            intro="Each level against the first of its factor. Intervals are those of the ratio of two figures."
+            if settings.measure
+            else "Each level against the first of its factor. Intervals are Welch's over blocks.",
             blocks=_present(_everywhere(conclusion)) if counted else [],
         ),
         Section(
@@ -99,11 +101,11 @@ def vary_report(
             title="How many connections are best",
             short="Connections",
             blocks=[*_charts(conclusion, settings, connections=True), *_present(curves_table(conclusion, settings))]
-            if counted
+            if counted and not settings.measure
             else [],
         ),
-        Section(id="levels", title="Throughput and latency by level", short="Levels",
-                blocks=_charts(conclusion, settings, connections=False)),
+        Section(id="levels", title="By level" if settings.measure else "Throughput and latency by level",
+                short="Levels", blocks=_charts(conclusion, settings, connections=False)),
         Section(id="combinations", title="Every combination", short="Combinations",
                 blocks=[combinations_table(conclusion, settings), *_present(_within(conclusion))] if trials else []),
         figures_section(grid),
@@ -118,14 +120,15 @@ def vary_report(
             intro=_servers_intro(settings),
             blocks=[servers_table(trials, settings)] if trials else [],
         ),
-        blocks.checks(worst_findings(_as_probes(trials), are_runs=True), intro=_CHECKS_INTRO) if trials else _nothing(),
+        blocks.checks(worst_findings(_as_probes(trials), are_runs=True), intro=_CHECKS_INTRO)
+        if trials and not settings.measure else _nothing(),
         blocks.environment(_shared(environment) if settings.apart else environment),
         blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
         blocks.definitions((*_DEFINITIONS, *_definitions_of(settings))),
     ]  # fmt: skip
     report = Report(
         kind="vary",
-        kind_title="Factor sweep",
+        kind_title=message("Design over {verb}", verb=settings.measure) if settings.measure else "Factor sweep",
         name=_name(experiment, settings),
         subtitle=_subtitle(settings, environment),
         verdict=_verdict(conclusion, settings, trials),
@@ -149,7 +152,8 @@ def _subtitle(settings: VarySettings, environment: Environment) -> str:
         message("{factor}: {levels}", factor=each.name, levels=joined(", ", map(Verbatim, each.levels)))
         for each in settings.factors
     ]
-    return blocks.subtitle(["closed loop", *factors], {} if named else environment)
+    load = [] if settings.measure else ["closed loop"]
+    return blocks.subtitle([*load, *factors], {} if named else environment)
 
 
 def _definitions_of(settings: VarySettings) -> list[Fact]:
@@ -177,25 +181,31 @@ def _definitions_of(settings: VarySettings) -> list[Fact]:
 
 def _verdict(conclusion: VaryConclusion, settings: VarySettings, trials: Sequence[VaryTrial]) -> Verdict:
     counting = sum(trial.counts for trial in trials)
-    known = sum(cell.throughput is not None for cell in conclusion.cells)
+    known = sum(cell.main is not None for cell in conclusion.cells)
     precise = sum(cell.precise for cell in conclusion.cells)
     facts = [
         Fact(label="Ended by", value=_ENDS[conclusion.ended_by]),
         Fact(label="Combinations", value=format_count(len(conclusion.cells))),
-        Fact(label="Runs", value=message("{count} of {all} count", count=counting, all=len(trials))),
+        Fact(
+            label="Measured" if settings.measure else "Runs",
+            value=message("{count} of {all} count", count=counting, all=len(trials)),
+        ),
         Fact(label="Blocks", value=format_count(conclusion.blocks)),
         Fact(label="Time", value=format_duration(sum(trial.took_s or 0.0 for trial in trials) * NS_PER_S)),
     ]
     badges = []
     if known < len(conclusion.cells):
-        badges.append(Badge(text="combinations without a run that counts", tone="fail"))
+        badges.append(Badge(text="combinations without a figure" if settings.measure else
+                            "combinations without a run that counts", tone="fail"))  # fmt: skip
+    if failed := sum(trial.outcome is RunOutcome.FAILED for trial in trials):
+        badges.append(Badge(text=message("{count} failed", count=format_count(failed)), tone="fail"))
     if precise < known:
         precision = format_percentage(settings.precision)
         badges.append(Badge(text=message("not all known within {precision}", precision=precision), tone="warn"))
-    compared = conclusion.throughput_differences
+    compared = conclusion.main_differences
     if len(compared) != 1 or compared[0].change is None or not compared[0].everywhere:
         shown = len(conclusion.claims)
-        caption = "Differences of throughput that are shown" if compared else "Factor sweep"
+        caption = _caption(settings, conclusion) if compared else "Factor sweep"
         tone: Tone = "fail" if not counting else "warn" if badges else "pass"
         return Verdict(tone=tone, caption=caption, figure=str(shown) if compared and counting else "",
                        unit=message("of {count}", count=len(compared)) if compared and counting else "", interval="",
@@ -204,7 +214,7 @@ def _verdict(conclusion: VaryConclusion, settings: VarySettings, trials: Sequenc
     only = compared[0]
     return Verdict(
         tone="warn" if badges else "pass",
-        caption=joined(": ", ["Throughput", difference_name(only)]),
+        caption=joined(": ", [conclusion.main.label, difference_name(only)]),
         figure=change_text(only.change),
         unit="",
         interval=message("95 % CI {interval}", interval=interval_text(only.change)),
@@ -212,6 +222,12 @@ def _verdict(conclusion: VaryConclusion, settings: VarySettings, trials: Sequenc
         badges=[Badge(text=only.verdict.value, tone=VERDICT_TONES[only.verdict]), *badges],
         facts=facts,
     )
+
+
+def _caption(settings: VarySettings, conclusion: VaryConclusion) -> str:
+    if not settings.measure:
+        return "Differences of throughput that are shown"
+    return message("Differences that are shown: {metric}", metric=conclusion.main.label)
 
 
 def _everywhere(conclusion: VaryConclusion) -> Table | None:
@@ -230,7 +246,7 @@ def _charts(conclusion: VaryConclusion, settings: VarySettings, *, connections: 
     return [
         chart
         for factor in settings.factors
-        if (factor.name == CONNECTIONS) is connections
+        if (factor.name == CONNECTIONS and not settings.measure) is connections
         for chart in factor_charts(conclusion, settings, factor)
     ]
 

@@ -1,0 +1,78 @@
+"""Owns the figures of a capacity search or an SLO frontier, as a design needs them."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from brimline.experiments.axis import Axis
+from brimline.experiments.capacity.conclusion import CapacityConclusion
+from brimline.experiments.capacity.frontier import Frontier, FrontierSettings
+from brimline.experiments.capacity.search import Capacity
+from brimline.experiments.cost import capacity_time
+from brimline.experiments.measure import Figure, Measure
+from brimline.experiments.settings import CapacitySettings
+from brimline.experiments.stored import (
+    stored_capacity_settings,
+    stored_frontier_settings,
+    stored_seed,
+    stored_trials,
+)
+from brimline.record import ExperimentRecord, read_experiment
+from brimline.units import format_duration
+from brimline.wording import message
+
+SUSTAINED = "sustained"
+
+
+def _figures(directory: Path) -> Mapping[str, Figure]:
+    experiment = read_experiment(directory)
+    found = _of_frontier(experiment) if experiment.kind == "frontier" else _of_search(experiment)
+    return {figure.key: figure for figure in found}
+
+
+def _of_search(experiment: ExperimentRecord) -> Iterator[Figure]:
+    settings = stored_capacity_settings(experiment.settings)
+    trials = stored_trials(experiment, slo=settings.slo)
+    conclusion = Capacity(settings, stored_seed(experiment)).conclude(trials)
+    yield from _sustained(conclusion, settings.axis, key=SUSTAINED, label="Sustained load")
+    plateau = conclusion.saturation
+    if plateau is not None:
+        yield Figure(key="saturation", value=plateau.value, low=plateau.low, high=plateau.high, unit="ops/s",
+                     label="Plateau", higher_is_better=True)  # fmt: skip
+
+
+def _of_frontier(experiment: ExperimentRecord) -> Iterator[Figure]:
+    settings = stored_frontier_settings(experiment)
+    trials = stored_trials(experiment, slo=settings.search.slo)
+    points = Frontier(settings, stored_seed(experiment)).conclude(trials).points
+    for place, point in enumerate(points):
+        limit = format_duration(point.limit_ns)
+        key = SUSTAINED if place == 0 else f"{SUSTAINED}_{point.limit_ns}_ns"
+        yield from _sustained(point.conclusion, settings.search.axis, key=key,
+                              label=message("Sustained within {limit}", limit=limit))  # fmt: skip
+
+
+def _sustained(found: CapacityConclusion, axis: Axis, *, key: str, label: str) -> Iterator[Figure]:
+    """The load that is sustained, or the bound that is known of it."""
+    if found.sustained is not None:
+        value, low, high = found.sustained.value, found.sustained.low, found.sustained.high
+        yield Figure(key=key, value=value, low=low, high=high, unit=axis.unit, label=label, higher_is_better=True)
+    elif found.at_least is not None or found.at_most is not None:
+        value = found.at_least if found.at_least is not None else found.at_most or 0.0
+        yield Figure(key=key, value=value, low=found.at_least, high=found.at_most, unit=axis.unit, label=label,
+                     higher_is_better=True)  # fmt: skip
+
+
+def _estimate_s(settings: CapacitySettings | FrontierSettings) -> float:
+    if isinstance(settings, FrontierSettings):
+        return capacity_time(settings.search, goals=len(settings.limits_ns)).typical_s
+    return capacity_time(settings).typical_s
+
+
+CAPACITY = Measure(
+    name="capacity",
+    kind="capacity",
+    main=SUSTAINED,
+    figures=_figures,
+    estimate_s=_estimate_s,
+    meaningless={"rate": "a search finds the rate itself", "tlr-threads": "a search finds the threads itself"},
+)

@@ -1,0 +1,176 @@
+"""A design over a measure: a fake one whose figures are known, on a place that makes its records."""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from brimline.errors import TargetError
+from brimline.execution import MakeDirectory, Silence, StopToken
+from brimline.experiments.measure import Figure, Measure
+from brimline.experiments.vary.conclusion import VaryConclusion, conclude_vary
+from brimline.experiments.vary.order import Levels, RunOutcome, Vary, VaryEnd, VarySettings, VaryTrial
+from brimline.experiments.vary.runner import Setup, VaryWork, run_vary
+from brimline.experiments.vary.stored import begun, settings_document, stored_vary_settings, stored_vary_trials
+from brimline.record import ExperimentWriter, read_experiment
+from brimline.record.files import read_json, replace_json
+from brimline.record.layout import EXPERIMENT_FILE
+from tests.unit.experiments.vary_simulator import settings_of
+
+RATES = {"1": 1000.0, "8": 4000.0, "64": 4100.0}
+
+
+def _figures(directory: Path) -> Mapping[str, Figure]:
+    rate = read_json(directory / EXPERIMENT_FILE).get("rate")
+    if rate is None:
+        return {}
+    return {"peak": Figure(key="peak", value=rate, low=0.95 * rate, high=1.06 * rate, unit="ops/s", label="Peak",
+                           higher_is_better=True)}  # fmt: skip
+
+
+PEAK = Measure(name="peak", kind="peak", main="peak", figures=_figures, estimate_s=lambda _settings: 2.0)
+SETTINGS = replace(settings_of("connections=1,8,64", "records=1k,2k", blocks=1, blocks_max=1), measure="peak",
+                   said={"hard": True}, cell_s=2.0)  # fmt: skip
+
+
+class Place:
+    """Makes records of the fake measure; `at` is told what is made, and may fail or ask for the end."""
+
+    def __init__(self, settings: VarySettings, stop: StopToken, made: list[Path]) -> None:
+        self.settings, self.stop, self.made = settings, stop, made
+        self.fails: Levels | None = None
+        self.stops_at: int | None = None
+
+    def prepare(self, levels: Levels, make_directory: MakeDirectory) -> Setup:
+        raise NotImplementedError
+
+    def measure(self, levels: Levels, directory: Path, make_directory: MakeDirectory) -> str:
+        named = self.settings.named(levels)
+        self.made.append(directory)
+        there = (directory / EXPERIMENT_FILE).exists()
+        replace_json(directory / EXPERIMENT_FILE, {"kind": "peak", "ended_by": None, "goes_on": there})
+        if len(self.made) == self.stops_at:
+            self.stop.request()
+            return ""
+        if levels == self.fails:
+            raise TargetError("the disk is full")
+        factor = 1.0 if named.get("records", "1k") == "1k" else 0.5
+        rate = RATES[named["connections"]] * factor
+        replace_json(directory / EXPERIMENT_FILE, {"kind": "peak", "ended_by": "completed", "goes_on": there,
+                                                   "rate": rate})  # fmt: skip
+        return ""
+
+
+def design(
+    directory: Path,
+    settings: VarySettings = SETTINGS,
+    *,
+    fails: Levels | None = None,
+    stops_at: int | None = None,
+) -> tuple[list[VaryTrial], list[Path]]:
+    """Makes what is left of the design in `directory`."""
+    stop, made = StopToken(), list[Path]()
+    place = Place(settings, stop, made)
+    place.fails, place.stops_at = fails, stops_at
+
+    @contextmanager
+    def open_place(_levels: Levels) -> Iterator[Place]:
+        yield place
+
+    stored = {**settings_document(settings), "seed": 1}
+    if directory.exists():
+        writer = ExperimentWriter.reopen(directory, settings=stored)
+    else:
+        directory.mkdir()
+        writer = ExperimentWriter(directory, kind="vary", name="n", settings=stored, spec_text="", environment={})
+    with writer:
+        before = read_experiment(directory)
+        work = VaryWork(settings=settings, writer=writer, open_place=open_place, progress=Silence(), stop=stop,
+                        measure=PEAK, begun=begun(before))  # fmt: skip
+        done = [each for each in stored_vary_trials(before, PEAK) if each.ended_by == "completed"]
+        trials = run_vary(Vary(settings, 1), work, done=done)
+        writer.seal(ended_by="interrupt" if stop.requested else "completed")
+    return trials, made
+
+
+def conclusion_of(directory: Path) -> VaryConclusion:
+    experiment = read_experiment(directory)
+    settings = stored_vary_settings(experiment)
+    return conclude_vary(settings, stored_vary_trials(experiment, PEAK), [], seed=1)
+
+
+def test_each_cell_is_measured_once_and_read_back_as_it_was(tmp_path: Path) -> None:
+    trials, made = design(tmp_path / "d")
+    assert len(made) == len(set(made)) == 6
+    assert stored_vary_settings(read_experiment(tmp_path / "d")) == SETTINGS
+    stored = stored_vary_trials(read_experiment(tmp_path / "d"), PEAK)
+    assert [(each.probe, each.measured, each.outcome) for each in stored] == [
+        (each.probe, each.measured, each.outcome) for each in trials
+    ]
+    assert Vary(SETTINGS, 1).ended_by(trials) is VaryEnd.BLOCKS_MAX
+
+
+def test_one_measure_a_cell_has_intervals_ratios_and_verdicts(tmp_path: Path) -> None:
+    design(tmp_path / "d")
+    found = conclusion_of(tmp_path / "d")
+    cell = next(each for each in found.cells if each.levels == ("8", "2k"))
+    assert cell.main is not None
+    assert (cell.main.value, cell.main.low, cell.main.high) == (2000.0, 1900.0, pytest.approx(2120.0))
+    by_level = {each.level: each for each in found.everywhere}
+    change = by_level["8"].change
+    assert change is not None
+    assert change.value == pytest.approx(3.0)
+    # Over two combinations: upwards log 1.06 of B and log 1/0.95 of A, each over √2.
+    reach = math.hypot(math.log(1.06), math.log(1 / 0.95)) / math.sqrt(2)
+    assert change.high == pytest.approx(4 * math.exp(reach) - 1)
+    assert change.low < 3.0
+    assert {name: each.verdict.value for name, each in by_level.items()} == {
+        "8": "improved", "64": "improved", "2k": "regressed",
+    }  # fmt: skip
+    assert by_level["8"].adjusted_p is not None
+    assert "Peak is higher with connections" in found.text
+
+
+def test_a_cell_that_fails_is_named_and_the_others_stand(tmp_path: Path) -> None:
+    trials, made = design(tmp_path / "d", fails=("8", "1k"))
+    assert len(made) == 6
+    (failed,) = [each for each in trials if each.outcome is RunOutcome.FAILED]
+    assert failed.probe.levels == ("8", "1k")
+    assert failed.reasons == ("the disk is full",)
+    found = conclusion_of(tmp_path / "d")
+    cell = next(each for each in found.cells if each.levels == ("8", "1k"))
+    assert cell.main is None
+    assert "the disk is full" in cell.left_out[0]
+    assert sum(each.main is not None for each in found.cells) == 5
+    again, made_again = design(tmp_path / "d")
+    assert made_again == []
+    assert len(again) == 6
+
+
+@pytest.mark.parametrize("stops_at", [1, 2, 6])
+def test_a_cell_that_was_cut_short_goes_on_in_its_own_record(tmp_path: Path, stops_at: int) -> None:
+    trials, made = design(tmp_path / "d", stops_at=stops_at)
+    assert trials[-1].ended_by == "interrupt"
+    cut = made[-1]
+    _, rest = design(tmp_path / "d")
+    assert rest[0] == cut
+    assert json.loads((cut / EXPERIMENT_FILE).read_text())["goes_on"]
+    assert len(rest) == 6 - stops_at + 1
+    levels = [each.probe.levels for each in stored_vary_trials(read_experiment(tmp_path / "d"), PEAK)]
+    assert sorted(levels) == sorted(SETTINGS.combinations)
+
+
+def test_listed_combinations_are_each_compared_with_the_first(tmp_path: Path) -> None:
+    settings = replace(SETTINGS, listed=(("1", "1k"), ("8", "2k"), ("64", "1k")))
+    _, made = design(tmp_path / "d", settings)
+    assert len(made) == 3
+    found = conclusion_of(tmp_path / "d")
+    assert [(each.factor, each.level, each.base) for each in found.everywhere] == [
+        ("combination", "connections 8, records 2k", "connections 1, records 1k"),
+        ("combination", "connections 64, records 1k", "connections 1, records 1k"),
+    ]
+    assert settings.loading_combination(("1", "1k")) == ("64", "1k")
