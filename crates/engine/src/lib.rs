@@ -30,6 +30,7 @@ pub mod pacer;
 pub mod packed;
 pub mod plan;
 mod poller;
+mod pool;
 pub mod preview;
 pub mod proof;
 pub mod query;

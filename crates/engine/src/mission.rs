@@ -157,7 +157,7 @@ pub struct Places {
     pub first: usize,
     /// Its connections.
     pub connections: usize,
-    /// How many of them may be in use at once.
+    /// How many operations may be in flight at once. More than there are connections: workers of a closed loop that share them.
     pub in_flight_max: usize,
 }
 

@@ -1,15 +1,19 @@
 //! When a shard may send: at its workers' pace in a closed loop, at its due times in an open one.
 
 use crate::clock::Nanos;
+use crate::mission::Places;
 use crate::pacer::{Pacer, Walk};
+use crate::pool::Pool;
 use crate::slots::Slots;
 use crate::target::ConnectionIndex;
 use crate::workers::{Next, Workers};
 
 /// What says when a shard's operations are due.
 pub enum Pace<'r> {
-    /// Its workers.
+    /// Its workers, each with a connection.
     Closed(Workers),
+    /// Its workers, which share fewer connections.
+    Pooled(Pool),
     /// Its due times: of the next operation, and of those to be counted.
     Open { due: Walk<'r>, counted: Walk<'r> },
 }
@@ -26,19 +30,24 @@ pub enum Due {
 }
 
 impl<'r> Pace<'r> {
-    /// The pace of shard `shard` of `shard_count`, which has `connections` connections.
-    pub fn new(pacer: &'r Pacer, connections: usize, shard: u64, shard_count: u64) -> Self {
+    /// The pace of shard `shard` of `shard_count` with its places: in a closed loop each of those that may be in flight is a worker.
+    pub fn new(pacer: &'r Pacer, places: Places, shard: u64, shard_count: u64) -> Self {
+        let Places { connections, in_flight_max, .. } = places;
         match pacer {
+            Pacer::Closed(closed) if in_flight_max > connections => {
+                Self::Pooled(Pool::new(*closed, in_flight_max, connections, shard, shard_count))
+            }
             Pacer::Closed(closed) => Self::Closed(Workers::new(*closed, connections, shard, shard_count)),
             Pacer::Open(open) => Self::Open { due: open.walk(), counted: open.walk() },
         }
     }
 
-    /// Whether operation `index` is due at `now`.
+    /// Whether operation `index`, which would go out on `connection`, is due at `now`.
     #[inline]
-    pub fn due_at(&mut self, index: u64, now: Nanos) -> Due {
+    pub fn due_at(&mut self, index: u64, connection: ConnectionIndex, now: Nanos) -> Due {
         match self {
             Self::Closed(_) => Due::WhenFree,
+            Self::Pooled(pool) => pool.take(connection, now).map_or(Due::Later, Due::Since),
             Self::Open { due, .. } => match due.due(index) {
                 Some(due) if due <= now => Due::Since(due),
                 _ => Due::Later,
@@ -46,10 +55,11 @@ impl<'r> Pace<'r> {
         }
     }
 
-    /// When operation `index` of an open loop is due; `None`: never, or the loop is closed.
+    /// When operation `index` is due; `None`: never, or whenever a connection is free.
     pub fn due(&mut self, index: u64) -> Option<Nanos> {
         match self {
             Self::Closed(_) => None,
+            Self::Pooled(pool) => pool.next_due(),
             Self::Open { due, .. } => due.due(index),
         }
     }
@@ -57,7 +67,7 @@ impl<'r> Pace<'r> {
     /// How many operations of the run are due before `end`; `None` in a closed loop.
     pub fn due_before(&mut self, end: Nanos) -> Option<u64> {
         match self {
-            Self::Closed(_) => None,
+            Self::Closed(_) | Self::Pooled(_) => None,
             Self::Open { counted, .. } => Some(counted.due_before(end)),
         }
     }
@@ -66,6 +76,7 @@ impl<'r> Pace<'r> {
     pub fn planned(&self) -> Option<u64> {
         match self {
             Self::Closed(workers) => workers.planned(),
+            Self::Pooled(pool) => pool.planned(),
             Self::Open { .. } => None,
         }
     }
@@ -84,7 +95,7 @@ impl<'r> Pace<'r> {
     pub fn next_wake(&self) -> Option<Nanos> {
         match self {
             Self::Closed(workers) => workers.next_wake(),
-            Self::Open { .. } => None,
+            Self::Pooled(_) | Self::Open { .. } => None,
         }
     }
 
@@ -92,7 +103,7 @@ impl<'r> Pace<'r> {
     pub fn up(&mut self, connection: ConnectionIndex, now: Nanos) -> Next {
         match self {
             Self::Closed(workers) => workers.up(connection, now),
-            Self::Open { .. } => Next::Send,
+            Self::Pooled(_) | Self::Open { .. } => Next::Send,
         }
     }
 
@@ -101,14 +112,27 @@ impl<'r> Pace<'r> {
     pub fn finished(&mut self, connection: ConnectionIndex, index: u64, now: Nanos) -> Next {
         match self {
             Self::Closed(workers) => workers.finished(connection, index, now),
+            Self::Pooled(pool) => {
+                pool.finished(connection, index, now);
+                Next::Send
+            }
             Self::Open { .. } => Next::Send,
         }
     }
 
-    /// An operation on `connection` ended with the connection.
-    pub fn lost(&mut self, connection: ConnectionIndex) {
-        if let Self::Closed(workers) = self {
-            workers.performed(connection);
+    /// An operation on `connection` ended with the connection at `now`.
+    pub fn lost(&mut self, connection: ConnectionIndex, now: Nanos) {
+        match self {
+            Self::Closed(workers) => workers.performed(connection),
+            Self::Pooled(pool) => pool.lost(connection, now),
+            Self::Open { .. } => {}
+        }
+    }
+
+    /// The operation that was due next ended at `now` without being sent.
+    pub fn refused(&mut self, now: Nanos) {
+        if let Self::Pooled(pool) = self {
+            pool.refused(now);
         }
     }
 
@@ -116,7 +140,7 @@ impl<'r> Pace<'r> {
     pub fn awaits(&self, connection: ConnectionIndex, now: Nanos) -> bool {
         match self {
             Self::Closed(workers) => workers.awaits(connection, now),
-            Self::Open { .. } => false,
+            Self::Pooled(_) | Self::Open { .. } => false,
         }
     }
 
@@ -124,6 +148,7 @@ impl<'r> Pace<'r> {
     pub fn active_count(&self, now: Nanos) -> u64 {
         match self {
             Self::Closed(workers) => workers.active_count(now),
+            Self::Pooled(pool) => pool.active_count(now),
             Self::Open { .. } => 0,
         }
     }

@@ -44,7 +44,8 @@ pub struct Plan {
     pub pacer: PacerPlan,
     /// Connections, shared out evenly over the threads.
     pub connections: u32,
-    /// Most operations in flight at once, shared out evenly over the threads; `None`: one on each connection.
+    /// Most operations in flight at once, shared out evenly over the threads; `None`: one on each connection. In a closed loop it may
+    /// be more than there are connections: so many workers share them, and wait for a free one.
     #[serde(default)]
     pub in_flight_max: Option<u32>,
     /// Engine threads; at most one per connection is used.

@@ -36,7 +36,8 @@ impl Slots {
             places: vec![Slot::Down; count],
             free: Vec::with_capacity(count),
             freed_at: 0,
-            full_since: None,
+            // Workers that are more than the connections wait from the start.
+            full_since: (in_flight_max > count as u64).then_some(0),
             up_count: 0,
             in_flight_count: 0,
             in_flight_max,

@@ -60,10 +60,15 @@ impl Plan {
         let useful = self.threads.min(self.connections).min(self.in_flight_max.unwrap_or(u32::MAX));
         match self.pacer {
             PacerPlan::Tlr { .. } => {
-                (1..=useful).rev().find(|count| self.connections.is_multiple_of(*count)).unwrap_or(1)
+                (1..=useful).rev().find(|count| self.worker_count().is_multiple_of(*count)).unwrap_or(1)
             }
             _ => useful,
         }
+    }
+
+    /// Workers of a closed loop: as many as may be in flight. Where they are more than there are connections, they share those.
+    pub fn worker_count(&self) -> u32 {
+        self.in_flight_max.map_or(self.connections, |max| max.max(self.connections))
     }
 
     fn validate_namespace(&self) -> Result<(), PlanError> {
@@ -253,11 +258,11 @@ impl Plan {
         require((1..=LENGTH_NS_MAX).contains(&ramp_up_ns), "pacer.ramp_up_ns", || {
             "must be above 0 and at most 30 days".to_owned()
         })?;
-        let wanted = loops.checked_mul(u64::from(self.connections));
+        let wanted = loops.checked_mul(u64::from(self.worker_count()));
         require(wanted.is_some() && self.operation_count == wanted, "operation_count", || {
-            "must be connections times loops".to_owned()
+            "must be workers times loops".to_owned()
         })?;
-        require(self.in_flight_max.is_none(), "in_flight_max", || {
+        require(self.in_flight_max.is_none_or(|max| max > self.connections), "in_flight_max", || {
             "each worker has one operation in flight; a bound would change when workers start".to_owned()
         })
     }
@@ -331,8 +336,10 @@ impl Plan {
             format!("must be 1 to {THREAD_COUNT_MAX}, got: {}", self.threads)
         })?;
         let in_flight_max = self.in_flight_max.unwrap_or(self.connections);
-        require((1..=self.connections).contains(&in_flight_max), "in_flight_max", || {
-            format!("must be 1 to the number of connections, {}, got: {in_flight_max}", self.connections)
+        let is_closed = matches!(self.pacer, PacerPlan::Closed { .. } | PacerPlan::Tlr { .. });
+        let most = if is_closed { CONNECTION_COUNT_MAX } else { self.connections };
+        require((1..=most).contains(&in_flight_max), "in_flight_max", || {
+            format!("must be 1 to {most}, got: {in_flight_max}")
         })
     }
 

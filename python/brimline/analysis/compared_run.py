@@ -178,7 +178,7 @@ def load_kind(record: RunRecord) -> LoadKind:
         return "null target"
     if record.plan.work.kind == "load":
         return "load"
-    return "closed loop" if record.closed_loop else "open loop"
+    return "closed loop" if record.follows_target else "open loop"
 
 
 def _totals(summary: Summary, left: int) -> Totals:

@@ -68,7 +68,7 @@ def judgeable(record: RunRecord, slo: Slo) -> Slo | None:
 
     A closed loop has no response times, but for those of operations with open loads of their own beside it.
     """
-    if not record.closed_loop:
+    if not record.follows_target:
         return slo
     timed = {name for part in loads_beside(record) if not part.closed_loop for name in _operations(part)}
     latencies = tuple(each for each in slo.latencies if each.operation in timed)

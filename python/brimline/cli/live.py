@@ -95,7 +95,7 @@ class LiveProgress:
             state="connecting",
             unit="documents/s" if isinstance(plan.work, LoadWork) else "ops/s",
             offered=short_load(plan) if rate is None else format_rate(rate, digits=4),
-            clock="service" if rate is None else "response",
+            clock="service" if rate is None and not plan.is_pooled else "response",
             operations=[(name, None) for name in _names(plan)],
             operations_max=max(min(OPERATIONS_SHOWN, self._console.height - _OTHER_LINES), 0),
         )
@@ -160,7 +160,7 @@ class LiveProgress:
         return f"at most {_seconds(max(known.left_max_s - tick.elapsed_s, 0.0))} left"
 
     def _offered(self, tick: Tick) -> str:
-        if self._plan is None or self._screen.clock == "service":
+        if self._plan is None or self._plan.is_pooled or self._screen.clock == "service":
             return self._screen.offered
         now_ns = round(tick.elapsed_s * NS_PER_S)
         rate = offered_mean(self._plan, start_ns=max(now_ns - NS_PER_S, 0), end_ns=max(now_ns, 1))

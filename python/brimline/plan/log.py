@@ -14,7 +14,7 @@ def operations_at_most(plan: model.Plan) -> int | None:
     bounds = [] if plan.operation_count is None else [plan.operation_count]
     match plan.pacer:
         case model.TlrPacer(loops=loops):
-            bounds.append(plan.connections * loops)
+            bounds.append(plan.worker_count * loops)
         case model.ConstantPacer(rate_ops_per_s=rate) if plan.duration_ns is not None:
             bounds.append(math.ceil(rate * (plan.warmup_ns + plan.duration_ns) / NS_PER_S))
     return min(bounds, default=None)

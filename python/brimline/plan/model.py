@@ -247,7 +247,17 @@ class Plan(Part):
     @property
     def in_flight_bound(self) -> int:
         """Most operations in flight: one per connection where nothing else is said."""
-        return self.in_flight_max or self.connections
+        return min(self.in_flight_max or self.connections, self.connections)
+
+    @property
+    def worker_count(self) -> int:
+        """Workers of a closed loop or of T-L-R."""
+        return max(self.in_flight_max or self.connections, self.connections)
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether workers share fewer connections than they are, so that they wait for a free one."""
+        return self.worker_count > self.connections
 
     def canonical_json(self) -> str:
         """The plan as JSON with sorted keys and no blanks: equal plans have equal texts."""

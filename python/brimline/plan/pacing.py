@@ -14,7 +14,9 @@ def load_line(plan: model.Plan) -> str:
 def describe_load(plan: model.Plan) -> str:
     """The load model in one line, whole: what is sent when, over how many connections."""
     places = f"{plural(plan.connections, 'connection')} on {plural(plan.threads, 'thread')}"
-    if plan.in_flight_max is not None:
+    if plan.is_pooled:
+        places = f"{plural(plan.worker_count, 'worker')} share {places}"
+    elif plan.in_flight_max is not None:
         places += f", at most {plural(plan.in_flight_max, 'operation')} in flight"
     match plan.pacer:
         case model.ClosedPacer():
@@ -24,13 +26,14 @@ def describe_load(plan: model.Plan) -> str:
             each = "one" if plan.pacer.loops == 1 else f"{units.format_count(plan.pacer.loops)}, one after another"
             start = (
                 "1 worker starts at once and"
-                if plan.connections == 1
-                else f"{plural(plan.connections, 'worker')} start evenly over "
+                if plan.worker_count == 1
+                else f"{plural(plan.worker_count, 'worker')} start evenly over "
                 f"{units.duration_text(plan.pacer.ramp_up_ns)}, each"
             )
             return (
                 f"T-L-R, {start} performs {each}: "
-                f"{plural(plan.connections * plan.pacer.loops, 'operation')} on {plural(plan.threads, 'thread')}"
+                f"{plural(plan.worker_count * plan.pacer.loops, 'operation')} on {plural(plan.threads, 'thread')}"
+                + (f", sharing {plural(plan.connections, 'connection')}" if plan.is_pooled else "")
             )
         case model.ConstantPacer():
             rate = units.rate_text(plan.pacer.rate_ops_per_s)
@@ -52,7 +55,7 @@ def short_load(plan: model.Plan) -> str:
         case model.TlrPacer():
             return message(
                 "T-L-R: {workers} workers × {loops} over {ramp_up}",
-                workers=units.format_count(plan.connections),
+                workers=units.format_count(plan.worker_count),
                 loops=units.format_count(plan.pacer.loops),
                 ramp_up=units.duration_text(plan.pacer.ramp_up_ns),
             )

@@ -12,7 +12,7 @@ from brimline.plan.pacing_plan import keys_plan, pacer_plan
 from brimline.plan.tables import sql_tables
 from brimline.plan.ycsb_statements import statements_work
 from brimline.spec import data as spec_data
-from brimline.spec.load_models import Load
+from brimline.spec.load_models import ClosedLoad, Load, TlrLoad
 from brimline.spec.model import Spec
 from brimline.spec.operations import NoDataSpec
 from brimline.spec.own import OwnOperations
@@ -34,13 +34,15 @@ def resolve(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
     require_protocol(spec, target)
     duration_ns = spec.effective_duration_ns
     load, connections = _main_load(spec)
+    sockets = min(connections, spec.max_pool_size or connections)
+    is_pooled = sockets < connections and isinstance(load, ClosedLoad | TlrLoad)
     return _plan(
         spec,
         target=target,
         work=_work(spec, target),
         pacer=pacer_plan(load),
-        connections=connections,
-        in_flight_max=spec.in_flight,
+        connections=sockets,
+        in_flight_max=connections if is_pooled else spec.in_flight,
         warmup_ns=spec.effective_warmup_ns,
         duration_ns=duration_ns,
         operation_count=spec.effective_operation_count,
@@ -114,7 +116,7 @@ def load_plan(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
         target = _with_bulk(spec, target)
     batch_size = spec.data.batch_size or default_batch_size(spec.data)
     batch_count = _batch_count(spec.data.records, batch_size, target)
-    connections = min(spec.effective_connections, batch_count)
+    connections = min(spec.pool_size, batch_count)
     return _plan(
         spec,
         target=target,
@@ -311,4 +313,5 @@ def _threads_used(
     if pacer.kind != "tlr":
         return useful
     # Each thread has as many operations as its workers perform, so that all have equally many workers.
-    return next(count for count in range(useful, 0, -1) if connections % count == 0)
+    workers = max(connections, in_flight_max or connections)
+    return next(count for count in range(useful, 0, -1) if workers % count == 0)

@@ -438,7 +438,12 @@ class RunRecord:
 
     @property
     def closed_loop(self) -> bool:
-        """Whether due = sent by definition, so that only service time exists."""
+        """Whether due = sent by definition, so that only service time exists. Not where workers share connections."""
+        return self.follows_target and not self.plan.is_pooled
+
+    @property
+    def follows_target(self) -> bool:
+        """Whether workers wait for their replies, so that a slow target is asked less."""
         return self.plan.pacer.kind in ("closed", "tlr")
 
     @property

@@ -96,6 +96,8 @@ class Spec(Part):
     """When operations are due."""
     connections: fields.ConnectionCount = CONNECTIONS_DEFAULT
     """Sockets to the server. In T-L-R they follow from `load.threads`."""
+    max_pool_size: fields.ConnectionCount | None = None
+    """Most sockets, as in a driver's pool: workers of a closed loop or of T-L-R that are more share them."""
     in_flight: fields.ConnectionCount | None = None
     """Most operations in flight at once; by default one per connection."""
     threads: fields.ThreadCount = 1
@@ -137,6 +139,11 @@ class Spec(Part):
     def effective_connections(self) -> int:
         """How many connections there are; in T-L-R one for each worker."""
         return self.load.threads if isinstance(self.load, TlrLoad) else self.connections
+
+    @property
+    def pool_size(self) -> int:
+        """How many sockets there are: one for each connection asked for, as far as the pool goes."""
+        return min(self.effective_connections, self.max_pool_size or self.effective_connections)
 
     @property
     def effective_warmup_ns(self) -> int:
@@ -317,7 +324,12 @@ class Spec(Part):
         if self.in_flight is not None and self.in_flight > self.effective_connections:
             raise ValueError(
                 f"in_flight can't be more than there are connections: {self.in_flight} > {self.effective_connections}; "
-                "lower in_flight or raise connections"
+                "lower in_flight; for more workers than sockets give connections and a smaller max_pool_size"
+            )
+        if self.in_flight is not None and self.max_pool_size is not None:
+            raise ValueError(
+                "in_flight and max_pool_size both bound what is in flight; leave in_flight out: "
+                "operations beyond max_pool_size wait for a socket"
             )
         duration_ns = self.effective_duration_ns
         if duration_ns is None:

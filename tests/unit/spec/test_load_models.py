@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from brimline.errors import SpecError
-from brimline.plan import NullTarget, Plan, explain, resolve
+from brimline.plan import NullTarget, Plan, explain, load_plan, resolve
 from brimline.plan.model import ClosedPacer, Stage, StagesPacer, ThinkTime, TlrPacer
 from brimline.plan.pacing import describe_load, offered_line, offered_mean, short_load
 from brimline.spec import load_spec
@@ -249,6 +249,33 @@ def test_a_bound_in_flight_is_told() -> None:
     assert "32 connections on 1 thread, at most 8 operations in flight" in description
 
 
+@pytest.mark.parametrize(
+    ("load", "words", "workers"),
+    [
+        ("closed", "closed loop, unlimited, 32 workers share 8 connections on 1 thread", 32),
+        (
+            {"kind": "tlr", "threads": 20, "loops": 5, "ramp_up": "1s"},
+            "100 operations on 1 thread, sharing 8 connections",
+            20,
+        ),
+    ],
+)
+def test_workers_share_a_pool(load: Any, words: str, workers: int) -> None:
+    plan = plan_of(load, max_pool_size=8)
+    assert (plan.connections, plan.worker_count, plan.in_flight_bound, plan.is_pooled) == (8, workers, 8, True)
+    (description,) = [each for each in explain(plan) if each.startswith("load: ")]
+    assert words in description
+
+
+def test_a_pool_bounds_the_sockets_of_an_open_loop_and_of_a_load() -> None:
+    plan = plan_of({"kind": "constant", "rate": "100/s"}, max_pool_size=8)
+    assert (plan.connections, plan.in_flight_max, plan.is_pooled) == (8, None, False)
+    loading = load_spec("ycsb-c", overrides={"max_pool_size": 3, "data.records": 100_000}).spec
+    loaded = load_plan(loading, target=NullTarget())
+    assert loaded.connections == 3
+    assert plan_of("closed", max_pool_size=64).connections == 32, "more room than workers changes nothing"
+
+
 def test_the_offered_rate_over_time_and_its_mean() -> None:
     plan = plan_of({"kind": "stages", "stages": [{"to": 100, "for": "10s"}, {"rate": 40, "for": "5s"}]})
     assert offered_line(plan.pacer, end_ns=12 * S) == [(0, 0), (10 * S, 100), (10 * S, 40), (12 * S, 40)]
@@ -356,7 +383,7 @@ def test_the_offered_rate_over_time_and_its_mean() -> None:
         (
             {"in_flight": 33},
             "in_flight can't be more than there are connections: 33 > 32",
-            "lower in_flight or raise connections",
+            "for more workers than sockets give connections and a smaller max_pool_size",
         ),
         (
             {"load": {"kind": "ramp", "from": "1000/s", "to": 0, "over": "1s"}, "operation_count": 501},
@@ -381,6 +408,8 @@ def test_the_offered_rate_over_time_and_its_mean() -> None:
         ),
         ({"connections": 100_000}, "connections: must be in 1 to 50000, but is 100000", "write it like 32"),
         ({"in_flight": 0}, "in_flight: must be in 1 to", "write it like 32"),
+        ({"in_flight": 4, "max_pool_size": 8}, "in_flight and max_pool_size both bound", "leave in_flight out"),
+        ({"max_pool_size": 0}, "max_pool_size: must be in 1 to", "write it like 32"),
     ],
 )
 def test_what_makes_no_sense_is_refused(overrides: dict[str, Any], message: str, hint: str) -> None:

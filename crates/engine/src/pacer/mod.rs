@@ -23,13 +23,14 @@ pub enum Pacer {
 impl Pacer {
     /// The schedule that `plan` describes.
     pub fn new(plan: &Plan) -> Self {
+        let is_pooled = plan.worker_count() > plan.connections;
         let open = |profile, arrivals| Self::Open(Open::new(profile, arrivals, plan.seed));
         match &plan.pacer {
-            PacerPlan::Closed { think_time, follows_replies } => {
-                Self::Closed(Closed::new(*think_time, plan.seed).following_replies(*follows_replies))
-            }
+            PacerPlan::Closed { think_time, follows_replies } => Self::Closed(
+                Closed::new(*think_time, plan.seed).following_replies(*follows_replies || is_pooled),
+            ),
             PacerPlan::Tlr { loops, ramp_up_ns } => {
-                Self::Closed(Closed::staggered(u64::from(plan.connections), *loops, *ramp_up_ns))
+                Self::Closed(Closed::staggered(u64::from(plan.worker_count()), *loops, *ramp_up_ns))
             }
             PacerPlan::Constant { rate_ops_per_s } => {
                 open(Profile::constant(*rate_ops_per_s), Arrivals::Even)

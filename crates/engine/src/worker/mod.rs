@@ -112,7 +112,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             sink,
             shard,
             stream: mission.workload.stream(shard, mission.shard_count),
-            pace: Pace::new(mission.pacer, connections, shard, mission.shard_count),
+            pace: Pace::new(mission.pacer, places, shard, mission.shard_count),
             slots: Slots::new(connections, in_flight_max as u64),
             request_id: 0,
             recorder,
@@ -239,7 +239,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             if self.is_exhausted() {
                 return;
             }
-            let due = match self.pace.due_at(self.stream.peek_index(), now) {
+            let due = match self.pace.due_at(self.stream.peek_index(), connection, now) {
                 Due::Since(due) if self.is_offered(due) => Some(due),
                 Due::WhenFree => None,
                 Due::Since(_) | Due::Later => {
@@ -251,7 +251,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         }
     }
 
-    /// When the next operation of an open loop is due; `None` when nothing more will be.
+    /// When the next operation is due; `None` when nothing more will be, or it goes out when a connection is free.
     fn next_due(&mut self) -> Option<Nanos> {
         if self.is_exhausted() { None } else { self.pace.due(self.stream.peek_index()) }
     }

@@ -215,7 +215,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     /// The operation that failed on `connection` has gone down with it: over for its worker unless it is attempted again.
     fn give_back(&mut self, connection: ConnectionIndex, flight: &InFlight, now: Nanos) {
         if !self.perseveres(connection, flight, now) {
-            self.pace.lost(connection);
+            self.pace.lost(connection, now);
         }
     }
 
@@ -225,7 +225,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     pub(super) fn leave(&mut self, connection: ConnectionIndex, now: Nanos, is_over: bool) {
         self.slots.down(connection, now);
         if is_over {
-            self.pace.lost(connection);
+            self.pace.lost(connection, now);
         }
         self.outages.lost(now, self.nothing_is_up());
     }
@@ -295,6 +295,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
             && let Some(due) = self.next_due().filter(|&due| due <= waited_since && self.is_offered(due))
         {
             self.refuse_next(Some(due), due.max(down_since), now);
+            self.pace.refused(now);
         }
         let since = down_since.max(self.refused_at);
         if since > waited_since {
@@ -306,7 +307,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
                 && !self.attempts.awaited_on(connection);
             if waits && self.offers_at(now) && !self.is_exhausted() {
                 self.refuse_next(None, since, now);
-                self.pace.lost(connection);
+                self.pace.lost(connection, now);
                 self.refused_at = now;
             }
         }

@@ -219,6 +219,84 @@ fn a_closed_loop_keeps_to_the_bound_in_flight() {
     assert!((throughput / 4_000.0 - 1.0).abs() < 0.02, "{throughput} ops/s");
 }
 
+/// 6 workers share 2 connections to a server that takes 10 ms. Each operation waits 20 ms for a connection, so that a worker has its
+/// answer after 30 ms. The wait is the pool's, so all of it is told apart as held back. Workers that think 20 ms longer wait less:
+/// 6 workers / 200 ops/s are 30 ms of service, wait and thought.
+#[test]
+fn workers_that_share_fewer_connections_wait_for_a_free_one() {
+    for (think_ns, wait_ns) in [(0, 20 * MS), (15 * MS, 5 * MS)] {
+        let outcome = execute(&Plan {
+            target: simulated(answers_after(10 * MS)),
+            pacer: match think_ns {
+                0 => PacerPlan::Closed { think_time: None, follows_replies: false },
+                _ => thinking(think_ns, ThinkLaw::Constant),
+            },
+            connections: 2,
+            in_flight_max: Some(6),
+            duration_ns: Some(30 * S),
+            ..plan()
+        });
+        let throughput = sent(&outcome) as f64 / 30.0;
+        assert!((throughput / 200.0 - 1.0).abs() < 0.01, "{throughput} ops/s");
+        let near = |value: u64, wanted: u64| (value as f64 / wanted as f64 - 1.0).abs() < 0.02;
+        assert!(near(outcome.service.max(), 10 * MS), "service {}", outcome.service.max());
+        assert!(
+            near(outcome.lag.value_at_quantile(0.5), wait_ns),
+            "wait {}",
+            outcome.lag.value_at_quantile(0.5)
+        );
+        let response_ns = outcome.response.value_at_quantile(0.5);
+        assert!(near(response_ns, 10 * MS + wait_ns), "response {response_ns}");
+        let held_back: u64 = outcome
+            .intervals
+            .iter()
+            .flat_map(|interval| &interval.tallies.kinds)
+            .map(|(_, _, tally)| tally.counts.held_back)
+            .sum();
+        assert_eq!(held_back, sent(&outcome) - 2, "all but the first two waited, the others from the start");
+        assert_eq!(outcome.summary.overdue, 0);
+        assert!(
+            outcome.intervals.iter().all(|interval| interval.in_flight <= 2 && interval.workers_active == 6)
+        );
+    }
+}
+
+/// T-L-R over a pool: 10 workers start over 1 s and perform 5 operations of 0.1 s each, on 2 connections: 50 operations
+/// in 2.6 s, because the first worker is alone for 0.1 s.
+#[test]
+fn workers_of_a_ramp_up_share_a_pool_and_leave_when_their_loops_are_done() {
+    for threads in [1, 2] {
+        let outcome = execute(&Plan {
+            target: simulated(answers_after(100 * MS)),
+            connections: 2,
+            in_flight_max: Some(10),
+            operation_count: Some(50),
+            threads,
+            ..tlr(10, 5, S)
+        });
+        assert_eq!((sent(&outcome), outcome.summary.due, outcome.summary.overdue), (50, 50, 0));
+        let took_s = outcome.summary.elapsed_ns as f64 / S as f64;
+        assert!((took_s / 2.6 - 1.0).abs() < 0.02, "{took_s} s");
+    }
+}
+
+/// Connections that break take their operation along; the worker asks again, and none is lost from the pool.
+#[test]
+fn a_pool_keeps_its_workers_when_connections_break() {
+    let breaks = Fault { when: When::Share(0.02), kind: FaultKind::Close };
+    let outcome = execute(&Plan {
+        target: simulated(Script { faults: vec![breaks], ..answers_after(MS) }),
+        connections: 2,
+        in_flight_max: Some(6),
+        duration_ns: Some(5 * S),
+        ..plan()
+    });
+    let failed: u64 = outcome.summary.kinds.iter().map(|totals| totals.failed).sum();
+    assert!(failed > 50, "{failed} failed");
+    let last = outcome.intervals.iter().rfind(|interval| interval.workers_active > 0);
+    assert_eq!(last.map(|interval| interval.workers_active), Some(6));
+}
+
 #[test]
 fn plans_out_of_bounds_are_refused() {
     let refused = |plan: Plan| plan.validate().expect_err("out of bounds").path;
@@ -242,7 +320,7 @@ fn plans_out_of_bounds_are_refused() {
     assert_eq!(refused(Plan { operation_count: Some(799), ..tlr(8, 100, S) }), "operation_count");
     let long = thinking(S, ThinkLaw::Constant);
     assert_eq!(refused(Plan { pacer: long, ..plan() }), "pacer.think_time.mean_ns");
-    for in_flight_max in [0, 11] {
-        assert_eq!(refused(Plan { in_flight_max: Some(in_flight_max), ..plan() }), "in_flight_max");
-    }
+    assert_eq!(refused(Plan { in_flight_max: Some(0), ..plan() }), "in_flight_max");
+    let open = Plan { pacer: constant(100.0), in_flight_max: Some(11), ..plan() };
+    assert_eq!(refused(open), "in_flight_max", "in an open loop what waits for a connection waits anyway");
 }

@@ -20,6 +20,12 @@ class LoadOptions(Group):
         "--target", "", "wire: brimline's own client (default); driver: the official one.", path="target.kind"
     )
     connections: str | int | None = option("--connections", "COUNT", "Number of connections.", path="connections")
+    max_pool_size: str | int | None = option(
+        "--max-pool-size",
+        "COUNT",
+        "Most sockets, as in a driver's pool; workers beyond wait for a free one.",
+        path="max_pool_size",
+    )
     threads: str | int | None = option("--threads", "COUNT", "Engine threads.", path="threads")
     in_flight: str | int | None = option(
         "--in-flight", "COUNT", "Most operations in flight; default: one per connection.", path="in_flight"

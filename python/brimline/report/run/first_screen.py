@@ -179,7 +179,9 @@ def _judgement_sentence(
                 size=format_count(figures.batch_size),
                 write_concern=figures.write_concern_text,
             )
-        if slo is not None and record.closed_loop:
+        if slo is not None and record.follows_target:
+            if not record.closed_loop:
+                return "Measured, and not judged by its objective: its workers ask a slow server less."
             return "Measured, and not judged by its objective: a closed loop has no response time."
         return "Measured, without an objective to judge it by."
     failed = {each.name for each in observation.findings if each.verdict is Standing.FAIL}

@@ -139,7 +139,10 @@ def _looks(record: RunRecord) -> Facts:
 def _subtitle(record: RunRecord, observation: Observation) -> str:
     namespace = _namespaces(record)
     connections = connections_text(record.plan.connections)
-    if record.plan.in_flight_max is not None:
+    if record.plan.is_pooled:
+        workers = format_count(record.plan.worker_count)
+        connections = message("{workers} workers share {connections}", workers=workers, connections=connections)
+    elif record.plan.in_flight_max is not None:
         bound = format_count(record.plan.in_flight_max)
         connections = message("{connections}, at most {count} in flight", connections=connections, count=bound)
     if observation.closed_loop and observation.mean_in_flight:

@@ -1,0 +1,98 @@
+//! The workers of a closed loop that share fewer connections than they are: a pool. A worker's next operation is due when its
+//! last is answered and it has thought; it is sent when a connection is free. So due and sent differ, by the wait for the pool.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::clock::Nanos;
+use crate::pacer::Closed;
+use crate::target::ConnectionIndex;
+
+/// The workers of one shard, and which of them has which connection.
+pub struct Pool {
+    pacer: Closed,
+    begins_at: Vec<Nanos>,
+    loops_left: Vec<Option<u64>>,
+    /// Workers without a connection, by when their next operation is due.
+    waiting: BinaryHeap<Reverse<(Nanos, usize)>>,
+    /// The worker on each connection.
+    served: Vec<usize>,
+}
+
+impl Pool {
+    /// `workers` workers of shard `shard` of `shard_count`, on `connections` connections.
+    pub fn new(pacer: Closed, workers: usize, connections: usize, shard: u64, shard_count: u64) -> Self {
+        let begins_at: Vec<Nanos> =
+            (0..workers as u64).map(|own| pacer.begins_at(own * shard_count + shard)).collect();
+        Self {
+            pacer,
+            loops_left: vec![pacer.loops(); workers],
+            waiting: begins_at.iter().enumerate().map(|(worker, &at)| Reverse((at, worker))).collect(),
+            begins_at,
+            served: vec![0; connections],
+        }
+    }
+
+    /// When the next operation is due; `None`: every worker has one, or is done.
+    pub fn next_due(&self) -> Option<Nanos> {
+        self.waiting.peek().map(|&Reverse((due, _))| due)
+    }
+
+    /// Gives the free `connection` to the worker that has waited longest, if one waits at `now`; returns since when.
+    pub fn take(&mut self, connection: ConnectionIndex, now: Nanos) -> Option<Nanos> {
+        let &Reverse((due, worker)) = self.waiting.peek()?;
+        if due > now {
+            return None;
+        }
+        self.waiting.pop();
+        self.served[connection] = worker;
+        Some(due)
+    }
+
+    /// Operation `index` of the worker on `connection` is over at `now`, however it ended.
+    pub fn finished(&mut self, connection: ConnectionIndex, index: u64, now: Nanos) {
+        let worker = self.served[connection];
+        if self.performed(worker) {
+            self.waiting.push(Reverse((now + self.pacer.think_ns(index), worker)));
+        }
+    }
+
+    /// The worker on `connection` has lost the connection at `now`, and its operation with it.
+    pub fn lost(&mut self, connection: ConnectionIndex, now: Nanos) {
+        let worker = self.served[connection];
+        if self.performed(worker) {
+            self.waiting.push(Reverse((now, worker)));
+        }
+    }
+
+    /// The operation of the worker that has waited longest ended at `now` without being sent.
+    pub fn refused(&mut self, now: Nanos) {
+        if let Some(Reverse((_, worker))) = self.waiting.pop()
+            && self.performed(worker)
+        {
+            self.waiting.push(Reverse((now, worker)));
+        }
+    }
+
+    /// A worker has performed one more operation; whether it goes on.
+    fn performed(&mut self, worker: usize) -> bool {
+        match &mut self.loops_left[worker] {
+            Some(left) => {
+                *left = left.saturating_sub(1);
+                *left > 0
+            }
+            None => true,
+        }
+    }
+
+    /// How many operations all workers have to perform; `None`: as many as there are.
+    pub fn planned(&self) -> Option<u64> {
+        Some(self.pacer.loops()? * self.begins_at.len() as u64)
+    }
+
+    /// How many workers take part at `now`: they have begun and are not done.
+    pub fn active_count(&self, now: Nanos) -> u64 {
+        let takes_part = |(begins_at, left): &(&Nanos, &Option<u64>)| **begins_at <= now && **left != Some(0);
+        self.begins_at.iter().zip(&self.loops_left).filter(takes_part).count() as u64
+    }
+}
