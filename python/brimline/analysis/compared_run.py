@@ -227,7 +227,7 @@ def _bounds(latency: Latency | None) -> dict[float, int | None]:
     if latency is None:
         return {}
     intervals = [latency.quantiles[each] for each in QUANTILES]
-    return {each.quantile: each.low_ns for each in intervals if not each.is_figure}
+    return {quantile: each.low_ns for quantile, each in zip(QUANTILES, intervals, strict=True) if not each.is_figure}
 
 
 def _documents_per_s(record: RunRecord) -> float | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TypeAlias
 
-from brimline.analysis.objective import P99, quantile_name
+from brimline.analysis.objective import MEAN_NAME, P99, Statistic, quantile_name
 from brimline.record.model import Histogram, IntervalRow, RunRecord
 from brimline.wording import message
 
@@ -15,8 +15,8 @@ THROUGHPUT_CHANGE_MIN = 0.05
 TIME_CHANGE_MIN = 0.20
 """Likewise of a response time; between two runs of the same server it differs by as much."""
 
-Times: TypeAlias = dict[float, dict[int, int]]
-"""Quantile, start of an interval in nanoseconds, response time in nanoseconds."""
+Times: TypeAlias = dict[Statistic, dict[int, int]]
+"""Quantile (None: the mean), start of an interval in nanoseconds, response time in nanoseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ def throughput_series(record: RunRecord, intervals: Sequence[IntervalRow]) -> tu
 
 
 def time_series(
-    record: RunRecord, intervals: Sequence[IntervalRow], quantiles: Sequence[float]
+    record: RunRecord, intervals: Sequence[IntervalRow], quantiles: Sequence[Statistic]
 ) -> tuple[list[Series], Times]:
     """Response times of each interval; one in which nothing ended has none, and the next one shows why."""
     counted_ns = {row["start_ns"] for row in intervals}
@@ -80,14 +80,16 @@ def time_series(
         if start_ns in counted_ns:
             means_ns[start_ns] = histogram.mean()
             for quantile, times_ns in times.items():
-                times_ns[start_ns] = histogram.quantile(quantile)
-    series = [_series_of_times("mean", means_ns)] if P99 in times else []
-    return [*series, *(_series_of_times(quantile_name(each), times_ns) for each, times_ns in times.items())], times
+                mean_ns = round(means_ns[start_ns])
+                times_ns[start_ns] = mean_ns if quantile is None else histogram.quantile(quantile)
+    series = [_series_of_times(MEAN_NAME, means_ns)] if P99 in times or None in times else []
+    named = [(quantile_name(each), times_ns) for each, times_ns in times.items() if each is not None]
+    return [*series, *(_series_of_times(name, times_ns) for name, times_ns in named)], times
 
 
 def _series_of_times(figure: str, times_ns: Mapping[int, float]) -> Series:
     return Series(
-        name="mean response time" if figure == "mean" else message("{quantile} response time", quantile=figure),
+        name="mean response time" if figure == MEAN_NAME else message("{quantile} response time", quantile=figure),
         key=f"response_{figure}",
         starts_ns=tuple(times_ns),
         values=tuple(math.log(max(time_ns, 1)) for time_ns in times_ns.values()),
@@ -104,7 +106,7 @@ def _merged(histograms: Iterator[Histogram]) -> Histogram:
     return first
 
 
-def between(times: Times, start_ns: int, end_ns: int) -> dict[float, tuple[int, ...]]:
+def between(times: Times, start_ns: int, end_ns: int) -> dict[Statistic, tuple[int, ...]]:
     """Those of the intervals that begin from `start_ns` on and before `end_ns`."""
     return {
         quantile: tuple(time_ns for at_ns, time_ns in times_ns.items() if start_ns <= at_ns < end_ns)

@@ -10,6 +10,7 @@ from brimline.record.model import Clock, Histogram, RunRecord, step_clock
 from brimline.stats.batch_means import ratio_interval
 from brimline.stats.estimate import Estimate
 from brimline.stats.quantile_interval import (
+    NEVER_NS,
     Buckets,
     QuantileInterval,
     merge_buckets,
@@ -31,7 +32,8 @@ class Latency:
     completed, and is taken for slower than all that did. `count`, least, mean and most are of what completed, and so is
     `completed_p99_ns`: how slow the survivors were, which is no figure of the run. `oldest_missing_ns` is how long the
     oldest of the missing had waited at least when the run ended. `mean` is the mean of what completed with its interval
-    from stretches of time; None where there are too few of them.
+    from stretches of time; None where there are too few of them. `least_mean_ns` is the mean with what the missing had
+    waited at least.
     """
 
     count: int
@@ -43,6 +45,28 @@ class Latency:
     quantiles: Mapping[float, QuantileInterval]
     oldest_missing_ns: int = 0
     mean: Estimate | None = None
+    least_mean_ns: float = 0.0
+
+    @property
+    def average(self) -> QuantileInterval:
+        """The mean of all that was due. Of what never completed it is only known how long it had waited at least."""
+        spread = self.mean
+        if self.missing:
+            return QuantileInterval(
+                quantile=None,
+                value_ns=NEVER_NS,
+                low_ns=round(self.least_mean_ns),
+                high_ns=None,
+                count=self.count + self.missing,
+                never=self.missing,
+            )
+        return QuantileInterval(
+            quantile=None,
+            value_ns=round(self.mean_ns),
+            low_ns=None if spread is None else round(spread.low),
+            high_ns=None if spread is None else round(spread.high),
+            count=self.count,
+        )
 
     @property
     def p50(self) -> QuantileInterval:
@@ -131,6 +155,7 @@ def _latency(
         completed_p99_ns=quantile_of(completed, 0.99),
         quantiles=quantile_intervals(buckets, quantiles, batches=batches, waited=waited, seed=seed),
         oldest_missing_ns=waited[-1][0] if waited else 0,
+        least_mean_ns=(_sum(completed) + _sum(waited)) / _count(buckets),
         mean=ratio_interval([_sum(each) for each in batches], [_count(each) for each in batches], unit="ns"),
     )
 

@@ -13,6 +13,7 @@ from typing import Literal
 from brimline.analysis.cpu_use import ServerCpu, server_fills_shared_host
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.latency import Latency
+from brimline.analysis.objective import Statistic
 from brimline.analysis.quantile_text import p99_text
 from brimline.analysis.unsent import HELD_BACK_SHARE_MAX
 from brimline.record.model import RunRecord
@@ -61,17 +62,17 @@ class LagEffect:
 class Lateness:
     """How late the generator itself was in an open loop against a server, waits for connections left out.
 
-    `effects` by operation kind (None: all) and quantile. `late_count`: operations later than a tenth of the response
-    p99. `excuse`: why the lag doesn't count against the generator; "" where it does. `limits`: whether a search takes
-    the generator for what limited it.
+    `effects` by operation kind (None: all) and quantile (None: the mean). `late_count`: operations later than a tenth
+    of the response p99. `excuse`: why the lag doesn't count against the generator; "" where it does. `limits`: whether
+    a search takes the generator for what limited it.
     """
 
-    effects: Mapping[tuple[str | None, float], LagEffect]
+    effects: Mapping[tuple[str | None, Statistic], LagEffect]
     late_count: int
     excuse: Literal["", "waited", "host"]
     limits: bool
 
-    def effect(self, operation: str | None, quantile: float) -> LagEffect | None:
+    def effect(self, operation: str | None, quantile: Statistic) -> LagEffect | None:
         """What counts against the generator at this figure; None without such lag."""
         return None if self.excuse else self.effects.get((operation, quantile))
 
@@ -174,13 +175,15 @@ def _by_chance(late_count: int, count: int, of: Latency) -> bool:
     return is_thin and share_interval(late_count, count)[0] <= OWN_LATE_SHARE_MAX
 
 
-def _effects(record: RunRecord, kind: str | None, known: Latency, lags: Buckets) -> dict[float, LagEffect]:
-    """By quantile of all that was due; where it lies among what never completed, of what did."""
+def _effects(record: RunRecord, kind: str | None, known: Latency, lags: Buckets) -> dict[Statistic, LagEffect]:
+    """By quantile of all that was due, and of the mean; where it lies among what never completed, of what did."""
     response, service = (_completed(record, kind, clock) for clock in ("response", "service"))
     delay = Ranked(lags)
     if not response.count or not service.count or not delay.count:
         return {}
-    found = {}
+    lag_ns = sum(value * count for value, count in lags) / delay.count
+    mean_ns = round(known.mean_ns)
+    found: dict[Statistic, LagEffect] = {None: LagEffect(mean_ns, max(0, round(known.mean_ns - lag_ns)))}
     for quantile in known.quantiles:
         rank = rank_of(response.count + known.missing, quantile)
         rank = rank if rank <= response.count else rank_of(response.count, quantile)

@@ -9,7 +9,7 @@ from brimline.stats.estimate import NORMAL_HALF_WIDTH
 from brimline.stats.quantile_interval import QuantileInterval
 
 NOISE_MIN = 0.02
-"""A quantile of one window is known no better than this, relative: the next window's differs by as much."""
+"""A quantile or mean of one window is known no better than this, relative: the next window's differs by as much."""
 NOISE_THIN = 0.5
 """How well a quantile is known that too few operations lie beyond, relative."""
 
@@ -28,7 +28,9 @@ def _latency_met(observation: Observation, limit: LatencyObjective) -> float:
     if seen is None or seen.value_ns <= 0:
         return 0.5
     if seen.known_ns is None:
-        return 0.0
+        # A quantile among what never completed is missed; of a mean it is only known how much it is at least.
+        open_mean = limit.quantile is None and (seen.low_ns or 0) <= limit.limit_ns
+        return 0.5 if open_mean else 0.0
     distance = math.log(limit.limit_ns / seen.value_ns) / _noise(seen)
     return 0.5 * (1 + math.erf(distance / math.sqrt(2)))
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from brimline.analysis.latency import QUANTILES, Latency
+from brimline.analysis.latency import QUANTILES
 from brimline.analysis.lateness import LAG_SHARE_SPOILS
 from brimline.analysis.observation import Observation
 from brimline.analysis.operation_names import shown
@@ -92,7 +92,7 @@ def _stated(run: Observation, seen: QuantileInterval, operation: str | None, clo
     return Known(float(seen.value_ns), _float(seen.low_ns), _float(seen.high_ns))
 
 
-def _lag_share(run: Observation, operation: str | None, quantile: float) -> float:
+def _lag_share(run: Observation, operation: str | None, quantile: float | None) -> float:
     effect = run.lag_effect(operation, quantile)
     return 0.0 if effect is None else effect.share
 
@@ -105,12 +105,10 @@ def _mean(run: Observation, operation: str | None, clock: MetricClock) -> Known 
     latency = run.latency(operation, clock)
     if latency is None or latency.missing:
         return None
-    return _with_interval(latency)
-
-
-def _with_interval(latency: Latency) -> Known:
+    if clock == "response" and _lag_share(run, operation, None) >= LAG_SHARE_SPOILS:
+        return None
     spread = latency.mean
-    return Known(latency.mean_ns, *((None, None) if spread is None else (spread.low, spread.high)))
+    return Known(latency.mean_ns) if spread is None else Known(latency.mean_ns, spread.low, spread.high)
 
 
 def _throughput(run: Observation, operation: str | None, _clock: MetricClock) -> Known | None:

@@ -1,4 +1,4 @@
-"""Owns the objective: the limits that a server has to hold, on quantiles of latency and on shares of failures."""
+"""Owns the objective: the limits that a server has to hold, on quantiles and means of latency, on failures."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,8 +9,10 @@ from brimline.units import duration_label, format_percentage
 from brimline.wording import joined, message
 
 ObjectiveClock: TypeAlias = Literal["response", "service"]
-LatencyKey: TypeAlias = tuple[str | None, ObjectiveClock, float]
-"""Operation kind (None: all together), clock and quantile: which figure of a run is meant."""
+Statistic: TypeAlias = float | None
+"""A quantile of times as a fraction, or None: their mean."""
+LatencyKey: TypeAlias = tuple[str | None, ObjectiveClock, Statistic]
+"""Operation kind (None: all together), clock and quantile, or None for the mean: which figure of a run is meant."""
 
 P99 = 0.99
 TAIL_OPERATIONS_P99 = 0.01
@@ -18,6 +20,7 @@ TAIL_OPERATIONS_P99 = 0.01
 COMPLETED_SHARE_MIN = 0.99
 """Share of what was offered below which a rate was not reached."""
 
+MEAN_NAME = "mean"
 _QUANTILE_NAME = re.compile(r"p(\d{1,2}(?:\.\d{1,4})?)")
 
 
@@ -32,22 +35,27 @@ def parse_quantile(name: str) -> float:
     return round(percent / 100, 8)
 
 
-def quantile_name(quantile: float) -> str:
-    """`p99` for 0.99, `p99.9` for 0.999."""
-    return f"p{quantile * 100:.10g}"
+def parse_statistic(name: str) -> Statistic:
+    """The quantile called `p99`, or None for `mean`. Raises ValueError."""
+    return None if name == MEAN_NAME else parse_quantile(name)
+
+
+def quantile_name(quantile: Statistic) -> str:
+    """`p99` for 0.99, `p99.9` for 0.999, `mean` for the mean."""
+    return MEAN_NAME if quantile is None else f"p{quantile * 100:.10g}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatencyObjective:
-    """At most `limit_ns` at this quantile; of one operation kind, or of all operations together (None)."""
+    """At most `limit_ns` at this quantile, None: on the mean; of one operation kind, or of all together (None)."""
 
     limit_ns: int = 10_000_000
-    quantile: float = 0.99
+    quantile: Statistic = 0.99
     operation: str | None = None
     clock: ObjectiveClock = "response"
 
     def __post_init__(self) -> None:
-        if not 0.5 <= self.quantile < 1:
+        if self.quantile is not None and not 0.5 <= self.quantile < 1:
             raise ValueError(f"an objective is on a quantile from 0.5 to below 1, not on {self.quantile:g}")
         if self.limit_ns <= 0:
             raise ValueError("a latency objective needs a limit above 0")
@@ -58,12 +66,14 @@ class LatencyObjective:
         return (self.operation, self.clock, self.quantile)
 
     @property
-    def interval_quantile(self) -> float:
-        """The quantile by which single intervals are known for this limit: its own up to p99.
+    def interval_quantile(self) -> Statistic:
+        """The quantile by which single intervals are known for this limit: its own up to p99, or the mean (None).
 
         An interval holds too few operations for a rarer one, and of one kind perhaps none: then p99 of them all.
         """
-        return min(self.quantile, P99) if self.operation is None else P99
+        if self.operation is not None:
+            return P99
+        return None if self.quantile is None else min(self.quantile, P99)
 
     @property
     def name(self) -> str:
@@ -88,9 +98,9 @@ class LatencyObjective:
         return message("{name} ≤ {limit}", name=self.short_name, limit=duration_label(self.limit_ns))
 
 
-def interval_quantiles(limits: Sequence[LatencyObjective]) -> tuple[float, ...]:
-    """The quantiles by which intervals have to be known for `limits`, ascending; p99 where nothing is promised."""
-    return tuple(sorted({each.interval_quantile for each in limits} or {P99}))
+def interval_quantiles(limits: Sequence[LatencyObjective]) -> tuple[Statistic, ...]:
+    """The quantiles by which intervals have to be known for `limits`, the mean first; p99 where nothing is promised."""
+    return tuple(sorted({each.interval_quantile for each in limits} or {P99}, key=lambda each: each or 0.0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,8 +137,8 @@ class Slo:
 
     @property
     def leading(self) -> LatencyObjective:
-        """The limit that charts show: the highest quantile of all operations, else of the first kind."""
-        return max(self.latencies, key=lambda each: (each.operation is None, each.quantile))
+        """The limit that charts show: the highest quantile of all operations, else of the first kind; means last."""
+        return max(self.latencies, key=lambda each: (each.operation is None, each.quantile or 0.0))
 
     @property
     def error_rate_max(self) -> float | None:

@@ -12,7 +12,7 @@ from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.latency import Latency, latencies
 from brimline.analysis.lateness import LagEffect, Lateness, lateness
 from brimline.analysis.loads import all_loads
-from brimline.analysis.objective import LatencyKey, LatencyObjective, interval_quantiles
+from brimline.analysis.objective import LatencyKey, LatencyObjective, Statistic, interval_quantiles
 from brimline.analysis.server_use import ServerUse, link_bits_per_s, server_use
 from brimline.analysis.server_window import ServerWindow
 from brimline.analysis.silence import Silence, longest_silence
@@ -93,7 +93,7 @@ class Observation:
     lateness: Lateness | None = None  # of an open loop against a server
     usage: Usage = field(default_factory=Usage)
 
-    def lag_effect(self, operation: str | None, quantile: float) -> LagEffect | None:
+    def lag_effect(self, operation: str | None, quantile: Statistic) -> LagEffect | None:
         """What lag of the generator makes of a response time; None where it makes nothing, or isn't its own."""
         return None if self.lateness is None else self.lateness.effect(operation, quantile)
 
@@ -101,7 +101,9 @@ class Observation:
         """The figure that an objective is about; None where it was not seen."""
         operation, clock, quantile = key
         known = self.latency(operation, clock)
-        return None if known is None else known.quantiles.get(quantile)
+        if known is None or quantile is None:
+            return None if known is None else known.average
+        return known.quantiles.get(quantile)
 
     def latency(self, operation: str | None, clock: Clock) -> Latency | None:
         """The latency of one operation kind, or of all (None); None where the clock recorded nothing."""
@@ -240,7 +242,11 @@ def _mean_in_flight(operations: Sequence[OperationRow], measured_s: float) -> fl
 def _in_time(responses: Mapping[str | None, Latency], objectives: Sequence[LatencyObjective]) -> bool:
     """Whether every limit on a response time is met, and there is one; how sure that is, the verdict says."""
     limits = [each for each in objectives if each.clock == "response"]
-    known = [responses[each.operation].quantiles[each.quantile] for each in limits if each.operation in responses]
+    known = [
+        seen.average if each.quantile is None else seen.quantiles[each.quantile]
+        for each in limits
+        if (seen := responses.get(each.operation)) is not None
+    ]
     met = [seen.value_ns <= each.limit_ns for seen, each in zip(known, limits, strict=False)]
     return bool(limits) and len(known) == len(limits) and all(met)
 
@@ -261,7 +267,7 @@ def _asked(objectives: Sequence[LatencyObjective], clock: Clock) -> dict[str | N
     """The quantiles that `objectives` ask for, by operation kind."""
     wanted: dict[str | None, list[float]] = defaultdict(list)
     for each in objectives:
-        if each.clock == clock:
+        if each.clock == clock and each.quantile is not None:
             wanted[each.operation].append(each.quantile)
     return wanted
 

@@ -15,7 +15,7 @@ from functools import partial
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.interval_series import Series, Times, between, throughput_series, time_series
 from brimline.analysis.loads import main_load
-from brimline.analysis.objective import P99, LatencyObjective
+from brimline.analysis.objective import P99, LatencyObjective, Statistic
 from brimline.analysis.server_settling import server_checks
 from brimline.analysis.window import until_last_reply
 from brimline.plan.model import ClosedPacer, ConstantPacer, LoadWork, NullTarget, PoissonPacer
@@ -63,8 +63,8 @@ class SteadyState:
     checks: tuple[Finding, ...]
     evidence: str
     restless: bool = False
-    times: Mapping[float, tuple[int, ...]] = field(default_factory=dict)
-    warmup_times: Mapping[float, tuple[int, ...]] = field(default_factory=dict)
+    times: Mapping[Statistic, tuple[int, ...]] = field(default_factory=dict)
+    warmup_times: Mapping[Statistic, tuple[int, ...]] = field(default_factory=dict)
     left_ns: int = 0
 
     @property
@@ -96,13 +96,16 @@ class SteadyState:
         return self.left_ns < PERIOD_S_MIN * NS_PER_S and any(each > limit.limit_ns for each in times_ns)
 
 
-def _known_by(times: Mapping[float, tuple[int, ...]], limit: LatencyObjective) -> tuple[int, ...]:
+def _known_by(times: Mapping[Statistic, tuple[int, ...]], limit: LatencyObjective) -> tuple[int, ...]:
     """The times that `limit` is held against: of its own quantile, or of a higher one where that wasn't asked for."""
-    known = [quantile for quantile in times if quantile >= limit.interval_quantile]
+    wanted = limit.interval_quantile
+    if wanted is None:
+        return times.get(None, ())
+    known = [quantile for quantile in times if quantile is not None and quantile >= wanted]
     return times[min(known)] if known else ()
 
 
-def steady_state(record: RunRecord, quantiles: Sequence[float] = (P99,)) -> SteadyState | None:
+def steady_state(record: RunRecord, quantiles: Sequence[Statistic] = (P99,)) -> SteadyState | None:
     """Whether the measured window of `record` was steady; None of a run that isn't meant to be.
 
     `quantiles`: those of the response time by which the intervals of an open loop are known (`interval_quantiles`).

@@ -294,6 +294,13 @@ def _latency_verdict(
         return Verdict.INCONCLUSIVE, doubt
     if missed and _can_fail(seen, limit):
         return Verdict.FAIL, evidence
+    if seen.known_ns is None and limit.quantile is None:
+        doubt = message(
+            "{evidence}: {share} of the operations never completed, and a mean without them is none",
+            evidence=evidence,
+            share=format_percentage(seen.never_share),
+        )
+        return Verdict.INCONCLUSIVE, doubt
     if seen.known_ns is None:
         doubt = message(
             "{evidence}: it lies among the {share} of the operations that never completed",
@@ -341,7 +348,8 @@ def _disturbed(steady: SteadyState | None, limit: LatencyObjective) -> bool:
     """
     if steady is None or steady.verdict is not Steadiness.NOT_STEADY:
         return False
-    return limit.operation is None and limit.quantile <= P99 and steady.missed_share(limit) < MISSED_SHARE_MIN
+    known = limit.operation is None and (limit.quantile or 0.0) <= P99
+    return known and steady.missed_share(limit) < MISSED_SHARE_MIN
 
 
 def _unsteady(observation: Observation, slo: Slo) -> Iterator[ObjectiveResult]:
@@ -388,6 +396,8 @@ def _no_upper_end_text(seen: QuantileInterval, limit: LatencyObjective, evidence
             evidence=evidence,
             share=format_percentage(seen.never_share),
         )
+    if limit.quantile is None:
+        return "the window is too short to tell how well its mean is known"
     what = "operations" if limit.operation is None else message("{kind} operations", kind=limit.operation)
     return message(
         "{count} {what} are too few for a {quantile}",

@@ -192,7 +192,7 @@ def _operations_needed(settings: CapacitySettings, shares: Mapping[str, float]) 
     Enough also to show a limit on failures that somebody asked for, where none fails.
     """
     rarest = min(
-        (1 - each.quantile) * (1.0 if each.operation is None else shares[each.operation])
+        (1 - (each.quantile or 0.0)) * (1.0 if each.operation is None else shares[each.operation])
         for each in settings.slo.latencies
     )
     for_latency = round(settings.operations_min * max(1.0, TAIL_OPERATIONS_P99 / rarest))

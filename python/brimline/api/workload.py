@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from brimline.analysis.objective import ErrorObjective, LatencyObjective, Slo, parse_quantile
+from brimline.analysis.objective import ErrorObjective, LatencyObjective, Slo, parse_statistic
 from brimline.api.options import LoadOptions, ObjectiveOptions
 from brimline.api.row_files import rows_directory
 from brimline.errors import UsageError
@@ -73,7 +73,7 @@ def objective(spec: Spec) -> Slo | None:
     named = {Verbatim(kind) if spec.is_own else kind: part for kind, part in spec.slo.by_operation.items()}
     parts: list[tuple[str | None, ObjectiveSpec]] = [(None, spec.slo), *named.items()]
     latencies = tuple(
-        LatencyObjective(quantile=parse_quantile(name), limit_ns=limit_ns, operation=kind)
+        LatencyObjective(quantile=parse_statistic(name), limit_ns=limit_ns, operation=kind)
         for kind, part in parts
         for name, limit_ns in part.response_limits_ns.items()
     )

@@ -1,4 +1,4 @@
-"""Owns the objective of a spec: limits on percentiles of the response time and on shares of failures."""
+"""Owns the objective of a spec: limits on percentiles and the mean of the response time, on shares of failures."""
 
 import re
 from collections.abc import Mapping
@@ -11,26 +11,26 @@ from brimline.operations import KINDS
 from brimline.spec import fields
 from brimline.spec.base import Part
 
-_RESPONSE_LIMIT = re.compile(r"response_(p(?:[5-9]\d)(?:\.\d{1,4})?)")
+_RESPONSE_LIMIT = re.compile(r"response_(mean|p(?:[5-9]\d)(?:\.\d{1,4})?)")
 
 
 class ObjectiveSpec(Part):
     """Limits on all operations, or on one kind: `response_p95: 5ms`, `response_p99.9: 40ms`, `error_rate: 0.1%`.
 
-    Any percentile from p50 up to p99.9999 may have a limit.
+    Any percentile from p50 up to p99.9999 may have a limit, and the mean: `response_mean: 5ms`.
     """
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, fields.LatencyLimit] = Field(init=False)  # the other percentiles
 
     response_p99_ns: fields.LatencyLimit | None = Field(default=None, alias="response_p99")
-    """Limit on the 99th percentile of the response time; `response_p95` and others likewise."""
+    """Limit on the 99th percentile of the response time; `response_p95`, `response_mean` and others likewise."""
     error_share: fields.ErrorShare | None = Field(default=None, alias="error_rate")
     """Limit on the share of failed operations."""
 
     @property
     def response_limits_ns(self) -> Mapping[str, int]:
-        """Limits on the response time by percentile, called `p99`."""
+        """Limits on the response time by percentile, called `p99`, or `mean`."""
         given = {"response_p99": self.response_p99_ns, **self.__pydantic_extra__}
         return {name.removeprefix("response_"): limit for name, limit in given.items() if isinstance(limit, int)}
 

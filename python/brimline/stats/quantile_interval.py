@@ -30,13 +30,13 @@ RESAMPLE_COUNT = 400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuantileInterval:
-    """A quantile in ns with its interval. A bound is None where the values are too few to give one.
+    """A quantile in ns, or the mean (`quantile` None), with its interval. A bound is None where nothing gives one.
 
     `never` of the `count` values never completed. `value_ns` is `NEVER_NS` where the quantile lies among these;
     `high_ns` is None then. Where it is no figure, `low_ns` is the bound that is printed.
     """
 
-    quantile: float
+    quantile: float | None
     value_ns: int
     low_ns: int | None
     high_ns: int | None
@@ -60,14 +60,16 @@ class QuantileInterval:
 
     @property
     def enough(self) -> bool:
-        """Whether enough values lie beyond the quantile to print it as a figure."""
+        """Whether enough values lie beyond the quantile to print it as a figure; a mean needs an interval."""
+        if self.quantile is None:
+            return self.low_ns is not None and self.high_ns is not None
         tail_count = round(self.count * (1 - self.quantile), 6)
         return tail_count >= TAIL_COUNT_MIN and self.low_ns is not None and self.high_ns is not None
 
     @property
     def is_figure(self) -> bool:
         """Whether it is printed as a figure and not as a bound: a median always is, as long as it is known."""
-        return self.enough or (self.quantile <= 0.5 and self.known_ns is not None)
+        return self.enough or ((self.quantile or 0.0) <= 0.5 and self.known_ns is not None)
 
     @property
     def printed_ns(self) -> int | None:
@@ -180,7 +182,7 @@ def quantile_intervals(
                 never=never,
             )
         )
-    return {each.quantile: each for each in ascending(found)}
+    return dict(zip(wanted, ascending(found), strict=True))
 
 
 def ascending(intervals: Sequence[QuantileInterval]) -> list[QuantileInterval]:
@@ -217,7 +219,7 @@ def whole_between(
             least_ns = max(min(ns for ns in known if ns is not None), each.low_ns or 0)
             each = replace(each, low_ns=min(least_ns, each.value_ns))
         raised.append(each)
-    return {each.quantile: each for each in ascending(raised)}
+    return dict(zip(sorted(whole), ascending(raised), strict=True))
 
 
 def _count(buckets: Buckets) -> int:

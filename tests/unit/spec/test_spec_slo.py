@@ -34,6 +34,12 @@ def texts(loaded: LoadedSpec) -> list[str]:
             [],
             ["response p99.9 ≤ 40 ms", "read response p99 ≤ 3 ms", "errors ≤ 0.1 %", "read errors ≤ 0 %"],
         ),
+        ("slo: {response_mean: 5ms}", [], ["response mean ≤ 5 ms", "errors ≤ 0.1 %"]),
+        (
+            "",
+            ["mean=5ms", "update.mean=8ms"],
+            ["response mean ≤ 5 ms", "update response mean ≤ 8 ms", "errors ≤ 0.1 %"],
+        ),
         (
             "slo: {response_p95: 5ms}",
             ["p95=6ms", "p99.9=40ms", "update.p97.5=9ms", "update.error_rate=1%"],

@@ -8,7 +8,7 @@ from typing import ClassVar
 from brimline.api.options.group import Group, option
 from brimline.errors import UsageError
 
-_LIMIT = re.compile(r"(?:(?P<kind>[^.=]+)\.)?(?P<figure>p\d[\d.]*|error_rate)\s*=\s*(?P<value>\S.*)")
+_LIMIT = re.compile(r"(?:(?P<kind>[^.=]+)\.)?(?P<figure>p\d[\d.]*|mean|error_rate)\s*=\s*(?P<value>\S.*)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class ObjectiveOptions(Group):
     slo: Sequence[str] = option(
         "--slo",
         "LIMIT",
-        "Another limit: p95=5ms, error_rate=0.1%, or of one operation read.p99.9=20ms; repeatable.",
+        "Another limit: p95=5ms, mean=5ms, error_rate=0.1%, or of one operation read.p99.9=20ms; repeatable.",
         default=(),
     )
 
