@@ -408,6 +408,38 @@ def test_rows_that_run_out_end_the_run(brimline_cli: CommandLine, here: SqlServe
     assert "the rows of $row have come to their end" in done.stdout
 
 
+def test_transactions_are_kept_apart_as_far_as_was_asked_for(
+    brimline_cli: CommandLine, here: SqlServer, tmp_path: Path
+) -> None:
+    asked = {
+        "mariadb": "SELECT @@tx_isolation AS level",
+        "postgres": "SELECT current_setting('transaction_isolation') AS level",
+    }
+    text = f"""
+name: levels
+protocol: sql
+isolation: serializable
+operations:
+  look:
+    share: 1
+    sql: "{asked[here.system]}"
+    expect: {{fields: {{level: {{matches: "(?i)^serializable$"}}}}}}
+"""
+    workload = tmp_path / "levels.yaml"
+    workload.write_text(text)
+
+    done = run(brimline_cli, here, workload)
+    told = brimline_cli.run("report", "--format", "md", "-o", "-")
+    otherwise = workload.with_name("otherwise.yaml")
+    otherwise.write_text(text.replace("isolation: serializable", "isolation: read committed"))
+    refused = run(brimline_cli, here, otherwise)
+
+    assert done.exit_code == 0, done.stderr
+    assert done.json()["operations"]["look"]["failed"] == 0
+    assert "Isolation of transactions" in told.stdout and "serializable" in told.stdout
+    assert refused.exit_code != 0, "each operation fails"
+
+
 def test_a_wrong_password_is_one_error(brimline_cli: CommandLine, here: SqlServer) -> None:
     uri = here.uri(DATABASE).replace("brimline:", "brimline:wrong")
     done = brimline_cli.run("run", "ycsb-c", "--uri", uri)

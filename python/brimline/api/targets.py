@@ -41,11 +41,14 @@ def target_on(spec: Spec, deployment: Deployment) -> TargetPlan:
         address=deployment.address,
         database=where.database or spec.data.database,
         tls=where.tls is not None,
+        isolation=spec.isolation,
     )
 
 
 def opened_for(spec: Spec, deployment: Deployment) -> Deployment:
-    """The same with what `spec` has to open it: headers with secrets of the environment. Raises UsageError."""
+    """The same with what `spec` says of it: headers with secrets of the environment, isolation. Raises UsageError."""
+    if spec.isolation is not None:
+        return replace(deployment, facts={**deployment.facts, "isolation": spec.isolation})
     if deployment.protocol != "http":
         return deployment
     login = deployment.access.login

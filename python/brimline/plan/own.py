@@ -45,6 +45,8 @@ def spec_protocol(spec: Spec, target: model.TargetPlan) -> ProtocolName:
 
 def require_protocol(spec: Spec, target: model.TargetPlan) -> None:
     """Raises UsageError where `spec` is about another kind of target."""
+    if spec.isolation is not None and target.kind in ("wire", "driver", "http"):
+        raise UsageError("isolation is about an SQL database, and the target is none", hint="leave isolation out")
     if spec_protocol(spec, target) not in spec.protocols:
         raise UsageError(
             f"the workload runs on {' or '.join(spec.protocols)}, and not on {spec_protocol(spec, target)}",

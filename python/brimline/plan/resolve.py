@@ -18,6 +18,7 @@ from brimline.spec.operations import NoDataSpec
 from brimline.spec.own import OwnOperations
 from brimline.spec.own.http import HttpSpec
 from brimline.spec.readers import MESSAGE_BYTES_MAX
+from brimline.spec.target import Isolation
 
 # Documents per insert command unless the spec says: MongoDB's own tools send 1000.
 _BATCH_SIZE_DEFAULT = 1000
@@ -251,9 +252,18 @@ _SETUP: Final[dict[Dialect, tuple[str, ...]]] = {
 }
 
 
-def sql_target(*, kind: Dialect, address: str, database: str, tls: bool = False) -> model.SqlTarget:
-    """The database at `address` ("host:port"). Each connection has the same time zone."""
-    return model.SqlTarget(kind=kind, address=address, database=database, tls=tls, setup=_SETUP[kind])
+_ISOLATION: Final[dict[Dialect, str]] = {
+    "mysql": "SET SESSION TRANSACTION ISOLATION LEVEL",
+    "postgres": "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL",
+}
+
+
+def sql_target(
+    *, kind: Dialect, address: str, database: str, tls: bool = False, isolation: Isolation | None = None
+) -> model.SqlTarget:
+    """The database at `address` ("host:port"). Each connection has the same time zone, and the same isolation."""
+    setup = _SETUP[kind] if isolation is None else (*_SETUP[kind], f"{_ISOLATION[kind]} {isolation.upper()}")
+    return model.SqlTarget(kind=kind, address=address, database=database, tls=tls, setup=setup)
 
 
 def driver_target(target: model.WireTarget) -> model.DriverTarget:

@@ -262,7 +262,7 @@ def _setting_facts(server: Mapping[str, Any]) -> list[Fact]:
     """Settings of an SQL database, by which durability and speed are what they are."""
     settings = _mapping(server, "settings")
     told = ", ".join(f"{name}={value}" for name, value in settings.items())
-    return [_fact("Settings", told or None)]
+    return [_fact("Settings", told or None), _fact("Isolation of transactions", server.get("isolation"))]
 
 
 def sizes(server_facts: Mapping[str, Any]) -> Facts:

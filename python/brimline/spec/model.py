@@ -33,7 +33,7 @@ from brimline.spec.own.step_kind import ProtocolName
 from brimline.spec.pairing import check_forms, forms_there, mismatch, protocols_of
 from brimline.spec.scans import ScansSpec
 from brimline.spec.slo import SloSpec
-from brimline.spec.target import TargetSpec
+from brimline.spec.target import Isolation, TargetSpec, protocol_of_uri
 from brimline.spec.transaction import TransactionSpec
 
 DURATION_NS_DEFAULT = 10 * units.NS_PER_S
@@ -70,6 +70,8 @@ class Spec(Part):
     """Collections by name, in place of `data`, for operations of your own."""
     tables: Tables | None = None
     """How collections become tables of an SQL database, by the collection's name."""
+    isolation: Isolation | None = None
+    """How far transactions of an SQL database are kept apart; without it as the server has it."""
     values: dict[str, Any] | None = None
     """Values by name, which steps of operations of your own take as `$name`."""
     keys: Keys = ZipfianKeys()
@@ -193,6 +195,8 @@ class Spec(Part):
             raise UsageError(problem.message, hint=problem.hint)
 
     def _mismatch(self, uri: str) -> Problem | None:
+        if self.isolation is not None and protocol_of_uri(uri) != "sql":
+            return Problem(("isolation",), "is about an SQL database, and the target is none", "leave isolation out")
         return mismatch(uri, self.protocols, self.operations, self.protocol)
 
     @property

@@ -22,6 +22,7 @@ TARGET_WORDS: Final[dict[ProtocolName, str]] = {
     "sql": "an SQL database",
 }
 """What such a target is."""
+Isolation = Literal["read committed", "repeatable read", "serializable"]
 _PROTOCOLS: Final[dict[str, ProtocolName]] = {
     "mongodb": "mongodb",
     "mongodb+srv": "mongodb",

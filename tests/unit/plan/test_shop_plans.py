@@ -371,6 +371,20 @@ def test_operations_by_key_run_on_every_database(uri: str) -> None:
         ({"protocol": "http", "operations": {"read": 1}}, "operations: are by key, which a service has nothing of"),
         ({"protocol": "htttp", "operations": {"it": {"get": "/"}}}, 'protocol: "htttp" is no known value'),
         ({"http": {}, "data": {"records": 5}, "operations": {"read": 1}}, "http: is about a service"),
+        (
+            {"protocol": "http", "isolation": "serializable", "operations": {"it": {"get": {"path": "/"}}}},
+            "isolation: is about an SQL database",
+        ),
+        ({"isolation": "strict", "data": {"records": 5}, "operations": {"read": 1}}, "isolation: "),
+        (
+            {
+                "isolation": "serializable",
+                "target": {"uri": "mongodb://h:1/"},
+                "data": {"records": 5},
+                "operations": {"read": 1},
+            },
+            "isolation: is about an SQL database",
+        ),
         ({"protocol": "sql", "http": {}, "operations": {"it": {"sql": "SELECT 1"}}}, "http: is about a service"),
         ({"operations": {"it": {"get": "/"}}}, "protocol: is missing"),
         ({"operations": {"it": {"steps": [{"sql": "SELECT 1"}]}}}, "protocol: is missing"),

@@ -33,8 +33,9 @@ def check_own(value: dict[str, Any]) -> None:
         choice(protocol, ("protocol",), FORMS)
     if protocol != "http" and value.get("http") is not None:
         raise Problem(("http",), "is about a service", "add protocol: http, or leave http out")
-    if protocol in ("mongodb", "http") and value.get("tables") is not None:
-        raise Problem(("tables",), "is about an SQL database", "leave tables out")
+    for name in ("tables", "isolation"):
+        if protocol in ("mongodb", "http") and value.get(name) is not None:
+            raise Problem((name,), "is about an SQL database", f"leave {name} out")
     is_own = isinstance(operations, dict) and any(isinstance(each, dict) for each in operations.values())
     if value.get("collections") is None:
         needs_none = is_own and protocol in ("http", "sql")
