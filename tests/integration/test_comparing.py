@@ -110,7 +110,7 @@ def test_data_that_differs_does_not_share_a_collection(brimline_cli: CommandLine
     assert document["left_out"] == []
     differences = {each["name"]: (each["a"], each["b"]) for each in document["differences"]}
     assert differences["namespace.collection"] == (["usertable"], ["usertable_b"])
-    assert "4 runs, about 4.40 s without server starts and loading" in outcome.stderr
+    assert "estimate: about 4.40 s, 4 probes (A 2, B 2); at most 8.80 s, without server starts" in outcome.stderr
 
 
 def test_words_that_cannot_be_followed(brimline_cli: CommandLine, tmp_path: Path) -> None:

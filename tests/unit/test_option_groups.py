@@ -87,11 +87,12 @@ def call() -> Callable[..., Said]:
         output: OutputOptions,
         *,
         connections: Annotated[str, typer.Option("--connections", help="A list.")] = "1,2",
+        times: Annotated[int, typer.Option("--times", help="How often.")] = 3,
         resume: Annotated[str | None, going_on_with("a test", "connections")] = None,
     ) -> int:
         """Tests."""
         got.update(workload=workload, server=server, data=data, load=load, output=output)
-        got.update(connections=connections, resume=resume)
+        got.update(connections=connections, times=times, resume=resume)
         return 0
 
     program = typer.Typer(rich_markup_mode=None)
@@ -129,7 +130,13 @@ def test_what_a_verb_does_not_take_it_does_not_have(call: Callable[..., Said], w
 
 @pytest.mark.parametrize(
     ("words", "told"),
-    [(("w",), "WORKLOAD"), (("--records", "5"), "--records"), (("-p", "a=1"), "-p"), (("--seed", "0"), "--seed")],
+    [
+        (("w",), "WORKLOAD"),
+        (("--records", "5"), "--records"),
+        (("-p", "a=1"), "-p"),
+        (("--seed", "0"), "--seed"),
+        (("--times", "3"), "--times"),
+    ],
 )
 def test_what_is_gone_on_with_is_as_it_was_begun(call: Callable[..., Said], words: tuple[str, ...], told: str) -> None:
     with pytest.raises(UsageError, match=f"the test as it was begun, and {told} is given as well"):

@@ -1,39 +1,45 @@
 """Each verb writes its report in the language that its options name."""
 
 import ast
-from importlib import import_module
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from brimline import api
+from brimline.api.kinds import Kind, conduct
 from brimline.api.options import Options
-from brimline.api.search_settings import frontier_settings
 from brimline.spec import LoadedSpec
 from tests.support.simulation import read_only
 
 SOURCES = sorted(Path(api.__file__).parent.glob("*.py"))
 
 
+@dataclass(frozen=True)
 class Written:
     """A result that only knows how it was written."""
 
-    def __init__(self) -> None:
-        self.languages: list[str | None] = []
+    languages: list[str | None]
+    interrupted: None = None
 
     def write(self, language: str | None = None) -> None:
         self.languages.append(language)
 
 
-def test_a_frontier_is_written_in_the_language_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    verb = import_module("brimline.api.capacity")
-    written = Written()
-    monkeypatch.setattr(verb, "conduct", lambda *_args, **_named: None)
-    monkeypatch.setattr(verb, "frontier_result", lambda *_args: written)
-    loaded = LoadedSpec(read_only(), "", "")
-    settings = frontier_settings(loaded.spec, "quick", [20_000_000, 5_000_000])
-    verb.search_loaded(loaded, settings, Options(language="zh"))
-    assert written.languages == ["zh"]
+def test_an_experiment_is_written_in_the_language_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    languages: list[str | None] = []
+    nothing: Any = Kind(
+        kind="nothing",
+        verb="nothing",
+        made_in=lambda _place, _settings, *, directory=None, resume=False: tmp_path,
+        stored=lambda experiment: experiment,
+        result=lambda _experiment: Written(languages),  # type: ignore[arg-type,return-value]
+        estimate=None,
+    )
+    monkeypatch.setattr("brimline.api.kinds.read_experiment", lambda directory: directory)
+    conduct(nothing, LoadedSpec(read_only(), "", ""), None, Options(language="zh", null=True, runs_dir=tmp_path))
+    assert languages == ["zh"]
 
 
 def test_no_verb_drops_the_language() -> None:

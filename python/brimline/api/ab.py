@@ -1,7 +1,8 @@
 """Owns the verb `ab`: two workloads in turns on one server, and what differs between them."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
@@ -9,17 +10,18 @@ from brimline.analysis.compared_run import ComparedRun
 from brimline.analysis.comparison import Comparison, compare_runs, noise_floor
 from brimline.analysis.gate import GateCase, gate
 from brimline.api.gating import gate_error
+from brimline.api.kinds import Kind, conduct, go_on
 from brimline.api.options import Options
 from brimline.api.pairs import run_pairs, target_lost
 from brimline.api.recording import recording
 from brimline.api.results import Result
-from brimline.api.resume import require_same, resumption, stored_workload
-from brimline.api.run import interruption
+from brimline.api.resume import require_same, stored_workload
 from brimline.api.workload import WorkloadWords, load_workload, overrides_of, properties_of
-from brimline.api.workplace import Workplace, workplace
-from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError, redact_text
+from brimline.api.workplace import Workplace
+from brimline.errors import BrimlineError, InvalidRun, TargetError, UsageError, redact_text
 from brimline.execution import allow_descriptors
-from brimline.experiments.paired.ab import AB_KIND, ABSettings, ab_time_s
+from brimline.experiments.cost import TimeEstimate, pairs_time
+from brimline.experiments.paired.ab import AB_KIND, ABSettings
 from brimline.experiments.paired.order import Arm
 from brimline.experiments.paired.runner import ArmPlan, pair_records, paired_run
 from brimline.experiments.stored import stored_settings
@@ -29,9 +31,17 @@ from brimline.record.files import replace_text
 from brimline.record.layout import SPEC_B_FILE, SPEC_FILE, TARGET_LOST
 from brimline.report.comparison.view import comparison_report
 from brimline.spec import LoadedSpec, Spec
-from brimline.units import NS_PER_S, format_duration
+from brimline.units import NS_PER_S
 
 _OWN_COLLECTION = "_b"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ABWork:
+    """What a comparison is made of besides the workload A."""
+
+    settings: ABSettings
+    b: LoadedSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -75,14 +85,8 @@ def ab(
 
 def resumed_ab(directory: Path, options: Options, *, limits: Mapping[str, float] | None = None) -> ABResult:
     """Goes on with the comparison in `directory`. Raises UsageError where it can't be."""
-    found = resumption(directory, kinds=(AB_KIND,))
-    if not (directory / SPEC_B_FILE).exists():
-        raise UsageError(f"{directory} doesn't say what B is", hint="it was begun by an older brimline; begin anew")
-    b = stored_workload(directory, SPEC_B_FILE)
-    settings = stored_settings(ABSettings, found.experiment)
-    begun = len(found.experiment.trials)
-    options.progress.note(f"going on with {directory}: {begun} of {settings.run_count} runs were begun")
-    return ab_loaded(found.loaded, b, settings, options, limits=limits, resume=directory)
+    result: ABResult = go_on(directory, options, _held_to(limits))
+    return result
 
 
 def ab_loaded(
@@ -92,28 +96,18 @@ def ab_loaded(
     options: Options,
     *,
     limits: Mapping[str, float] | None = None,
-    resume: Path | None = None,
 ) -> ABResult:
-    """`ab` for specs that are read already. `resume`: the directory of a comparison to go on with."""
-    if resume is None:
-        _say_estimate(a, b, settings, options)
-    with workplace(a, options, resume=resume) as place:
-        directory = ab_in(place, settings, b=b, directory=resume, resume=resume is not None)
-        interrupted = interruption(place.stop, directory)
-    try:
-        result = ab_result(read_experiment(directory), limits=limits, interrupted=interrupted)
-    except (InvalidRun, TargetError):
-        if interrupted is not None:
-            raise interrupted from None
-        raise
-    result.write(options.language)
-    return result
+    """`ab` for specs that are read already."""
+    return conduct(_held_to(limits), a, ABWork(settings=settings, b=b), options)
 
 
-def ab_in(
-    place: Workplace, settings: ABSettings, *, b: LoadedSpec, directory: Path | None = None, resume: bool = False
-) -> Path:
-    """Runs the workload of `place` and `b` in turns there; returns the directory. Raises BrimlineError."""
+def _held_to(limits: Mapping[str, float] | None) -> Kind[ABWork, ABResult]:
+    return replace(AB, result=partial(ab_result, limits=limits))
+
+
+def ab_in(place: Workplace, work: ABWork, *, directory: Path | None = None, resume: bool = False) -> Path:
+    """Runs the workload of `place` and B in turns there; returns the directory. Raises BrimlineError."""
+    settings, b = work.settings, work.b
     place_b = place.beside(b)
     both = place.naming({SPEC_FILE: place.spec, SPEC_B_FILE: b.spec})
     plan_a, plan_b = _plan(place), _plan(place_b)
@@ -152,9 +146,7 @@ def ab_in(
     return writer.directory
 
 
-def ab_result(
-    experiment: ExperimentRecord, *, limits: Mapping[str, float] | None = None, interrupted: Interrupted | None = None
-) -> ABResult:
+def ab_result(experiment: ExperimentRecord, *, limits: Mapping[str, float] | None = None) -> ABResult:
     """What the runs show, now or years later.
 
     Raises InvalidRun where an arm has no run that counts, TargetError where that is because the target went away.
@@ -179,19 +171,10 @@ def ab_result(
     return ABResult(
         report=comparison_report(comparison, cases, experiment=experiment),
         directory=experiment.directory,
-        interrupted=interrupted,
         experiment=experiment,
         comparison=comparison,
         cases=cases,
     )
-
-
-def _say_estimate(a: LoadedSpec, b: LoadedSpec, settings: ABSettings, options: Options) -> None:
-    """How long it takes, without server starts and loading; not known where a run ends after a number of operations."""
-    estimate_s = ab_time_s(settings, a_ns=_run_ns(a.spec), b_ns=_run_ns(b.spec))
-    if estimate_s is not None:
-        time = format_duration(round(estimate_s * NS_PER_S))
-        options.progress.note(f"{settings.run_count} runs, about {time} without server starts and loading")
 
 
 def _plan(place: Workplace) -> Plan:
@@ -220,6 +203,21 @@ def _moved(place: Workplace) -> Workplace:
     return place.with_spec(spec.model_copy(update={"data": data, "database": database}))
 
 
-def _run_ns(spec: Spec) -> int | None:
+def _run_s(spec: Spec) -> float | None:
     duration_ns = spec.effective_duration_ns
-    return None if duration_ns is None else spec.effective_warmup_ns + duration_ns
+    return None if duration_ns is None else (spec.effective_warmup_ns + duration_ns) / NS_PER_S
+
+
+def _estimate(a: Spec, work: ABWork) -> TimeEstimate:
+    run_s = {"A": _run_s(a), "B": _run_s(work.b.spec)}
+    return pairs_time(work.settings.pairs, run_s | ({"A2": run_s["A"]} if work.settings.floor else {}))
+
+
+def _stored(experiment: ExperimentRecord) -> ABWork:
+    directory = experiment.directory
+    if not (directory / SPEC_B_FILE).exists():
+        raise UsageError(f"{directory} doesn't say what B is", hint="it was begun by an older brimline; begin anew")
+    return ABWork(settings=stored_settings(ABSettings, experiment), b=stored_workload(directory, SPEC_B_FILE))
+
+
+AB = Kind(kind=AB_KIND, verb="ab", made_in=ab_in, stored=_stored, result=ab_result, estimate=_estimate)

@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack, overload
 
-from brimline.api.conducting import Conducted, Search, conduct, conduct_in, detail_record
+from brimline.api.conducting import Search, conduct_in, detail_record
+from brimline.api.kinds import Kind, conduct, go_on
 from brimline.api.measures import MeasureInPlace
 from brimline.api.options import Options
 from brimline.api.results import CapacityResult, FrontierResult
-from brimline.api.resume import resumption
-from brimline.api.search_settings import Preset, SearchWords, frontier_settings, resumed_settings, settings_for
+from brimline.api.search_settings import Preset, SearchWords, frontier_settings, settings_for, with_budget
 from brimline.api.workload import WorkloadWords, load_workload, objective
 from brimline.api.workplace import Workplace
 from brimline.experiments.axis import On
@@ -23,8 +23,13 @@ from brimline.experiments.capacity.frontier import Frontier, FrontierSettings
 from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.cost import capacity_time
 from brimline.experiments.settings import CapacitySettings, Grade
-from brimline.plan.pacing import plural
-from brimline.record.damage import damage_told
+from brimline.experiments.stored import (
+    stored_capacity_settings,
+    stored_frontier_settings,
+    stored_seed,
+    stored_trials,
+)
+from brimline.record import ExperimentRecord
 from brimline.report import capacity_report
 from brimline.report.search.frontier_view import frontier_report
 from brimline.spec import LoadedSpec, Spec
@@ -115,13 +120,10 @@ def resume_search(
 
     `budget_s` replaces the one it was begun with. Raises BrimlineError where there is nothing to go on with.
     """
-    options = options or Options()
-    found = resumption(Path(directory), kinds=("capacity", "frontier"))
-    finished = sum(trial.took_s is not None for trial in found.experiment.trials)
-    options.progress.note(f"going on with {directory}, in which {plural(finished, 'probe')} ended")
-    with damage_told(found.experiment.directory):
-        settings = resumed_settings(found.experiment, budget_s)
-    return search_loaded(found.loaded, settings, options, resume=Path(directory))
+    result: CapacityResult | FrontierResult = go_on(
+        Path(directory), options or Options(), CAPACITY_KIND, FRONTIER_KIND, budget_s=budget_s
+    )
+    return result
 
 
 @overload
@@ -136,56 +138,36 @@ def search_loaded(
     loaded: LoadedSpec, settings: CapacitySettings | FrontierSettings, options: Options, *, resume: Path | None = None
 ) -> CapacityResult | FrontierResult:
     """A search for a spec that is read already. `resume`: the directory of one to go on with."""
-    result: CapacityResult | FrontierResult
     if isinstance(settings, FrontierSettings):
-        result = frontier_result(
-            conduct(
-                loaded,
-                options,
-                _frontier_search(settings),
-                estimate=capacity_time(settings.search, goals=len(settings.limits_ns)),
-                resume=resume,
-            )
-        )
-    else:
-        result = capacity_result(
-            conduct(loaded, options, _capacity_search(settings), estimate=capacity_time(settings), resume=resume)
-        )
-    result.write(options.language)
-    return result
+        return conduct(FRONTIER_KIND, loaded, settings, options, resume=resume)
+    return conduct(CAPACITY_KIND, loaded, settings, options, resume=resume)
 
 
 def capacity_in(
     place: Workplace, settings: CapacitySettings, *, directory: Path | None = None, resume: bool = False
 ) -> Path:
     """A capacity search in a place that is up; returns its directory. See `conduct_in`."""
-    return conduct_in(place, _capacity_search(settings), directory=directory, resume=resume).experiment.directory
+    search = Search(kind="capacity", settings=settings, make=Capacity, slo=settings.slo)
+    return conduct_in(place, search, directory=directory, resume=resume)
 
 
 def frontier_in(
     place: Workplace, settings: FrontierSettings, *, directory: Path | None = None, resume: bool = False
 ) -> Path:
     """An SLO frontier in a place that is up; returns its directory. See `conduct_in`."""
-    return conduct_in(place, _frontier_search(settings), directory=directory, resume=resume).experiment.directory
+    search = Search(kind="frontier", settings=settings, make=Frontier, slo=settings.search.slo)
+    return conduct_in(place, search, directory=directory, resume=resume)
 
 
-def _capacity_search(settings: CapacitySettings) -> Search[CapacitySettings]:
-    return Search(kind="capacity", settings=settings, make=Capacity, slo=settings.slo)
-
-
-def _frontier_search(settings: FrontierSettings) -> Search[FrontierSettings]:
-    return Search(kind="frontier", settings=settings, make=Frontier, slo=settings.search.slo)
-
-
-def capacity_result(conducted: Conducted[CapacitySettings]) -> CapacityResult:
+def capacity_result(experiment: ExperimentRecord) -> CapacityResult:
     """What the trials show, now or years later."""
-    experiment, trials, settings = conducted.experiment, conducted.trials, conducted.settings
-    conclusion = Capacity(settings, conducted.seed).conclude(trials)
-    detail = detail_record(conducted, conclusion)
+    settings = stored_capacity_settings(experiment.settings)
+    trials = stored_trials(experiment, slo=settings.slo)
+    conclusion = Capacity(settings, stored_seed(experiment)).conclude(trials)
+    detail = detail_record(experiment, trials, conclusion)
     return CapacityResult(
         report=capacity_report(experiment, trials, conclusion, settings, detail=detail),
         directory=experiment.directory,
-        interrupted=conducted.interrupted,
         experiment=experiment,
         trials=trials,
         settings=settings,
@@ -193,15 +175,15 @@ def capacity_result(conducted: Conducted[CapacitySettings]) -> CapacityResult:
     )
 
 
-def frontier_result(conducted: Conducted[FrontierSettings]) -> FrontierResult:
+def frontier_result(experiment: ExperimentRecord) -> FrontierResult:
     """What the trials show, now or years later."""
-    experiment, trials, settings = conducted.experiment, conducted.trials, conducted.settings
-    conclusion = Frontier(settings, conducted.seed).conclude(trials)
-    detail = detail_record(conducted, conclusion)
+    settings = stored_frontier_settings(experiment)
+    trials = stored_trials(experiment, slo=settings.search.slo)
+    conclusion = Frontier(settings, stored_seed(experiment)).conclude(trials)
+    detail = detail_record(experiment, trials, conclusion)
     return FrontierResult(
         report=frontier_report(experiment, trials, conclusion, settings, detail=detail),
         directory=experiment.directory,
-        interrupted=conducted.interrupted,
         experiment=experiment,
         trials=trials,
         settings=settings,
@@ -230,3 +212,23 @@ MEASURE = MeasureInPlace(
     words=frozenset({"connections", "loops", "ramp_up_s"}),
 )
 """A search as a design crosses it. Said to it are `SearchWords`, the `preset`, and `limits_ns` of a frontier."""
+
+
+CAPACITY_KIND = Kind(
+    kind="capacity",
+    verb="capacity",
+    made_in=capacity_in,
+    stored=lambda experiment: stored_capacity_settings(experiment.settings),
+    result=capacity_result,
+    estimate=lambda _spec, settings: capacity_time(settings),
+    with_budget=with_budget,
+)
+FRONTIER_KIND = Kind(
+    kind="frontier",
+    verb="capacity",
+    made_in=frontier_in,
+    stored=stored_frontier_settings,
+    result=frontier_result,
+    estimate=lambda _spec, settings: capacity_time(settings.search, goals=len(settings.limits_ns)),
+    with_budget=lambda settings, budget_s: replace(settings, search=with_budget(settings.search, budget_s)),
+)

@@ -2,26 +2,36 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
+from brimline.api.kinds import Kind, conduct
 from brimline.api.options import Options
 from brimline.api.own_lab import refuse_client_routed, wants_lab
 from brimline.api.protocols import require_mongodb
 from brimline.api.recording import recording
 from brimline.api.results import Result
 from brimline.api.resume import require_same
-from brimline.api.run import interruption
 from brimline.api.workload import WorkloadWords, load_workload
-from brimline.api.workplace import Workplace, given_uri, workplace
-from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError
+from brimline.api.workplace import Workplace, given_uri
+from brimline.errors import BrimlineError, InvalidRun, TargetError, UsageError
 from brimline.execution import allow_connections, allow_descriptors
 from brimline.experiments.conductor import conduct_trials
 from brimline.experiments.growth.conclusion import GrowthConclusion, conclude
 from brimline.experiments.growth.cost import growth_cost, require_room
-from brimline.experiments.growth.order import Growth, GrowthEnd, GrowthSettings, GrowthTrial, IndexSet, Protocol
+from brimline.experiments.growth.order import (
+    Growth,
+    GrowthEnd,
+    GrowthSettings,
+    GrowthTrial,
+    IndexSet,
+    Protocol,
+    with_budget,
+)
 from brimline.experiments.growth.runner import GrowthWork, step_spec
 from brimline.experiments.growth.stored import GROWTH_KIND, stored_growth_trials
+from brimline.experiments.stored import stored_settings
 from brimline.plan import load_plan
 from brimline.record import ExperimentRecord, read_experiment
 from brimline.report.growth.view import growth_report
@@ -72,6 +82,11 @@ def grow_loaded(
     loaded: LoadedSpec, settings: GrowthSettings, options: Options, *, resume: Path | None = None
 ) -> GrowthResult:
     """`grow` for a spec that is read already. `resume`: the directory of one to go on with."""
+    return conduct(GROWTH, loaded, settings, options, resume=resume)
+
+
+def _check(loaded: LoadedSpec, settings: GrowthSettings, options: Options) -> None:
+    """Raises UsageError for what can't be, before anything is started."""
     if options.null:
         raise UsageError("a null target holds no data that could grow", hint="leave --null out")
     _require_indexable(settings, loaded.spec)
@@ -83,34 +98,15 @@ def grow_loaded(
             hint="leave --topology, --network and --cpu-share out, or give --protocol hot",
         )
     allow_connections(max(settings.connections))  # known before a server is started; again when it is known what it is
-    if resume is None:
-        options.progress.note(growth_cost(settings, loaded.spec.data).text)
-    with workplace(loaded, options, resume=resume) as place:
-        directory, trials = _conduct(place, settings, directory=resume, resume=resume is not None)
-        interrupted = interruption(place.stop, directory)
-    result = growth_result(read_experiment(directory), trials, settings, interrupted=interrupted)
-    result.write(options.language)
-    return result
 
 
-def grow_in(place: Workplace, settings: GrowthSettings, *, directory: Path | None = None, resume: bool = False) -> Path:
-    """A growth in a place that is up; returns its directory. Raises BrimlineError; what was measured is kept."""
-    return _conduct(place, settings, directory=directory, resume=resume)[0]
-
-
-def growth_result(
-    experiment: ExperimentRecord,
-    trials: Sequence[GrowthTrial],
-    settings: GrowthSettings,
-    *,
-    interrupted: Interrupted | None = None,
-) -> GrowthResult:
+def growth_result(experiment: ExperimentRecord) -> GrowthResult:
     """What the trials show, now or years later."""
+    settings, trials = stored_settings(GrowthSettings, experiment), stored_growth_trials(experiment)
     conclusion = conclude(settings, trials)
     return GrowthResult(
         report=growth_report(experiment, trials, conclusion, settings),
         directory=experiment.directory,
-        interrupted=interrupted,
         experiment=experiment,
         trials=trials,
         settings=settings,
@@ -118,9 +114,8 @@ def growth_result(
     )
 
 
-def _conduct(
-    place: Workplace, settings: GrowthSettings, *, directory: Path | None, resume: bool
-) -> tuple[Path, Sequence[GrowthTrial]]:
+def grow_in(place: Workplace, settings: GrowthSettings, *, directory: Path | None = None, resume: bool = False) -> Path:
+    """A growth in a place that is up; returns its directory. Raises BrimlineError; what was measured is kept."""
     deployment = place.context.deployment
     if deployment is None:
         raise UsageError("a null target holds no data that could grow", hint="leave --null out")
@@ -154,7 +149,7 @@ def _conduct(
             make_directory=lambda plan: place.directory(plan, kind="load"),
             drop=place.options.drop,
         )
-        trials = conduct_trials(
+        conduct_trials(
             Growth(settings),
             work,
             writer=writer,
@@ -166,7 +161,7 @@ def _conduct(
             namespace = f"{plan.namespace.database}.{plan.namespace.collection}"
             goes_on = f"brimline grow --resume {directory} goes on with it, brimline load replaces it"
             place.context.progress.warning(f"{namespace} holds what grew until now: {goes_on}")
-    return directory, trials
+    return directory
 
 
 def _require_indexable(settings: GrowthSettings, spec: Spec) -> None:
@@ -175,3 +170,15 @@ def _require_indexable(settings: GrowthSettings, spec: Spec) -> None:
             "a compound index needs two fields, and the workload's documents have one",
             hint="leave compound out of --indexes, or give the documents more fields",
         )
+
+
+GROWTH = Kind(
+    kind=GROWTH_KIND,
+    verb="grow",
+    made_in=grow_in,
+    stored=partial(stored_settings, GrowthSettings),
+    result=growth_result,
+    estimate=lambda spec, settings: growth_cost(settings, spec.data).time,
+    check=_check,
+    with_budget=with_budget,
+)

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from brimline.analysis.background import Coverage, coverage, measured_window, server_means
 from brimline.analysis.compared_run import ComparedRun
 from brimline.analysis.comparison import Comparison, compare_runs
 from brimline.analysis.observation import Observation, observe
+from brimline.api.kinds import Kind, conduct
 from brimline.api.options import Options
 from brimline.api.own_lab import refuse_client_routed
 from brimline.api.pairs import run_pairs, target_lost
@@ -15,13 +17,13 @@ from brimline.api.protocols import require_mongodb
 from brimline.api.recording import recording
 from brimline.api.results import Result
 from brimline.api.resume import require_same
-from brimline.api.run import interruption
-from brimline.api.workplace import Workplace, given_uri, workplace
+from brimline.api.workplace import Workplace, given_uri
 from brimline.doctor.disk import free_at_server
-from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError
+from brimline.errors import BrimlineError, InvalidRun, TargetError, UsageError
 from brimline.execution import allow_descriptors
 from brimline.execution.background import BACKGROUND_COLLECTION, Background, background
 from brimline.execution.leftovers import remove_leftovers
+from brimline.experiments.cost import TimeEstimate, pairs_time
 from brimline.experiments.paired.interference import INTERFERENCE_KIND, InterferenceSettings
 from brimline.experiments.paired.order import counting_pairs
 from brimline.experiments.paired.runner import ArmPlan, pair_records, pair_trial, paired_run
@@ -33,7 +35,8 @@ from brimline.record.background import read_activity
 from brimline.report.comparison.interference_view import interference_report
 from brimline.servers import Deployment, control_client
 from brimline.spec import LoadedSpec, Spec, load_spec
-from brimline.units import NS_PER_S, format_bytes
+from brimline.units import NS_PER_S, format_bytes, format_count
+from brimline.wording import message
 
 ROWS_PER_S = 300_000
 """Rows of `bulk-rows` that the fastest server seen takes in a second; an import must not run out of them."""
@@ -67,11 +70,6 @@ def default_rows(spec: Spec, kind: str) -> int:
     return round(ROWS_PER_S * (run_ns / NS_PER_S + _BESIDE_WINDOW_S)) if kind == "import" else STANDING_ROWS
 
 
-def interfere_time_s(spec: Spec, settings: InterferenceSettings) -> float:
-    """How long all runs take, without loading and without pairs that have to be made again."""
-    return 2 * settings.pairs * _run_ns(spec) / NS_PER_S
-
-
 def interfere_loaded(
     loaded: LoadedSpec, settings: InterferenceSettings, options: Options, *, resume: Path | None = None
 ) -> InterferenceResult:
@@ -79,19 +77,12 @@ def interfere_loaded(
 
     Raises BrimlineError where nothing can be compared; see `InterferenceResult.error` for the rest.
     """
+    return conduct(INTERFERENCE, loaded, settings, options, resume=resume)
+
+
+def _check(loaded: LoadedSpec, _settings: InterferenceSettings, options: Options) -> None:
     refuse_client_routed(options, verb="interfere")
     require_mongodb("interfere", given_uri(loaded.spec, options), options)
-    with workplace(loaded, options, resume=resume) as place:
-        directory = interfere_in(place, settings, directory=resume, resume=resume is not None)
-        interrupted = interruption(place.stop, directory)
-    try:
-        result = interference_result(read_experiment(directory), interrupted=interrupted)
-    except InvalidRun:
-        if interrupted is not None:
-            raise interrupted from None
-        raise
-    result.write(options.language)
-    return result
 
 
 def interfere_in(
@@ -114,7 +105,7 @@ def interfere_in(
     return _conduct(place, plan, other, settings, directory=directory, resume=resume)
 
 
-def interference_result(experiment: ExperimentRecord, *, interrupted: Interrupted | None = None) -> InterferenceResult:
+def interference_result(experiment: ExperimentRecord) -> InterferenceResult:
     """What the runs show, now or years later. Raises InvalidRun where no pair counts."""
     records = pair_records(experiment)
     pairs = counting_pairs([pair_trial(probe, record, with_background=probe.arm == "B") for probe, record in records])
@@ -144,7 +135,6 @@ def interference_result(experiment: ExperimentRecord, *, interrupted: Interrupte
             server={side: server_means(runs) for side, runs in watched.items()},
         ),
         directory=experiment.directory,
-        interrupted=interrupted,
         experiment=experiment,
         comparison=comparison,
         coverages=coverages,
@@ -226,3 +216,20 @@ def _run_ns(spec: Spec) -> int:
             hint="give --duration",
         )
     return spec.effective_warmup_ns + spec.effective_duration_ns
+
+
+def _estimate(spec: Spec, settings: InterferenceSettings) -> TimeEstimate:
+    run_s = _run_ns(spec) / NS_PER_S
+    documents = message("up to {count} documents in the background", count=format_count(settings.rows))
+    return pairs_time(settings.pairs, {"alone": run_s, f"with {settings.background}": run_s}, further=(documents,))
+
+
+INTERFERENCE = Kind(
+    kind=INTERFERENCE_KIND,
+    verb="interfere",
+    made_in=interfere_in,
+    stored=partial(stored_settings, InterferenceSettings),
+    result=interference_result,
+    estimate=_estimate,
+    check=_check,
+)

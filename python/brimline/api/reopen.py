@@ -1,40 +1,20 @@
 """Owns opening a stored record again: any analysis can be repeated, with today's code, on last year's run."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from brimline.analysis.objective import Slo
-from brimline.api.ab import ab_result
-from brimline.api.capacity import capacity_result, frontier_result
-from brimline.api.conducting import Conducted, Settings
-from brimline.api.grow import growth_result
 from brimline.api.import_data import open_import
 from brimline.api.import_results import open_imported
-from brimline.api.interfere import interference_result
+from brimline.api.kinds import kind_named
 from brimline.api.options import default_runs_directory, path_given
 from brimline.api.results import Result
 from brimline.api.run_result import run_result
-from brimline.api.scan import scan_result
-from brimline.api.sweep import sweep_result
 from brimline.api.vary import vary_result
 from brimline.api.workload import objective
 from brimline.errors import BrimlineError, RecordError, UsageError
-from brimline.experiments.growth.order import GrowthSettings
-from brimline.experiments.growth.stored import GROWTH_KIND, stored_growth_trials
-from brimline.experiments.paired.ab import AB_KIND
-from brimline.experiments.paired.interference import INTERFERENCE_KIND
-from brimline.experiments.scan.order import SCAN_KIND
-from brimline.experiments.settings import SweepSettings
-from brimline.experiments.stored import (
-    stored_capacity_settings,
-    stored_frontier_settings,
-    stored_seed,
-    stored_settings,
-    stored_trials,
-)
 from brimline.experiments.vary.order import VARY_KIND
-from brimline.record import ExperimentRecord, RunRecord, list_records, read_experiment, read_record
+from brimline.record import RunRecord, list_records, read_experiment, read_record
 from brimline.record.damage import damage_told
 from brimline.record.data_import import is_import
 from brimline.record.files import is_there
@@ -103,10 +83,10 @@ def find_record(name_or_path: str | Path, *, runs_dir: Path) -> Path:
 
 def _open_experiment(directory: Path) -> Result:
     experiment = read_experiment(directory)
-    opened = _BY_KIND.get(experiment.kind)
-    if opened is None:
+    kind = kind_named(experiment.kind)
+    if kind is None and experiment.kind != VARY_KIND:
         raise RecordError(f"{directory} holds an experiment of an unknown kind: {experiment.kind}")
-    result = opened(experiment)
+    result: Result = vary_result(experiment) if kind is None else kind.result(experiment)
     return _still_under_way(result) if experiment.ended_by == RUNNING else result
 
 
@@ -115,45 +95,6 @@ def _still_under_way(result: Result) -> Result:
     verdict = result.report.verdict
     told = replace(verdict, badges=[UNDER_WAY, *verdict.badges])
     return replace(result, report=replace(result.report, verdict=told))
-
-
-def _capacity(experiment: ExperimentRecord) -> Result:
-    settings = stored_capacity_settings(experiment.settings)
-    return capacity_result(_conducted(experiment, settings, settings.slo))
-
-
-def _frontier(experiment: ExperimentRecord) -> Result:
-    settings = stored_frontier_settings(experiment)
-    return frontier_result(_conducted(experiment, settings, settings.search.slo))
-
-
-def _sweep(experiment: ExperimentRecord) -> Result:
-    return sweep_result(_conducted(experiment, stored_settings(SweepSettings, experiment)))
-
-
-def _growth(experiment: ExperimentRecord) -> Result:
-    return growth_result(experiment, stored_growth_trials(experiment), stored_settings(GrowthSettings, experiment))
-
-
-def _conducted(experiment: ExperimentRecord, settings: Settings, slo: Slo | None = None) -> Conducted[Settings]:
-    return Conducted(
-        experiment=experiment,
-        settings=settings,
-        trials=stored_trials(experiment, slo=slo),
-        seed=stored_seed(experiment),
-    )
-
-
-_BY_KIND: Mapping[str, Callable[[ExperimentRecord], Result]] = {
-    AB_KIND: ab_result,
-    "capacity": _capacity,
-    "frontier": _frontier,
-    GROWTH_KIND: _growth,
-    INTERFERENCE_KIND: interference_result,
-    SCAN_KIND: scan_result,
-    "sweep": _sweep,
-    VARY_KIND: vary_result,
-}
 
 
 def _objective_of(record: RunRecord) -> Slo | None:

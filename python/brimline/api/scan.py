@@ -8,22 +8,22 @@ from typing import Unpack
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.scan_figures import ScanTrial, agreement, client_share
 from brimline.analysis.scan_rule import RangeFit, range_fits
+from brimline.api.kinds import Kind, conduct
 from brimline.api.options import Options
 from brimline.api.own_lab import refuse_client_routed
 from brimline.api.protocols import require_mongodb
 from brimline.api.recording import recording
 from brimline.api.results import Result
 from brimline.api.resume import require_same
-from brimline.api.run import interruption
 from brimline.api.workload import WorkloadWords, load_workload
-from brimline.api.workplace import Workplace, given_uri, workplace
+from brimline.api.workplace import Workplace, given_uri
 from brimline.dataset.access import WORK_WITHIN_S
-from brimline.errors import BrimlineError, GateFailed, Interrupted, InvalidRun, UsageError
+from brimline.errors import BrimlineError, GateFailed, InvalidRun, UsageError
 from brimline.experiments.conductor import conduct_trials
-from brimline.experiments.scan.order import SCAN_KIND, Scan, ScanSettings, cost_text, probes
+from brimline.experiments.scan.order import SCAN_KIND, Scan, ScanSettings, probes, scan_time
 from brimline.experiments.scan.runner import Queries, ScanPlace
 from brimline.experiments.scan.setting import check_scenarios, collection_size, indexes_in_place, range_bounds
-from brimline.experiments.scan.stored import stored_queries, stored_scan_trials, stored_scans
+from brimline.experiments.scan.stored import stored_queries, stored_scan_settings, stored_scan_trials, stored_scans
 from brimline.plan import resolve
 from brimline.record import ExperimentRecord, read_experiment
 from brimline.record.layout import KILLED
@@ -83,18 +83,16 @@ def scan_loaded(
     loaded: LoadedSpec, settings: ScanSettings, options: Options, *, resume: Path | None = None
 ) -> ScanResult:
     """`scan` for a spec that is read already. `resume`: the directory of one to go on with."""
+    return conduct(SCAN, loaded, settings, options, resume=resume)
+
+
+def _check(loaded: LoadedSpec, _settings: ScanSettings, options: Options) -> None:
     _scans_of(loaded.spec)
     refuse_client_routed(options, verb="scan")
     require_mongodb("scan", given_uri(loaded.spec, options), options)
-    with workplace(loaded, options, resume=resume) as place:
-        directory = scan_in(place, settings, directory=resume, resume=resume is not None)
-        interrupted = interruption(place.stop, directory)
-    result = scan_result(read_experiment(directory), interrupted=interrupted)
-    result.write(options.language)
-    return result
 
 
-def scan_result(experiment: ExperimentRecord, *, interrupted: Interrupted | None = None) -> ScanResult:
+def scan_result(experiment: ExperimentRecord) -> ScanResult:
     """What the scenarios show, now or years later."""
     scans, trials = stored_scans(experiment), stored_scan_trials(experiment)
     fits = range_fits(trials, answer_within_ns=scans.answer_within_ns)
@@ -102,7 +100,6 @@ def scan_result(experiment: ExperimentRecord, *, interrupted: Interrupted | None
     return ScanResult(
         report=scan_report(experiment, scans, trials, fits, findings),
         directory=experiment.directory,
-        interrupted=interrupted,
         experiment=experiment,
         trials=trials,
         fits=fits,
@@ -166,7 +163,7 @@ def scan_in(place: Workplace, settings: ScanSettings, *, directory: Path | None 
             with recording(place, plan, kind=SCAN_KIND, settings=stored, directory=directory, resume=resume) as writer:
                 done = stored_queries(read_experiment(writer.directory)) if resume else []
                 rest = [probe for probe in asked if probe not in {each.probe for each in done}]
-                place.context.progress.note(cost_text(rest, scans, restarts=restarts))
+                place.context.progress.note(scan_time(rest, scans, restarts=restarts).text)
                 conduct_trials(
                     Scan(asked),
                     Queries(place=scan_place, writer=writer, count=len(asked)),
@@ -176,3 +173,14 @@ def scan_in(place: Workplace, settings: ScanSettings, *, directory: Path | None 
                     done=done,
                 )
     return writer.directory
+
+
+SCAN = Kind(
+    kind=SCAN_KIND,
+    verb="scan",
+    made_in=scan_in,
+    stored=stored_scan_settings,
+    result=scan_result,
+    estimate=None,  # how many queries there are follows from the collection
+    check=_check,
+)

@@ -14,8 +14,6 @@ from brimline.experiments.axis import On
 from brimline.experiments.capacity.frontier import FrontierSettings
 from brimline.experiments.cost import capacity_time, time_needed
 from brimline.experiments.settings import CapacitySettings, Grade, quick, standard
-from brimline.experiments.stored import stored_capacity_settings, stored_frontier_settings
-from brimline.record import ExperimentRecord
 from brimline.spec import Spec
 from brimline.spec.load_models import TlrLoad
 from brimline.spec.readers import CONNECTION_COUNT_MAX
@@ -111,16 +109,9 @@ def frontier_settings(
         raise UsageError(str(error), hint="write them like --frontier 5ms,10ms,20ms") from None
 
 
-def resumed_settings(experiment: ExperimentRecord, budget_s: float | None) -> CapacitySettings | FrontierSettings:
-    """The settings that a search was begun with; a budget takes the place of its own. Raises RecordError."""
-    if experiment.kind == "frontier":
-        frontier = stored_frontier_settings(experiment)
-        return replace(frontier, search=_with_budget(frontier.search, budget_s))
-    return _with_budget(stored_capacity_settings(experiment.settings), budget_s)
-
-
-def _with_budget(settings: CapacitySettings, budget_s: float | None) -> CapacitySettings:
-    return settings if budget_s is None else replace(settings, budget_s=budget_s, budget_elapses=True)
+def with_budget(settings: CapacitySettings, budget_s: float) -> CapacitySettings:
+    """The settings of a search that is gone on with, within another time."""
+    return replace(settings, budget_s=budget_s, budget_elapses=True)
 
 
 def _on_so_many(settings: CapacitySettings, connections: int) -> CapacitySettings:

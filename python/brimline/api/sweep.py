@@ -1,9 +1,11 @@
 """Owns the verb `sweep`: throughput and service time over the number of connections."""
 
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
-from brimline.api.conducting import Conducted, Search, conduct, conduct_in, detail_record
+from brimline.api.conducting import Search, conduct_in, detail_record
+from brimline.api.kinds import Kind, conduct
 from brimline.api.measures import MeasureInPlace
 from brimline.api.options import Options
 from brimline.api.results import SweepResult
@@ -11,8 +13,10 @@ from brimline.api.workload import WorkloadWords, check_no_think_time, load_workl
 from brimline.api.workplace import Workplace
 from brimline.experiments.cost import sweep_time
 from brimline.experiments.settings import SweepSettings
+from brimline.experiments.stored import stored_seed, stored_settings, stored_trials
 from brimline.experiments.sweep import Sweep
 from brimline.experiments.sweep_figures import SWEEP
+from brimline.record import ExperimentRecord
 from brimline.report import sweep_report
 from brimline.spec import LoadedSpec
 
@@ -36,37 +40,40 @@ def sweep_loaded(
     loaded: LoadedSpec, settings: SweepSettings, options: Options, *, resume: Path | None = None
 ) -> SweepResult:
     """`sweep` for a spec that is read already. `resume`: the directory of one to go on with."""
-    check_no_think_time(loaded.spec)
-    result = sweep_result(conduct(loaded, options, _search(settings), estimate=sweep_time(settings), resume=resume))
-    result.write(options.language)
-    return result
+    return conduct(SWEEP_KIND, loaded, settings, options, resume=resume)
 
 
 def sweep_in(place: Workplace, settings: SweepSettings, *, directory: Path | None = None, resume: bool = False) -> Path:
     """A sweep in a place that is up; returns its directory. See `conduct_in`."""
     check_no_think_time(place.spec)
-    return conduct_in(place, _search(settings), directory=directory, resume=resume).experiment.directory
+    search = Search(kind="sweep", settings=settings, make=Sweep)
+    return conduct_in(place, search, directory=directory, resume=resume)
 
 
-def _search(settings: SweepSettings) -> Search[SweepSettings]:
-    return Search(kind="sweep", settings=settings, make=Sweep)
-
-
-def sweep_result(conducted: Conducted[SweepSettings]) -> SweepResult:
+def sweep_result(experiment: ExperimentRecord) -> SweepResult:
     """What the trials show, now or years later."""
-    conclusion = Sweep(conducted.settings, conducted.seed).conclude(conducted.trials)
-    report = sweep_report(
-        conducted.experiment, conducted.trials, conclusion, detail=detail_record(conducted, conclusion)
-    )
+    settings, trials = stored_settings(SweepSettings, experiment), stored_trials(experiment)
+    conclusion = Sweep(settings, stored_seed(experiment)).conclude(trials)
+    detail = detail_record(experiment, trials, conclusion)
     return SweepResult(
-        report=report,
-        directory=conducted.experiment.directory,
-        interrupted=conducted.interrupted,
-        experiment=conducted.experiment,
-        trials=conducted.trials,
+        report=sweep_report(experiment, trials, conclusion, detail=detail),
+        directory=experiment.directory,
+        experiment=experiment,
+        trials=trials,
         conclusion=conclusion,
     )
 
 
 MEASURE = MeasureInPlace(measure=SWEEP, measure_in=sweep_in, settings=lambda _spec, said: SweepSettings(**said))
 """A sweep as a design crosses it; said to it are `SweepSettings`."""
+
+
+SWEEP_KIND = Kind(
+    kind="sweep",
+    verb="sweep",
+    made_in=sweep_in,
+    stored=partial(stored_settings, SweepSettings),
+    result=sweep_result,
+    estimate=lambda _spec, settings: sweep_time(settings),
+    check=lambda loaded, _settings, _options: check_no_think_time(loaded.spec),
+)

@@ -85,13 +85,14 @@ def grouped(verb: Callable[..., int]) -> Callable[..., int]:
     fixed = [each for each in parameters if each.name not in free]
 
     @functools.wraps(verb)
-    def called(**values: Any) -> int:
-        if resume is not None and values["resume"] is not None:
-            _refuse_beside(resume, fixed, values)
+    def called(context: typer.Context | None = None, **values: Any) -> int:
+        if resume is not None and context is not None and values["resume"] is not None:
+            _refuse_beside(resume, fixed, context)
         made = {name: kind(**_said(options, values)) for name, (kind, options) in groups.items()}
         return verb(**made, **values)
 
-    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    asked = [_keyword("context", typer.Context, inspect.Parameter.empty)] if resume is not None else []
+    called.__signature__ = inspect.Signature([*parameters, *asked])  # type: ignore[attr-defined]
     return called
 
 
@@ -139,12 +140,12 @@ def _said(options: Sequence[Option], values: dict[str, Any]) -> dict[str, Any]:
     return {each.field: tuple(it) if each.repeatable else it for each, it in said.items() if it is not None}
 
 
-def _refuse_beside(resume: GoingOn, parameters: Sequence[inspect.Parameter], values: Mapping[str, Any]) -> None:
-    """What is gone on with is as it was begun. Raises UsageError for an option that says something else."""
+def _refuse_beside(resume: GoingOn, parameters: Sequence[inspect.Parameter], context: typer.Context) -> None:
+    """What is gone on with is as it was begun. Raises UsageError for an option that says something of it again."""
     given = [
         _flag(each)
         for each in parameters
-        if each.name not in ("resume", *resume.beside) and values[each.name] not in (None, [], each.default)
+        if each.name not in ("resume", *resume.beside) and _is_given(each.name, context)
     ]
     if given:
         noun = resume.what.partition(" ")[2]
@@ -152,6 +153,12 @@ def _refuse_beside(resume: GoingOn, parameters: Sequence[inspect.Parameter], val
             f"--resume goes on with the {noun} as it was begun, and {given[0]} is given as well",
             hint=f"leave {' and '.join(given)} out",
         )
+
+
+def _is_given(name: str, context: typer.Context) -> bool:
+    """Whether an option stands on the command line, be it with the value that it has by default."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def flags_of(verb: Callable[..., Any]) -> dict[str, inspect.Parameter]:
@@ -167,4 +174,5 @@ def _flag(parameter: inspect.Parameter) -> str:
 
 def _flags(parameter: inspect.Parameter) -> list[str]:
     _, info = _parts(parameter.annotation)
-    return [each for each in (info.default, *(info.param_decls or ())) if isinstance(each, str)]
+    decls = () if info is None else (info.default, *(info.param_decls or ()))
+    return [each for each in decls if isinstance(each, str)]

@@ -4,17 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
-from brimline.api.grow import grow_loaded
+from brimline.api.grow import GROWTH, grow_loaded
+from brimline.api.kinds import go_on
 from brimline.api.options import DataOptions, Group, LoadOptions, ServerOptions, WorkloadOptions, option
 from brimline.api.reopen import find_record
-from brimline.api.resume import resumption
 from brimline.cli import options as opt
 from brimline.cli.grouped import going_on_with, grouped, only, without
 from brimline.cli.output import finish
 from brimline.errors import UsageError
-from brimline.experiments.growth.order import GrowthSettings, IndexSet, Protocol, with_budget
-from brimline.experiments.growth.stored import GROWTH_KIND
-from brimline.experiments.stored import stored_settings
+from brimline.experiments.growth.order import GrowthSettings, IndexSet, Protocol
 from brimline.units import NS_PER_S, parse_count, parse_duration, parse_percentage
 
 _Value = TypeVar("_Value")
@@ -61,10 +59,8 @@ def grow(
     if budget_s == 0:
         raise UsageError("--budget: no time measures nothing", hint="give one such as 2h, or leave it out")
     if resume is not None:
-        found = resumption(find_record(resume, runs_dir=options.runs_dir), kinds=(GROWTH_KIND,))
-        settings = with_budget(stored_settings(GrowthSettings, found.experiment), budget_s)
-        resumed = grow_loaded(found.loaded, settings, options, resume=found.experiment.directory)
-        return finish(resumed, output, suite="grow")
+        directory = find_record(resume, runs_dir=options.runs_dir)
+        return finish(go_on(directory, options, GROWTH, budget_s=budget_s), output, suite="grow")
     if said.to is None or said.step is None:
         raise UsageError("grow needs to know how far and in which steps", hint="give --to 10M --step 1M")
     records = _read(said.to, parse_count, "--to")

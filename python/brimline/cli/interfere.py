@@ -3,24 +3,18 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from brimline.api.interfere import (
-    default_rows,
-    interfere_loaded,
-    interfere_time_s,
-)
+from brimline.api.interfere import INTERFERENCE, default_rows, interfere_loaded
+from brimline.api.kinds import go_on
 from brimline.api.options import DataOptions, Group, LoadOptions, ServerOptions, WorkloadOptions, option
 from brimline.api.reopen import find_record
-from brimline.api.resume import resumption
 from brimline.cli import gating
 from brimline.cli import options as opt
 from brimline.cli.grouped import going_on_with, grouped, only, without
 from brimline.cli.output import finish
 from brimline.errors import UsageError
-from brimline.experiments.paired.interference import INTERFERENCE_KIND, BackgroundKind, InterferenceSettings
+from brimline.experiments.paired.interference import BackgroundKind, InterferenceSettings
 from brimline.experiments.paired.order import PAIRS_DEFAULT
-from brimline.experiments.stored import stored_settings
 from brimline.spec import LoadedSpec
-from brimline.units import NS_PER_S, format_count, format_duration
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,17 +52,9 @@ def interfere(
     options = opt.surroundings(server, output, data)
     if resume is not None:
         directory = find_record(resume, runs_dir=options.runs_dir)
-        found = resumption(directory, kinds=(INTERFERENCE_KIND,))
-        settings = stored_settings(InterferenceSettings, found.experiment)
-        result = interfere_loaded(found.loaded, settings, options, resume=directory)
-        return finish(result, output, suite="interfere")
+        return finish(go_on(directory, options, INTERFERENCE), output, suite="interfere")
     loaded = opt.loaded(workload, load)
     settings = _settings(loaded, said.background, said.pairs, said.background_rows, gates.margin_share)
-    estimate = format_duration(round(interfere_time_s(loaded.spec, settings) * NS_PER_S))
-    options.progress.note(
-        f"{2 * settings.pairs} runs, about {estimate} without server starts and loading; "
-        f"up to {format_count(settings.rows)} documents in the background"
-    )
     return finish(interfere_loaded(loaded, settings, options), output, suite="interfere")
 
 

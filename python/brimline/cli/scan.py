@@ -3,15 +3,14 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from brimline.api.kinds import go_on
 from brimline.api.options import DataOptions, Group, LoadOptions, ServerOptions, WorkloadOptions, option
 from brimline.api.reopen import find_record
-from brimline.api.resume import resumption
-from brimline.api.scan import scan_loaded
+from brimline.api.scan import SCAN, scan_loaded
 from brimline.cli import options as opt
 from brimline.cli.grouped import going_on_with, grouped, only, without
 from brimline.cli.output import finish
-from brimline.experiments.scan.order import SCAN_KIND, ScanSettings
-from brimline.experiments.scan.stored import stored_scan_settings
+from brimline.experiments.scan.order import ScanSettings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,12 +34,9 @@ def scan(
 ) -> int:
     """Measure single queries: plan, entries, time cold and warm, and how many entries fit a time to answer."""
     options = opt.surroundings(server, output, data)
-    if resume is None:
-        loaded = opt.loaded(workload, load, changes={"scans.answer_within": said.within})
-        directory, settings = None, ScanSettings(restarts=not said.warm)
-    else:
+    if resume is not None:
         directory = find_record(resume, runs_dir=options.runs_dir)
-        found = resumption(directory, kinds=(SCAN_KIND,))
-        loaded, settings = found.loaded, stored_scan_settings(found.experiment)
-    result = scan_loaded(loaded, settings, options, resume=directory)
+        return finish(go_on(directory, options, SCAN), output, suite="scan")
+    loaded = opt.loaded(workload, load, changes={"scans.answer_within": said.within})
+    result = scan_loaded(loaded, ScanSettings(restarts=not said.warm), options)
     return finish(result, output, suite="scan")

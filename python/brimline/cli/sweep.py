@@ -3,12 +3,12 @@
 from dataclasses import dataclass, replace
 from typing import Annotated
 
+from brimline.api.kinds import go_on
 from brimline.api.options import DataOptions, Group, LoadOptions, Options, ServerOptions, WorkloadOptions, option
 from brimline.api.reopen import find_record
 from brimline.api.results import Result
-from brimline.api.resume import resumption
+from brimline.api.sweep import SWEEP_KIND
 from brimline.api.sweep import sweep as sweep_api
-from brimline.api.sweep import sweep_loaded
 from brimline.api.workload import WorkloadWords
 from brimline.cli import options as opt
 from brimline.cli.design import DesignOptions, designed, resumed_design
@@ -16,7 +16,6 @@ from brimline.cli.grouped import going_on_with, grouped, only
 from brimline.cli.output import finish
 from brimline.errors import UsageError
 from brimline.experiments.settings import SweepSettings
-from brimline.experiments.stored import stored_settings
 from brimline.experiments.vary.factor_kinds import CONNECTIONS
 from brimline.experiments.vary.factors import factor_named
 from brimline.units import NS_PER_S, parse_duration
@@ -100,9 +99,8 @@ def _resumed(name: str, options: Options) -> Result:
     """Goes on with either kind of sweep."""
     if (gone_on := resumed_design(name, "sweep", options)) is not None:
         return gone_on
-    found = resumption(find_record(name, runs_dir=options.runs_dir), kinds=("sweep",))
-    settings = stored_settings(SweepSettings, found.experiment)
-    return sweep_loaded(found.loaded, settings, options, resume=found.experiment.directory)
+    result: Result = go_on(find_record(name, runs_dir=options.runs_dir), options, SWEEP_KIND)
+    return result
 
 
 def _seconds(text: str) -> float:

@@ -1,8 +1,10 @@
 """Owns what an experiment costs in time, to be said before it starts."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from brimline.experiments.paired.order import PAIRS_AGAIN_MAX
 from brimline.experiments.settings import CapacitySettings, SweepSettings
 from brimline.units import NS_PER_S, format_count, format_duration
 from brimline.wording import joined, message
@@ -30,11 +32,15 @@ class StageCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeEstimate:
-    """Probe time: of an experiment without surprises, stage by stage, and the most it can take."""
+    """Probe time: of an experiment without surprises, stage by stage, and the most it can take.
+
+    `typical_s` is NaN and `max_s` infinite where it isn't known beforehand. `further` clauses are said behind it.
+    """
 
     typical_s: float
     max_s: float
     stages: tuple[StageCost, ...] = ()
+    further: tuple[str, ...] = ()
 
     @property
     def probe_count(self) -> int:
@@ -44,16 +50,26 @@ class TimeEstimate:
     @property
     def text(self) -> str:
         """`estimate: about 14 min 10 s, 22 probes (…); at most 41 min, without server starts and loading`."""
-        return message(
-            "estimate: about {typical}, {count} probe ({stages}); at most {most}, without server starts and loading"
-            if self.probe_count == 1
-            else "estimate: about {typical}, {count} probes ({stages}); at most {most}, "
-            "without server starts and loading",
-            typical=format_duration(self.typical_s * NS_PER_S),
-            count=format_count(self.probe_count),
-            stages=joined(", ", [f"{stage.stage} {stage.probe_count}" for stage in self.stages]),
-            most=format_duration(self.max_s * NS_PER_S),
+        count, stages = self.probe_count, joined(", ", [f"{stage.stage} {stage.probe_count}" for stage in self.stages])
+        if math.isnan(self.typical_s):
+            about = message("estimate: {count} probes ({stages})", count=format_count(count), stages=stages)
+        else:
+            about = message(
+                "estimate: about {typical}, {count} probe ({stages})"
+                if count == 1
+                else "estimate: about {typical}, {count} probes ({stages})",
+                typical=format_duration(self.typical_s * NS_PER_S),
+                count=format_count(count),
+                stages=stages,
+            )
+        most = (
+            "without server starts and loading"
+            if math.isinf(self.max_s)
+            else message(
+                "at most {most}, without server starts and loading", most=format_duration(self.max_s * NS_PER_S)
+            )
         )
+        return joined("; ", [about, most, *self.further])
 
 
 def sweep_time(settings: SweepSettings) -> TimeEstimate:
@@ -104,3 +120,17 @@ def time_needed(settings: CapacitySettings) -> float:
 def _window_s(settings: CapacitySettings) -> float:
     """Time of a whole window."""
     return settings.ramp_up_s or settings.warmup_s + settings.window_s
+
+
+def pairs_time(pairs: int, run_s: Mapping[str, float | None], *, further: Sequence[str] = ()) -> TimeEstimate:
+    """Time of `pairs` of runs, each of which has a run of each arm; at most some of them are made again.
+
+    `run_s`: by the name of an arm, the time of one run; None where it ends after a number of operations.
+    """
+    pair_s = math.fsum(math.nan if each is None else each for each in run_s.values())
+    return TimeEstimate(
+        typical_s=pairs * pair_s,
+        max_s=math.inf if math.isnan(pair_s) else (pairs + PAIRS_AGAIN_MAX) * pair_s,
+        stages=tuple(StageCost(name, pairs, each or 0.0) for name, each in run_s.items()),
+        further=tuple(further),
+    )

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from brimline.experiments.paired.ab import ABSettings, ab_time_s
+from brimline.experiments.cost import pairs_time
+from brimline.experiments.paired.ab import ABSettings
 from brimline.experiments.paired.order import PairProbe, Pairs, PairTrial, arm_order
 from brimline.experiments.paired.runner import pair_records
 from brimline.record import ExperimentWriter, read_experiment
@@ -57,10 +58,14 @@ def test_after_a_run_that_was_cut_short_nothing_is_asked() -> None:
 
 
 def test_the_time_is_that_of_all_runs() -> None:
-    second = 1_000_000_000
-    assert ab_time_s(ABSettings(pairs=5), a_ns=10 * second, b_ns=20 * second) == 150
-    assert ab_time_s(ABSettings(pairs=5, floor=True), a_ns=10 * second, b_ns=20 * second) == 200
-    assert ab_time_s(ABSettings(), a_ns=None, b_ns=second) is None
+    assert pairs_time(5, {"A": 10.0, "B": 20.0}).typical_s == 150
+    estimate = pairs_time(5, {"A": 10.0, "B": 20.0, "A2": 10.0})
+    assert (estimate.typical_s, estimate.max_s) == (200, 280)
+    assert estimate.text == (
+        "estimate: about 3 min 20 s, 15 probes (A 5, B 5, A2 5); at most 4 min 40 s, without server starts and loading"
+    )
+    unknown = pairs_time(5, {"A": None, "B": 20.0})
+    assert unknown.text == "estimate: 10 probes (A 5, B 5); without server starts and loading"
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:

@@ -246,10 +246,10 @@ def test_the_estimate_follows_the_settings() -> None:
     data = DataSpec(records=1, fields=10)
     one = growth_cost(SETTINGS, data)
     two = growth_cost(replace(SETTINGS, indexes=(IndexSet.PRIMARY, IndexSet.SINGLE)), data)
-    assert one.steps == 14 and one.batches == 14 * 6
-    assert two.time_s == pytest.approx(2 * one.time_s)
+    assert [(each.stage, each.probe_count) for each in one.time.stages] == [("load", 14), ("query", 14 * 6)]
+    assert two.time.typical_s == pytest.approx(2 * one.time.typical_s)
     assert two.data_bytes - one.data_bytes == 100 * SETTINGS.to_records
-    assert one.text.startswith("estimate: about ")
+    assert one.time.text.startswith("estimate: about ")
 
 
 def test_a_control_that_is_noise_hides_no_breakpoint() -> None:

@@ -10,12 +10,12 @@ from brimline.experiments.scan.order import (
     RangeBounds,
     ScanProbe,
     Step,
-    cost_text,
     enough,
     explain_command,
     next_step,
     probes,
     scan_command,
+    scan_time,
     starts,
     widths,
 )
@@ -67,7 +67,9 @@ def test_each_width_is_a_query_of_its_own() -> None:
     assert found[0] == ScanProbe(scenario=0, name="a")
     assert [each.width for each in found[1:]] == [5, 6, 7]
     assert found[-1].label == "b 7"
-    assert "4 queries, each after a restart of the server" in cost_text(found, asked, restarts=True)
+    estimate = scan_time(found, asked, restarts=True).text
+    assert estimate.startswith("estimate: 4 probes (scan 4); at most "), estimate
+    assert "; each after a restart of the server, once" in estimate
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,16 @@
 """Owns what a growth experiment costs in time and room on disk, to be said and checked before it starts."""
 
+import math
 from dataclasses import dataclass
 
 from brimline.doctor.check import Status
 from brimline.doctor.disk import free_at_server, free_below, server_disk
 from brimline.errors import UsageError
+from brimline.experiments.cost import StageCost, TimeEstimate
 from brimline.experiments.growth.order import GrowthSettings, IndexSet, Protocol
 from brimline.servers import Deployment, control_client
 from brimline.spec.data import DataSpec
-from brimline.units import NS_PER_S, format_bytes, format_count, format_duration
+from brimline.units import format_bytes, format_count
 from brimline.wording import message
 
 ASSUMED_LOAD_BYTES_PER_S = 20e6
@@ -26,24 +28,8 @@ _INDEX_KEY_BYTES = 32
 class GrowthCost:
     """About how long it takes, and the most room that its data take, indexes with them."""
 
-    time_s: float
+    time: TimeEstimate
     data_bytes: int
-    steps: int
-    batches: int
-
-    @property
-    def text(self) -> str:
-        """The estimate in one line."""
-        return message(
-            "estimate: about {time} for {steps} steps and {batches} batches of queries, at {rate}/s of import and "
-            "{queries} queries/s, without the server's first start; up to {size} on disk",
-            time=format_duration(self.time_s * NS_PER_S),
-            steps=format_count(self.steps),
-            batches=format_count(self.batches),
-            rate=format_bytes(ASSUMED_LOAD_BYTES_PER_S),
-            queries=format_count(round(ASSUMED_QUERIES_PER_S)),
-            size=format_bytes(self.data_bytes),
-        )
 
 
 def growth_cost(settings: GrowthSettings, data: DataSpec) -> GrowthCost:
@@ -53,18 +39,26 @@ def growth_cost(settings: GrowthSettings, data: DataSpec) -> GrowthCost:
     batches = steps * settings.batches_per_step
     queries = sum(settings.queries) * len(settings.connections) * settings.repeats * steps
     document = data.document_bytes_max
-    load_s = sets * settings.to_records * document / ASSUMED_LOAD_BYTES_PER_S
-    restart_s = 0.0 if settings.protocol is Protocol.HOT else ASSUMED_RESTART_S
-    largest = max(_index_bytes(each, data) for each in settings.indexes)
-    return GrowthCost(
-        time_s=load_s
-        + queries / ASSUMED_QUERIES_PER_S
-        + batches * (ASSUMED_BATCH_S + restart_s)
-        + steps * CONTROLS_PER_STEP * ASSUMED_BATCH_S,
-        data_bytes=settings.to_records * (document + largest),
-        steps=steps,
-        batches=batches,
+    load_s = sets * settings.to_records * document / ASSUMED_LOAD_BYTES_PER_S + (
+        steps * CONTROLS_PER_STEP * ASSUMED_BATCH_S
     )
+    restart_s = 0.0 if settings.protocol is Protocol.HOT else ASSUMED_RESTART_S
+    query_s = queries / ASSUMED_QUERIES_PER_S + batches * (ASSUMED_BATCH_S + restart_s)
+    data_bytes = settings.to_records * (document + max(_index_bytes(each, data) for each in settings.indexes))
+    time = TimeEstimate(
+        typical_s=load_s + query_s,
+        max_s=math.inf,
+        stages=(StageCost("load", steps, load_s / steps), StageCost("query", batches, query_s / batches)),
+        further=(
+            message(
+                "at {rate}/s of import and {queries} queries/s",
+                rate=format_bytes(ASSUMED_LOAD_BYTES_PER_S),
+                queries=format_count(round(ASSUMED_QUERIES_PER_S)),
+            ),
+            message("up to {size} on disk", size=format_bytes(data_bytes)),
+        ),
+    )
+    return GrowthCost(time=time, data_bytes=data_bytes)
 
 
 def require_room(cost: GrowthCost, deployment: Deployment) -> None:

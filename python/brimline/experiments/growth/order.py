@@ -256,9 +256,9 @@ def _median_times(trials: Sequence[GrowthTrial]) -> list[float]:
     return [median(times[records]) for records in sorted(times)]
 
 
-def with_budget(settings: GrowthSettings, budget_s: float | None) -> GrowthSettings:
-    """The settings with another time budget; None keeps it."""
-    return settings if budget_s is None else replace(settings, budget_s=budget_s)
+def with_budget(settings: GrowthSettings, budget_s: float) -> GrowthSettings:
+    """The settings with another time budget."""
+    return replace(settings, budget_s=budget_s)
 
 
 def index_fields(indexes: IndexSet, names: Sequence[str]) -> list[dict[str, int]]:

@@ -1,11 +1,10 @@
-"""Owns what an A/B comparison is asked for: how many pairs, whether A also runs against itself, how long it takes."""
+"""Owns what an A/B comparison is asked for: how many pairs, and whether A also runs against itself."""
 
 from dataclasses import dataclass
 
 from brimline.analysis.comparison import MARGIN
 from brimline.experiments.paired.order import ARMS, PAIRS_DEFAULT, Arm
 from brimline.experiments.settings import REPEATS_MAX
-from brimline.units import NS_PER_S
 
 AB_KIND = "ab"
 """What its record says it is."""
@@ -36,14 +35,3 @@ class ABSettings:
     def run_count(self) -> int:
         """Runs of all arms, without pairs that are made again."""
         return self.pairs * len(self.arms)
-
-
-def ab_time_s(settings: ABSettings, *, a_ns: int | None, b_ns: int | None) -> float | None:
-    """Time of all runs, without loading; None where a run ends after a number of operations.
-
-    `a_ns` and `b_ns`: warm-up and measured window of one run.
-    """
-    if a_ns is None or b_ns is None:
-        return None
-    runs_of_a = settings.pairs * (2 if settings.floor else 1)
-    return (runs_of_a * a_ns + settings.pairs * b_ns) / NS_PER_S

@@ -1,14 +1,17 @@
 """Owns what a scan does next: which scenario, its first touch, its explanation, its repetitions. Pure."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from brimline.analysis.scan_figures import Execution
+from brimline.experiments.cost import StageCost, TimeEstimate
 from brimline.spec.scans import EVERY_DOCUMENT, REPETITIONS_MIN, RangeSpec, ScansSpec, ScenarioSpec, extended_json
 from brimline.stats.line import mean_bounds
-from brimline.units import NS_PER_S, count_text, format_count, format_duration
+from brimline.units import NS_PER_S, count_text
+from brimline.wording import message
 
 SCAN_KIND = "scan"
 _DECADE = 10
@@ -161,14 +164,22 @@ def explain_command(command: Mapping[str, Any]) -> dict[str, Any]:
     return {"explain": inner, "verbosity": "executionStats", "maxTimeMS": timeout}
 
 
-def cost_text(asked: Sequence[ScanProbe], scans: ScansSpec, *, restarts: bool) -> str:
-    """What a scan is going to do, and how long its repetitions may take."""
-    times = f"{REPETITIONS_MIN} to {scans.repetitions}"
-    longest = format_duration(len(asked) * max(scans.time_per_scenario_ns, NS_PER_S))
-    first = "each after a restart of the server, " if restarts else ""
-    return (
-        f"{format_count(len(asked))} queries, {first}each once, once explained and {times} times more: "
-        f"repetitions end after {longest} at the latest, unless {REPETITIONS_MIN} of a query take longer"
+def scan_time(asked: Sequence[ScanProbe], scans: ScansSpec, *, restarts: bool) -> TimeEstimate:
+    """Each query is asked until its mean is known, which nobody knows beforehand; how long repetitions may take is."""
+    query_s = max(scans.time_per_scenario_ns, NS_PER_S) / NS_PER_S
+    times = message(
+        "each after a restart of the server, once, once explained and {least} to {most} times more"
+        if restarts
+        else "each once, once explained and {least} to {most} times more",
+        least=REPETITIONS_MIN,
+        most=scans.repetitions,
+    )
+    longer = message("longer where {least} of a query take longer", least=REPETITIONS_MIN)
+    return TimeEstimate(
+        typical_s=math.nan,
+        max_s=len(asked) * query_s,
+        stages=(StageCost("scan", len(asked), query_s),),
+        further=(times, longer),
     )
 
 

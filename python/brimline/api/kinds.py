@@ -1,0 +1,123 @@
+"""Owns what kinds of experiments have in common: each is conducted, gone on with and opened again in one way."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar, cast
+
+from brimline.api.options import Options
+from brimline.api.results import Result
+from brimline.api.resume import resumption
+from brimline.api.run import interruption
+from brimline.api.workplace import Workplace, workplace
+from brimline.errors import InvalidRun, TargetError
+from brimline.experiments.cost import TimeEstimate
+from brimline.plan.pacing import plural
+from brimline.record import ExperimentRecord, read_experiment
+from brimline.record.damage import damage_told
+from brimline.spec import LoadedSpec, Spec
+
+Settings = TypeVar("Settings")
+_Settings = TypeVar("_Settings", contravariant=True)
+ResultT = TypeVar("ResultT", bound=Result)
+
+_KINDS = {
+    "ab": "ab:AB",
+    "capacity": "capacity:CAPACITY_KIND",
+    "frontier": "capacity:FRONTIER_KIND",
+    "growth": "grow:GROWTH",
+    "interfere": "interfere:INTERFERENCE",
+    "scan": "scan:SCAN",
+    "sweep": "sweep:SWEEP_KIND",
+}
+"""Where each kind of experiment is described, by what its records say they are."""
+
+
+class MadeIn(Protocol[_Settings]):
+    """Conducts an experiment in a place that is up."""
+
+    def __call__(
+        self, place: Workplace, settings: _Settings, /, *, directory: Path | None = None, resume: bool = False
+    ) -> Path:
+        """Writes the record into `directory`, None: a new one, or goes on with the one there; returns its directory.
+
+        Raises BrimlineError; what was measured is kept.
+        """
+
+
+def _anything(_loaded: LoadedSpec, _settings: object, _options: Options) -> None:
+    """Nothing is wrong that could be seen beforehand."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind(Generic[Settings, ResultT]):
+    """A kind of experiment, by what its records say they are and by the verb that conducts it.
+
+    `check` raises UsageError for what can't be, before anything is started. `stored` reads the settings of a record,
+    and `result` what its trials show, now or years later; both raise RecordError, `result` InvalidRun and TargetError
+    as well, where there is nothing to show. `estimate` is said before it begins; None where that is known later.
+    `with_budget`: the one thing that may change when it is gone on with; None where nothing may.
+    """
+
+    kind: str
+    verb: str
+    made_in: MadeIn[Settings]
+    stored: Callable[[ExperimentRecord], Settings]
+    result: Callable[[ExperimentRecord], ResultT]
+    estimate: Callable[[Spec, Settings], TimeEstimate] | None
+    check: Callable[[LoadedSpec, Settings, Options], None] = _anything
+    with_budget: Callable[[Settings, float], Settings] | None = None
+
+
+def kind_named(kind: str) -> Kind[Any, Any] | None:
+    """The kind of a record; None for one that isn't known."""
+    if kind not in _KINDS:
+        return None
+    module, _, name = _KINDS[kind].partition(":")
+    return cast("Kind[Any, Any]", getattr(import_module(f"brimline.api.{module}"), name))
+
+
+def conduct(
+    kind: Kind[Settings, ResultT],
+    loaded: LoadedSpec,
+    settings: Settings,
+    options: Options,
+    *,
+    resume: Path | None = None,
+) -> ResultT:
+    """Brings a target up, conducts an experiment on it and reports it. Raises BrimlineError; its trials are kept.
+
+    Its estimate is said first, unless part of it is spent. `resume`: the directory of one to go on with.
+    """
+    kind.check(loaded, settings, options)
+    if resume is None and kind.estimate is not None:
+        options.progress.note(kind.estimate(loaded.spec, settings).text)
+    with workplace(loaded, options, resume=resume) as place:
+        directory = kind.made_in(place, settings, directory=resume, resume=resume is not None)
+        interrupted = interruption(place.stop, directory, resumed_by=kind.verb)
+    try:
+        found = kind.result(read_experiment(directory))
+    except (InvalidRun, TargetError):
+        if interrupted is not None:
+            raise interrupted from None
+        raise
+    result = replace(found, interrupted=interrupted)
+    result.write(options.language)
+    return result
+
+
+def go_on(directory: Path, options: Options, *kinds: Kind[Any, Any], budget_s: float | None = None) -> Any:
+    """Goes on with the experiment of one of these kinds in `directory`; its finished trials count.
+
+    `budget_s` replaces the one it was begun with. Raises BrimlineError where there is nothing to go on with.
+    """
+    found = resumption(directory, kinds=tuple(each.kind for each in kinds))
+    kind = next(each for each in kinds if each.kind == found.experiment.kind)
+    finished = sum(trial.took_s is not None for trial in found.experiment.trials)
+    options.progress.note(f"going on with {directory}, in which {plural(finished, 'probe')} ended")
+    with damage_told(directory):
+        settings = kind.stored(found.experiment)
+    if budget_s is not None and kind.with_budget is not None:
+        settings = kind.with_budget(settings, budget_s)
+    return conduct(kind, found.loaded, settings, options, resume=directory)
