@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 
 from benchmarks.peers.builds import ROOT
-from benchmarks.peers.ready_memory import READY_BYTES_MAX
 from benchmarks.peers.settings import CACHE_GB, Settings
 
 
@@ -21,7 +20,8 @@ def machine(settings: Settings) -> dict[str, str]:
         "load average at the start": " ".join(f"{load:.1f}" for load in os.getloadavg()),
         "brimline": _commit(),
         "server": f"a cache of {CACHE_GB:.0f} GB, so that no run pays for eviction; no checkpoint but one before each "
-        f"run, then a rest; half of the free memory, at most {READY_BYTES_MAX >> 30} GiB, was used once beforehand",
+        f"run, then a rest; half of the free memory, at most {settings.ready_bytes_max / 2**30:g} GiB, was used once "
+        "beforehand",
     }
 
 

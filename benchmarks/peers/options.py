@@ -12,7 +12,7 @@ from benchmarks.peers.catalogue import BRIMLINE, CATALOGUE
 from benchmarks.peers.settings import CELLS, Settings, default_cores
 from brimline.errors import UsageError
 
-_LOOK_RECORDS = 10_000
+_LOOK_RECORDS, _LOOK_READY_BYTES = 10_000, 64 << 20
 _NUMBERS = ("rounds", "records", "threads", "batch", "measured_s", "warmup_s", "warmup_jvm_s")
 
 
@@ -58,7 +58,7 @@ def settings_of(given: argparse.Namespace) -> Settings:
         everywhere = tuple(sorted(os.sched_getaffinity(0)))
         settings = replace(settings, client_cores=everywhere, server_cores=everywhere)
     if given.quick:
-        settings = short_windows(replace(settings, rounds=1, records=_LOOK_RECORDS))
+        settings = short_windows(replace(settings, rounds=1, records=_LOOK_RECORDS, ready_bytes_max=_LOOK_READY_BYTES))
     return replace(settings, **{name: getattr(given, name) for name in _NUMBERS if getattr(given, name) is not None})
 
 

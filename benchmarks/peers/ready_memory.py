@@ -11,14 +11,13 @@ from contextlib import contextmanager
 
 import psutil
 
-READY_BYTES_MAX = 8 << 30
 _PART_OF_AVAILABLE = 0.5
 _BLOCK_BYTES = 512 << 10
 """A quarter of what is given back: where a block lies in physical memory isn't known here."""
 
 
 @contextmanager
-def ready_memory(bytes_max: int = READY_BYTES_MAX) -> Iterator[int]:
+def ready_memory(bytes_max: int) -> Iterator[int]:
     """Half of the free memory, at most `bytes_max`, has been used once and stays in the machine for the `with` block.
 
     Gives how much. A hundredth of it is held, the rest is free for whoever needs it.

@@ -107,7 +107,7 @@ def server(settings: Settings, mongod: Path | None) -> Iterator[Server]:
     Raises brimline.BrimlineError where there is no mongod or it doesn't start.
     """
     with (
-        ready_memory(),
+        ready_memory(settings.ready_bytes_max),
         bundled_on(settings.server_cores, mongod) as deployment,
         control_client(deployment.address) as client,
     ):

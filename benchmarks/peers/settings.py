@@ -44,7 +44,7 @@ class Settings:
 
     `batched_part` of all lengths are for batched loads: they fill a collection the sooner, and a larger one is dearer
     for the server, by a fifth at 750 000 documents beside 450 000. `documents_per_s_ycsb` is what YCSB loads unbatched:
-    who loads by count has a collection as large as that, see `documents`.
+    who loads by count has a collection as large as that, see `documents`. `ready_bytes_max`: see `ready_memory`.
     """
 
     rounds: int = 3
@@ -59,6 +59,7 @@ class Settings:
     seed: int = 1
     client_cores: tuple[int, ...] = (0,)
     server_cores: tuple[int, ...] = (1,)
+    ready_bytes_max: int = 8 << 30
 
     def batch_of(self, cell: Cell) -> int:
         """Documents per command."""

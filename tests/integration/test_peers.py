@@ -38,7 +38,19 @@ table.insert_many([{"_id": number} for number in range(1000)])
 
 
 def compare(tmp_path: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    short = ("--records", "1000", "--measured-s", "1", "--warmup-s", "0.5", "--rounds", "1", "--threads", "4")
+    short = (
+        "--quick",
+        "--records",
+        "1000",
+        "--measured-s",
+        "1",
+        "--warmup-s",
+        "0.5",
+        "--rounds",
+        "1",
+        "--threads",
+        "4",
+    )
     by_count = ("--warmup-jvm-s", "0.5")  # the documents of a load depend on it
     command = [sys.executable, "-m", "benchmarks.peers", *short, *by_count, *words, "--output", str(tmp_path)]
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path), **environment}

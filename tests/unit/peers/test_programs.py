@@ -237,7 +237,9 @@ def test_options_go_before_the_short_windows_of_a_look() -> None:
     core = max(os.sched_getaffinity(0))
     settings = settings_of(read_arguments(["--quick", "--measured-s", "3", "--client-cores", f"{core},{core}"]))
     assert (settings.measured_s, settings.rounds, settings.client_cores) == (3.0, 1, (core,))
-    assert settings_of(read_arguments([])).measured_s > 3
+    whole = settings_of(read_arguments([]))
+    assert whole.measured_s > 3
+    assert settings.ready_bytes_max < 1 << 30 < whole.ready_bytes_max, "a look has no figures that memory could change"
 
 
 def test_a_load_by_count_has_a_collection_as_large_on_average_as_that_of_a_window_of_unbatched_ycsb() -> None:
