@@ -16,6 +16,7 @@ from tests.support.labs import processes_below
 from tests.support.server import required_mongod
 from tests.support.sql_servers import SYSTEMS, SqlServer, shared_server
 from tests.support.suite import pytest_runtest_makereport  # noqa: F401 (a hook)
+from tests.support.sweeper import swept
 
 # A busy machine may take its time over any example.
 settings.register_profile("tests", deadline=None)
@@ -44,10 +45,12 @@ def _no_settings_of_whoever_runs_the_tests() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _nothing_is_left_running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Whatever became of the tests: no process that was started on their files outlives them."""
-    yield
-    left = processes_below(tmp_path_factory.getbasetemp())
-    for process in left:
-        process.kill()
+    directory = tmp_path_factory.getbasetemp()
+    with swept(directory):
+        yield
+        left = processes_below(directory)
+        for process in left:
+            process.kill()
     assert not left, f"left running: {left}"
 
 

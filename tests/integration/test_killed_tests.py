@@ -1,0 +1,59 @@
+"""A process of the tests that is killed: nothing that it started stays."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+
+from tests.support.waiting import eventually
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = """
+import subprocess, sys, time
+from pathlib import Path
+from tests.support.sweeper import swept
+place = Path(sys.stdin.readline().strip())
+words = [sys.executable, "-c", "import time; time.sleep(100)"]
+with swept(place):
+    for more, where in (([str(place / "data")], None), ([], place)):
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+        print(subprocess.Popen([*words, *more], cwd=where, start_new_session=True, **quiet).pid, flush=True)
+    if sys.stdin.readline():
+        time.sleep(100)
+"""
+
+
+def start(place: Path) -> tuple[subprocess.Popen[str], list[psutil.Process]]:
+    """A process of tests, with one process that names its files and one that works in their directory."""
+    place.mkdir()
+    tests = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert tests.stdin is not None and tests.stdout is not None
+    tests.stdin.write(f"{place}\n")
+    tests.stdin.flush()
+    return tests, [psutil.Process(int(tests.stdout.readline())) for _ in range(2)]
+
+
+def test_what_a_killed_process_of_tests_started_ends_with_it(tmp_path: Path) -> None:
+    tests, started = start(tmp_path / "session")
+    beside = tmp_path / "another"
+    beside.mkdir()
+    assert all(each.is_running() for each in started)
+    tests.send_signal(signal.SIGKILL)
+    tests.communicate()
+    assert eventually(lambda: not any(each.is_running() for each in started))
+    assert eventually(lambda: not (tmp_path / "session").exists())
+    assert beside.exists()
+
+
+def test_one_that_has_ended_by_itself_keeps_its_files(tmp_path: Path) -> None:
+    """A person may want to look at them; what it left running, it kills and tells itself."""
+    tests, started = start(tmp_path / "session")
+    tests.communicate()
+    assert all(each.is_running() for each in started)
+    for each in started:
+        each.kill()
+    assert (tmp_path / "session").exists()
