@@ -3,10 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
+from brimline.analysis.growth_metrics import BATCH_METRICS, STEP_METRICS
 from brimline.analysis.metrics import KINDS, Metric, MetricKind, all_metrics, document_name
 from brimline.errors import UsageError
 
 _NEAR_MAX, _NEARNESS = 3, 0.5
+_OF_SEARCHES = ("sustained", "saturation", "highest", "knee")
+"""How the figures begin that searches end with."""
+_OF_GROWTH = frozenset(name for each in (*STEP_METRICS, *BATCH_METRICS) for name in (each.key, each.document_key))
 
 
 def _spellings(row: MetricKind) -> Iterator[str]:
@@ -36,7 +40,8 @@ def metric_key(name: str) -> str | None:
 def chosen(names: Sequence[str], known: Sequence[Metric]) -> tuple[Metric, ...]:
     """The metrics that `names` ask for, in that order. Raises UsageError for the first that isn't among `known`."""
     by_key = {each.key: each for each in known}
-    found = [by_key.get(metric_key(name) or "") for name in names]
+    spelled = by_key | {each.document_key: each for each in known if each.document_key}
+    found = [spelled.get(name) or by_key.get(metric_key(name) or "") for name in names]
     for name, metric in zip(names, found, strict=True):
         if metric is None:
             raise unknown_metric(name, list(by_key))
@@ -47,6 +52,8 @@ def check_names(names: Sequence[str], operations: Iterable[str] = ()) -> None:
     """Raises UsageError for the first of `names` that no run has; of `operations`, where there are any, alone."""
     own = list(operations)
     for name in names:
+        if name.partition("_")[0] in _OF_SEARCHES or name in _OF_GROWTH:
+            continue
         key = metric_key(name)
         of = (key or "").removesuffix(_kind_name(key or ""))[:-1]
         if key is None or (of and own and of not in own):
@@ -65,7 +72,7 @@ def unknown_metric(name: str, known: Sequence[str]) -> UsageError:
     others = [row.name if not of else f"{of}.{row.name}" for row in KINDS.values() if row.of_operations or not of]
     named = get_close_matches(name, [*known, *([] if kind else others)], n=_NEAR_MAX, cutoff=_NEARNESS)
     near = list(dict.fromkeys([*named, *alike]))[:_NEAR_MAX]
-    whole = [each for each in known if each in KINDS]
+    whole = [each for each in known if each in KINDS] or [each for each in known if "." not in each]
     told = f"did you mean {', '.join(near)}? " if near else ""
     of_one = next((each for each in known if each not in KINDS), "")
     more = f"; of one operation as in {of_one}" if of_one else "; of one operation as in update.p99"

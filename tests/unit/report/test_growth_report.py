@@ -1,14 +1,21 @@
 """The report of a growth experiment on a server that is known, in English, in Chinese and for machines."""
 
+import csv
+import io
 import json
+import re
 from dataclasses import replace
 
 import pytest
 
+from brimline.analysis.metric_names import check_names
 from brimline.experiments.growth.conclusion import ALPHA, conclude
+from brimline.experiments.growth.moved import breaks_moved
 from brimline.experiments.growth.order import GrowthSettings, IndexSet, Protocol
+from brimline.experiments.measure import Figure
 from brimline.report import Report, in_language, render_html, render_json
 from brimline.report.growth.view import growth_report
+from brimline.report.showing import figures_csv, showing
 from brimline.report.view import Chart, Table
 from tests.unit.experiments.growth_simulator import GrowingServer
 from tests.unit.report.language.test_chinese_report import QUOTED, _english
@@ -150,3 +157,76 @@ def test_no_english_word_is_left_in_chinese(first: int | None, protocol: Protoco
     server = GrowingServer(cache_records=CACHE_RECORDS, import_break_records=250_000.0)
     report = in_language(report_of(server, settings, first=first), "zh")
     assert _english(report, *QUOTED, "posix_fadvise", DIRECTORY) == set()
+
+
+OF_SEVERAL_BATCHES = replace(SETTINGS_OF_ONE, to_records=200_000, queries=(10_000, 20_000), repeats=2)
+
+
+def test_each_batch_has_its_own_row_in_table_and_csv() -> None:
+    report = report_of(GrowingServer(cache_records=CACHE_RECORDS), OF_SEVERAL_BATCHES)
+    (table,) = (
+        block
+        for section in report.sections
+        if section.id == "queries"
+        for block in section.blocks
+        if isinstance(block, Table)
+    )
+    assert table.headings[:2] == ["Records", "Queries, per batch"]
+    assert [cell.text for cell in table.rows[1]][:2] == ["40 000", "20 000"] and len(table.rows) == 5 * 2
+    steps, batches = (list(csv.DictReader(io.StringIO(text))) for text in figures_csv(report).split("\n\n"))
+    assert [row["records"] for row in steps] == ["40000", "80000", "120000", "160000", "200000"]
+    assert float(steps[0]["import_time_per_million_ns"]) == pytest.approx(
+        1e15 / float(steps[0]["import_documents_per_s"])
+    )
+    assert float(steps[-1]["data_bytes"]) == 200_000_000
+    assert len(batches) == 5 * 2 * 2
+    assert {(row["queries"], row["connections"]) for row in batches} == {
+        ("10000", "1"), ("10000", "8"), ("20000", "1"), ("20000", "8"),
+    }  # fmt: skip
+    assert all(float(row["service_mean_ns_low"]) <= float(row["service_mean_ns"]) for row in batches)
+
+
+def test_figures_of_steps_and_batches_can_be_chosen() -> None:
+    report = report_of(GrowingServer(cache_records=CACHE_RECORDS), OF_SEVERAL_BATCHES)
+    check_names(["import_time", "query_time", "storage_size"])
+    shown = showing(report, ["import_time", "query_time"]).sections[0]
+    tables = [block for block in shown.blocks if isinstance(block, Table)]
+    assert tables[0].headings == ["Records", "Import of a million"]
+    assert tables[1].headings[:4] == ["Records", "Queries", "Connections", "Time in the server"]
+    assert {"records-import-time", "records-query-time", "queries-query-time"} <= {
+        block.id for block in shown.blocks if isinstance(block, Chart)
+    }
+
+
+def cell(cache_records: float | None) -> dict[str, Figure]:
+    """The query breakpoint of a growth on a server whose cache holds so many records."""
+    conclusion = conclude(SETTINGS_OF_ONE, GrowingServer(cache_records=cache_records, drift=0.0).grow(SETTINGS_OF_ONE))
+    found = conclusion.sets[0].query_break.result.found
+    last = conclusion.sets[0].volumes[-1].records
+    place = (last, last, None) if found is None else (found.position.value, found.position.low, found.position.high)
+    value, low, high = place
+    return {"query_break.1": Figure(key="query_break.1", value=float(value), low=low, high=high, unit="records",
+                                    label="Queries break at, 1 connection", higher_is_better=True)}  # fmt: skip
+
+
+def test_a_breakpoint_that_moves_with_the_shards_is_said_to_with_its_ratio() -> None:
+    """The known answer: twice the cache, twice the records."""
+    (told,) = breaks_moved([("standalone", cell(130_000)), ("2 shards", cell(260_000))])
+    assert "it moves up with 2 shards" in told
+    ratio, low, high = (
+        float(each) for each in re.findall(r"([\d.]+) times as many \(95 % CI ([\d.]+)–([\d.]+)\)", told)[0]
+    )
+    assert low <= 2 <= high and ratio == pytest.approx(2, rel=0.1)
+
+
+def test_a_breakpoint_that_stays_is_not_said_to_move() -> None:
+    (told,) = breaks_moved([("standalone", cell(180_000)), ("2 shards", cell(180_000))])
+    assert "no move is shown" in told
+
+
+def test_a_breakpoint_beyond_the_last_volume_is_a_bound() -> None:
+    (told,) = breaks_moved([("standalone", cell(130_000)), ("4 shards", cell(None))])
+    assert "it moves up with 4 shards, at least" in told and "none up to 560 000" in told
+    (none,) = breaks_moved([("standalone", cell(None)), ("2 shards", cell(None))])
+    assert none.startswith("Queries break at, 1 connection: none with standalone")
+    assert breaks_moved([("standalone", cell(None))]) == []

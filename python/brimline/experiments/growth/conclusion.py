@@ -31,24 +31,37 @@ MISS_SHARE_MIN = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """So many queries over so many connections, as they were asked for, and what they showed."""
+
+    connections: int
+    queries: int
+    figures: QueryFigures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Volume:
-    """One volume of one index set: its load, and its batches by number of connections."""
+    """One volume of one index set: its load, and its batches, each as often as it was repeated."""
 
     records: int
     load: LoadFigures
-    queries: tuple[tuple[int, QueryFigures], ...]
+    queries: tuple[Batch, ...]
 
-    def batches(self, connections: int) -> list[QueryFigures]:
-        """The batches over so many connections that show something."""
-        return [each for number, each in self.queries if number == connections and not each.problem]
+    def batches(self, connections: int, queries: int | None = None) -> list[QueryFigures]:
+        """The batches over so many connections, of so many queries or of any number, that show something."""
+        return [
+            each.figures
+            for each in self.queries
+            if each.connections == connections and queries in (None, each.queries) and not each.figures.problem
+        ]
 
-    def time_ns(self, connections: int) -> float | None:
+    def time_ns(self, connections: int, queries: int | None = None) -> float | None:
         """Time per query: of the batches the one that was disturbed least, as whatever disturbs only adds to it."""
-        return min((each.time_ns for each in self.batches(connections)), default=None)
+        return min((each.time_ns for each in self.batches(connections, queries)), default=None)
 
-    def service_ns(self, connections: int) -> float | None:
+    def service_ns(self, connections: int, queries: int | None = None) -> float | None:
         """The same as the client saw it."""
-        return min((each.service_mean_ns for each in self.batches(connections)), default=None)
+        return min((each.service_mean_ns for each in self.batches(connections, queries)), default=None)
 
     def query_signal(self, connections: int, of: Callable[[Signals], float | None]) -> float | None:
         """A signal while queries ran, the median of the batches."""
@@ -244,7 +257,7 @@ def _volumes(trials: Sequence[GrowthTrial]) -> list[Volume]:
         if trial.load is None:
             continue
         queries = tuple(
-            (each.task.connections, each.query)
+            Batch(connections=each.task.connections, queries=each.task.queries, figures=each.query)
             for each in trials
             if each.task.records == trial.task.records and each.query is not None
         )
@@ -283,7 +296,7 @@ def _import_break(volumes: Sequence[Volume]) -> Breakpoint:
 def _query_break(volumes: Sequence[Volume], connections: int, settings: GrowthSettings) -> Breakpoint:
     # Of a volume whose batches were cut short, the least disturbed one is likelier to be a disturbed one.
     count = settings.repeats * len(settings.queries)
-    whole = [volume for volume in volumes if sum(number == connections for number, _ in volume.queries) == count]
+    whole = [volume for volume in volumes if sum(each.connections == connections for each in volume.queries) == count]
     adjusted = at_typical_speed([each.batches(connections) for each in whole])
     times = [
         (each.records, min(batch_times), each) for each, batch_times in zip(whole, adjusted, strict=True) if batch_times

@@ -8,7 +8,9 @@ from brimline.experiments.growth.conclusion import Breakpoint, GrowthConclusion,
 from brimline.experiments.growth.order import GrowthSettings, GrowthTrial
 from brimline.record.experiment import ExperimentRecord
 from brimline.report.document import FORMAT_VERSION
+from brimline.report.grid import Grid
 from brimline.report.run.as_json import interval_document
+from brimline.report.showing import figures_document
 
 
 def growth_document(
@@ -16,6 +18,7 @@ def growth_document(
     trials: Sequence[GrowthTrial],
     conclusion: GrowthConclusion,
     settings: GrowthSettings,
+    grids: Sequence[Grid] = (),
 ) -> dict[str, Any]:
     """The JSON of a growth experiment."""
     return {
@@ -30,6 +33,7 @@ def growth_document(
         "text": str(conclusion.text),
         "settings": {**asdict(settings), "indexes": [each.value for each in settings.indexes]},
         "index_sets": [_set_document(each) for each in conclusion.sets],
+        "figures": figures_document(grids),
         "trial_count": len(trials),
     }
 
@@ -73,5 +77,8 @@ def _volume_document(volume: Volume) -> dict[str, Any]:
     return {
         "records": volume.records,
         "load": {**asdict(volume.load), "documents_per_s": volume.load.documents_per_s},
-        "queries": [{"connections": connections, **asdict(figures)} for connections, figures in volume.queries],
+        "queries": [
+            {"connections": each.connections, "queries_asked": each.queries, **asdict(each.figures)}
+            for each in volume.queries
+        ],
     }

@@ -15,6 +15,7 @@ from brimline.record.experiment import ExperimentRecord
 from brimline.report import blocks
 from brimline.report.growth.as_json import growth_document
 from brimline.report.growth.charts import disk_chart, import_chart, query_chart
+from brimline.report.growth.grids import growth_grids
 from brimline.report.search.view import command, identity
 from brimline.report.view import Badge, Block, Cell, Column, Fact, Report, Section, Table, Text, Verdict
 from brimline.units import (
@@ -82,7 +83,7 @@ def growth_report(
     settings: GrowthSettings,
 ) -> Report:
     """The report of a growth experiment."""
-    sets = conclusion.sets
+    sets, grids = conclusion.sets, growth_grids(conclusion.sets)
     sections = [
         Section(
             id="breakpoints",
@@ -112,7 +113,8 @@ def growth_report(
         verdict=_verdict(conclusion, trials),
         sections=[section for section in sections if section.blocks],
         footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
-        data=growth_document(experiment, trials, conclusion, settings),
+        data=growth_document(experiment, trials, conclusion, settings, grids),
+        grids=grids,
     )
 
 
@@ -239,10 +241,11 @@ def _query_blocks(sets: Sequence[IndexSetGrowth], settings: GrowthSettings) -> l
 
 
 def _query_table(growth: IndexSetGrowth, settings: GrowthSettings) -> Table:
-    connections = sorted(settings.connections)
+    connections, sizes = sorted(settings.connections), sorted(settings.queries)
     return Table(
         columns=[
             Column(label="Records", leading=True),
+            *([Column(label="Queries", unit="per batch")] if len(sizes) > 1 else []),
             *(
                 column
                 for count in connections
@@ -254,26 +257,32 @@ def _query_table(growth: IndexSetGrowth, settings: GrowthSettings) -> Table:
             Column(label="Misses", unit="per query"),
             Column(label="Files in memory", optional=True),
         ],
-        rows=[_query_row(volume, connections) for volume in growth.volumes],
+        rows=[
+            _query_row(volume, queries, connections, named=len(sizes) > 1)
+            for volume in growth.volumes
+            for queries in sizes
+        ],
         caption=message(
-            "The least disturbed batch: in the server the mean of its quietest slices, at the client that of all; "
-            "index set: {indexes}. Misses: pages read into the cache. "
+            "The least disturbed repeat of a batch: in the server the mean of its quietest slices, at the client that "
+            "of all; index set: {indexes}. Misses: pages read into the cache. "
             "Files in memory: their share in the operating system's, before a batch.",
             indexes=growth.indexes.value,
         ),
     )
 
 
-def _query_row(volume: Volume, connections: Sequence[int]) -> list[Cell]:
+def _query_row(volume: Volume, queries: int, connections: Sequence[int], *, named: bool) -> list[Cell]:
     times = [
         Cell(text=UNKNOWN_TEXT if time_ns is None else format_duration(time_ns))
         for count in connections
-        for time_ns in (volume.time_ns(count), volume.service_ns(count))
+        for time_ns in (volume.time_ns(count, queries), volume.service_ns(count, queries))
     ]
     misses = volume.query_signal(connections[0], lambda each: each.cache_pages_read)
-    shares = [each.page_cache_share for _, each in volume.queries if each.page_cache_share is not None]
+    seen = [each.figures for each in volume.queries if each.queries == queries]
+    shares = [each.page_cache_share for each in seen if each.page_cache_share is not None]
     return [
         Cell(text=format_count(volume.records)),
+        *([Cell(text=format_count(queries))] if named else []),
         *times,
         Cell(text=UNKNOWN_TEXT if misses is None else format_number(misses)),
         Cell(text=format_percentage(max(shares)) if shares else UNKNOWN_TEXT),

@@ -125,6 +125,7 @@ EXPERIMENTS: Mapping[str, str] = {
     "to_records": "Number of records at the end.",
     "step_records": "Records of each step.",
     "from_records": "From which number of records on.",
+    "queries_asked": "How many queries the batch was to have.",
     "queries": "Queries, or how many.",
     "repeats": "How often the queries of a step are asked.",
     "protocol": "What is in memory before queries are measured: `hot`, `warm` or `cold`.",
