@@ -71,7 +71,8 @@ def generator_cpu(measured: Sequence[IntervalRow]) -> GeneratorCpu:
     """CPU of the generator over the measured intervals; zeros when there are none."""
     wall_ns = max(sum(row["end_ns"] - row["start_ns"] for row in measured), 1)
     return GeneratorCpu(
-        busiest_thread_share=sum(row["busiest_thread_cpu_ns"] for row in measured) / wall_ns,
+        # The clocks of CPU and wall are read one after the other, and a thread has no more than one CPU.
+        busiest_thread_share=min(1.0, sum(row["busiest_thread_cpu_ns"] for row in measured) / wall_ns),
         process_share=sum(row["process_cpu_ns"] for row in measured) / wall_ns,
         engine_cpu_ns=sum(row["engine_cpu_ns"] for row in measured),
     )

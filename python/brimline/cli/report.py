@@ -31,7 +31,7 @@ def report(
         str, typer.Argument(metavar="RECORD", help="A record: its directory, a part of its name, or latest.")
     ] = "latest",
     format: Annotated[  # noqa: A002 - the flag's name
-        Literal["html", "md", "csv", "jtl", "json", "operations", "all"],
+        Literal["html", "md", "markdown", "csv", "jtl", "json", "operations", "all"],
         typer.Option(
             "--format",
             help="What to write. csv: the statistics table; jtl: JMeter's results, of a run; "
@@ -70,7 +70,8 @@ def report(
         with printing():
             sys.stdout.write(render_json(result.report) if printed.as_json else f"{result.html}\n")
         return 0
-    formats: tuple[Format, ...] = formats_of(result) if format == "all" else (format,)
+    wanted = "md" if format == "markdown" else format
+    formats: tuple[Format, ...] = formats_of(result) if wanted == "all" else (wanted,)
     if output == STDOUT:
         _print(result, formats, printed)
     else:

@@ -20,6 +20,11 @@ def test_figures_of_the_measured_window_only() -> None:
     assert observation.valid
 
 
+def test_a_thread_has_no_more_than_one_cpu() -> None:
+    rows = [interval_row(second, busiest_thread_cpu_ns=round(1.04 * S)) for second in range(1, 11)]
+    assert observe(run_record(intervals=rows)).generator.busiest_thread_share == 1.0
+
+
 def test_throughput_counts_answers_without_failure() -> None:
     rows = [operation_row(second, ok=700, miss=200, failed=100) for second in range(1, 11)]
     observation = observe(run_record(operations=rows))

@@ -156,3 +156,9 @@ def test_no_figure_where_the_verdict_is_on_none() -> None:
 def test_a_page_shows_it(steady: RunRecord) -> None:
     page = render_html(told(with_outage(steady, to_ns=5 * SECOND_NS, members=True)))
     assert "Longest without an answer" in page.split("<nav")[0]
+
+
+def test_a_closed_loop_with_an_objective_is_not_told_to_have_one(tmp_path: Path) -> None:
+    record = write_run(tmp_path / "run", simulated_plan(rate_ops_per_s=None, warmup_s=0.0, duration_s=1.0))
+    assert told(record).verdict.next_step.startswith("offer it a rate")
+    assert told(record, None).verdict.next_step == ""

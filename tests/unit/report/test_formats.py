@@ -300,3 +300,10 @@ def test_the_verb_writes_where_it_is_told(brimline_cli: CommandLine) -> None:
     assert told.read_text(encoding="utf-8").startswith("# 单次运行")
     brimline_cli.run(*report, "all", "-o", "-").check_error(2, "standard output")
     brimline_cli.run("report", run, "--apdex", "10ms").check_error(2, "--apdex")
+
+
+def test_markdown_is_written_by_its_whole_name_as_well(brimline_cli: CommandLine, reports: Reports) -> None:
+    directory = str(reports.record.directory)
+    short, whole = (brimline_cli.run("report", directory, "--format", each, "-o", "-") for each in ("md", "markdown"))
+    assert whole.exit_code == 0, whole.stderr
+    assert whole.stdout == short.stdout != ""

@@ -34,6 +34,11 @@ def test_equal_durability_is_stated_with_size_and_cpu() -> None:
     assert durability_remark(SETTINGS, trials) == ""
 
 
+def test_levels_stand_in_the_order_in_which_they_were_given() -> None:
+    _, rows = texts([trial(level, ON_DISK) for level in ("mariadb", "mongodb", "mariadb")])
+    assert [row[0] for row in rows] == ["mongodb", "mariadb"]
+
+
 def test_where_it_differs_every_table_of_figures_says_so() -> None:
     trials = [trial("mongodb", Durability(on_disk=False, words="w=1")), trial("mariadb", ON_DISK)]
     remark = durability_remark(SETTINGS, trials)

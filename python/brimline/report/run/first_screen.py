@@ -29,6 +29,8 @@ _TONES: dict[Verdict, Tone] = {
     Verdict.INVALID: "fail",
 }
 
+_OFFER_A_RATE = "offer it a rate, by which it can be judged (--rate 2000/s), or use brimline capacity"
+
 
 def verdict(
     record: RunRecord,
@@ -53,6 +55,7 @@ def verdict(
         interval="" if nothing or is_load(record) else _interval(observation),
         sentence=_sentence(record, observation, slo, judgement, held),
         badges=_badges(record, observation, judgement),
+        next_step=_OFFER_A_RATE if judgement is None and slo is not None and record.closed_loop and not nothing else "",
     )
     facts = [*remarks, *_headline_facts(record, observation, slo, judged)]
     silence = _silence_facts(observation, slo)

@@ -59,7 +59,7 @@ def _busiest_thread(intervals: Sequence[IntervalRow], span: TimeSpan) -> list[Po
     return [
         (
             (row["start_ns"] + row["end_ns"]) / 2 / NS_PER_S,
-            100.0 * row["busiest_thread_cpu_ns"] / max(row["end_ns"] - row["start_ns"], 1),
+            min(100.0, 100.0 * row["busiest_thread_cpu_ns"] / max(row["end_ns"] - row["start_ns"], 1)),
         )
         for row in intervals
         if row["end_ns"] <= span.end_s * NS_PER_S and row["phase"] != "drain"

@@ -97,7 +97,8 @@ def _factor(settings: VarySettings) -> str:
 
 
 def _by_level(settings: VarySettings, trials: Sequence[VaryTrial]) -> dict[str, list[VaryTrial]]:
-    name, found = _factor(settings), dict[str, list[VaryTrial]]()
-    for trial in trials:
-        found.setdefault(settings.named(trial.probe.levels)[name], []).append(trial)
-    return found
+    """The trials of each level that has any, in the order in which the levels were given."""
+    name = _factor(settings)
+    levels = next(factor.levels for factor in settings.factors if factor.name == name)
+    own = {level: [trial for trial in trials if settings.named(trial.probe.levels)[name] == level] for level in levels}
+    return {level: those for level, those in own.items() if those}
