@@ -38,6 +38,7 @@ from brimline.record.redaction import redact
 
 _COOL_DOWN = "cool_down"
 _TOOK = "took_s"
+_NEEDS = "needs"
 _FAILED = "failed"
 """The keys beside the probe's own in `trial.json`."""
 
@@ -160,11 +161,18 @@ class ExperimentWriter(Closing):
         return kept
 
     def begin_trial(
-        self, probe: Mapping[str, Any], *, stage: str, label: str, cool_down: Mapping[str, Any] | None = None
+        self,
+        probe: Mapping[str, Any],
+        *,
+        stage: str,
+        label: str,
+        cool_down: Mapping[str, Any] | None = None,
+        needs: str = "",
     ) -> Path:
         """Makes the next trial's directory, `trials/<nn>-<stage>-<label>`, and stores the probe in it.
 
-        `cool_down` is the pause before it, if there was one.
+        `cool_down` is the pause before it, if there was one. `needs`: a file that is written beside the record when the
+        run is over, and without which the trial did not end.
         """
         self._trial_count += 1
         directory = self.directory / TRIALS_DIRECTORY / f"{self._trial_count:02}-{slug(stage)}-{slug(label)}"
@@ -172,8 +180,8 @@ class ExperimentWriter(Closing):
             directory.mkdir(mode=DIRECTORY_MODE)
         except OSError as error:
             raise unwritable(directory, error) from error
-        pause = {} if cool_down is None else {_COOL_DOWN: cool_down}
-        replace_json(directory / TRIAL_FILE, redact({**probe, **pause}))
+        beside = ({} if cool_down is None else {_COOL_DOWN: cool_down}) | ({_NEEDS: needs} if needs else {})
+        replace_json(directory / TRIAL_FILE, redact({**probe, **beside}))
         return directory
 
     def end_trial(self, directory: Path, *, took_s: float | None, failed: str = "") -> None:
@@ -228,8 +236,11 @@ def _ended(directory: Path) -> bool:
     """Whether the run of a trial went to its end, or it is known to have failed."""
     if not (directory / TRIAL_FILE).exists():
         return False
-    if _has_failed(directory):
+    trial = read_json(directory / TRIAL_FILE)
+    if _FAILED in trial:
         return True
+    if (needs := trial.get(_NEEDS)) and not (directory / needs).exists():
+        return False
     return (directory / RECORD_FILE).exists() and read_state(directory, RECORD_FILE).get("ended_by") == "completed"
 
 
@@ -255,6 +266,7 @@ def _trial_directories(directory: Path) -> list[Path]:
 def _read_trial(directory: Path) -> TrialEntry:
     probe = dict(read_json(directory / TRIAL_FILE))
     took_s, cool_down, failed = probe.pop(_TOOK, None), probe.pop(_COOL_DOWN, None), probe.pop(_FAILED, "")
+    probe.pop(_NEEDS, None)
     return TrialEntry(directory=directory, probe=probe, cool_down=cool_down, took_s=took_s, failed=failed)
 
 

@@ -182,7 +182,7 @@ def _query(task: GrowthTask, work: GrowthWork) -> tuple[Path, GrowthTrial]:
 
 
 def _begin(task: GrowthTask, work: GrowthWork) -> Path:
-    return work.writer.begin_trial(asdict(task), stage=task.stage, label=task.label)
+    return work.writer.begin_trial(asdict(task), stage=task.stage, label=task.label, needs=FACTS_FILE)
 
 
 def _indexes(task: GrowthTask, work: GrowthWork) -> Sequence[Index]:

@@ -17,7 +17,7 @@ from brimline.experiments.runner import describe_outcome
 from brimline.experiments.stored import read_part
 from brimline.plan import Plan
 from brimline.record import ExperimentRecord, ExperimentWriter, RunRecord, read_record
-from brimline.record.background import read_activity, write_activity
+from brimline.record.background import BACKGROUND_FILE, read_activity, write_activity
 
 # The server's counters hold the background's commands too; what the generator sent is known from its own counts.
 _NOT_ASKED_WITH_BACKGROUND = frozenset({"opcounters"})
@@ -49,7 +49,12 @@ class PairedRuns:
         """Runs an arm. Raises what `execute` raises, and TargetError when the background can't be begun."""
         arm = self.arms[probe.arm]
         title = f"run {len(trials) + 1}, pair {probe.pair}: {arm.title}"
-        directory = self.writer.begin_trial(asdict(probe), stage="arm", label=f"{arm.label}-{probe.pair}")
+        directory = self.writer.begin_trial(
+            asdict(probe),
+            stage="arm",
+            label=f"{arm.label}-{probe.pair}",
+            needs="" if arm.beside is None else BACKGROUND_FILE,
+        )
         with putting_back(arm.plan, arm.context), _beside(arm.beside, directory):
             record = execute(arm.plan, directory=directory, title=title, context=arm.context)
         observation = observe(record)

@@ -27,11 +27,9 @@ def stored_scan_settings(experiment: ExperimentRecord) -> ScanSettings:
 
 
 def stored_queries(experiment: ExperimentRecord) -> list[ScanMade]:
-    """What was measured to its end."""
+    """What was measured, of a scan that is gone on with: without what was cut short."""
     return [
-        ScanMade(probe=read_part(ScanProbe, entry.probe, "trial"), took_s=entry.took_s)
-        for entry in experiment.trials
-        if entry.took_s is not None
+        ScanMade(probe=read_part(ScanProbe, entry.probe, "trial"), took_s=entry.took_s) for entry in experiment.trials
     ]
 
 
