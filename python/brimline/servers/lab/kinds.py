@@ -10,14 +10,19 @@ from brimline.servers.lab.state import Lab, LabServer, Role
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """`answers` tells whether a server of a lab does; `stop_signal` ends it in good order."""
+    """`answers` tells whether a server of a lab does; `stop_signal` ends it in good order, after `before_stop`."""
 
     product: str
     answers: Callable[[Lab, LabServer], bool]
     stop_signal: signal.Signals = signal.SIGTERM
+    before_stop: Callable[[Lab, LabServer], None] = lambda *_: None
 
 
-_MONGODB = Kind(product="mongod", answers=lambda lab, server: mongodb.answers(lab, server.address))
+_MONGODB = Kind(
+    product="mongod",
+    answers=lambda lab, server: mongodb.answers(lab, server.address),
+    before_stop=mongodb.shorten_farewell,
+)
 _OTHERS: dict[Role, Kind] = {
     "mariadb": Kind(product="MariaDB", answers=sql_access.answers),
     # SIGTERM waits until the last client has gone.

@@ -39,8 +39,9 @@ def stop_servers(name: str, members: Sequence[str]) -> list[LabServer]:
         )
     stopped = [server for server in chosen if server.address in running]
     for server in stopped:
-        number = kind_of(server.role).stop_signal
-        if not kill(running[server.address], timeout_s=_SHUTDOWN_S, number=number):
+        kind = kind_of(server.role)
+        kind.before_stop(lab, server)
+        if not kill(running[server.address], timeout_s=_SHUTDOWN_S, number=kind.stop_signal):
             raise TargetError(
                 f"the server at {server.address} doesn't end in time", hint="its log is in brimline lab status --json"
             )
