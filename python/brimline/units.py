@@ -14,6 +14,7 @@ Durations are whole nanoseconds, rates operations per second, shares fractions o
 
 import math
 import re
+from collections.abc import Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 from typing import Any, Literal, Self, TypeAlias
@@ -387,3 +388,9 @@ def _long_duration(duration_ns: float) -> str:
         return f"{sign}{minutes} min {seconds} s" if seconds else f"{sign}{minutes} min"
     hours, minutes = divmod(round(seconds / 60), 60)
     return f"{sign}{hours} h {minutes} min" if minutes else f"{sign}{hours} h"
+
+
+def sum_of_known(values: Sequence[int | None]) -> int | None:
+    """The sum; None where one isn't known."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None

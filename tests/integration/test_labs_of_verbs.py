@@ -23,6 +23,17 @@ scans:
     - {name: one, filter: {_id: user1}}
 """
 
+QUERIES_OF_ALL = """
+name: queries
+data: {records: 500}
+scans:
+  repetitions: 3
+  indexes: [{field0: 1}]
+  scenarios:
+    - {name: all, filter: all}
+    - {name: ranges, range: {field: field0, widths: [10, 30, 100]}}
+"""
+
 
 @pytest.mark.slow("a replica set is brought up")
 @pytest.mark.parametrize(
@@ -50,3 +61,55 @@ def test_on_a_lab(words: tuple[str, ...], count: int, brimline_cli: CommandLine)
         (case,) = ElementTree.parse(brimline_cli.directory / "outcome.xml").getroot()
         assert [child.tag for child in case] == ["system-out"]
     assert left_behind(brimline_cli.directory / "cache") == []
+
+
+SHARDS = ("--topology", "shards-2", "--cache-gb", "0.25")
+
+
+@pytest.mark.slow("two servers are brought up")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("interfere", "ycsb-c", "--with", "scan", "--background-rows", "2k", "--pairs", "2", *RUNS),
+        ("grow", "ycsb-c", "--to", "1k", "--step", "500", *GROWTH),
+        ("scan", "queries.yaml"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_over_client_routed_shards(words: tuple[str, ...], brimline_cli: CommandLine) -> None:
+    required_mongod()
+    (brimline_cli.directory / "queries.yaml").write_text(QUERIES_OF_ALL)
+    outcome = brimline_cli.run(*words, *SHARDS, "-q", "--json")
+    assert outcome.exit_code == 0, outcome.stderr
+    document = outcome.json()
+    if words[0] == "grow":
+        for volume in document["index_sets"][0]["volumes"]:
+            counts = [shard["members"][0]["documents"] for shard in volume["load"]["shards"]]
+            assert counts == [volume["records"] / 2] * 2
+            work = [shard["members"][0]["operations"]["query"] for shard in volume["queries"][0]["shards"]]
+            assert sum(work) == 100
+            assert all(count > 20 for count in work), work
+    if words[0] == "scan":
+        found = {each["scenario"]: each["documents_drained"] for each in document["scenarios"]}
+        assert found["all"] == 500
+        widths = [(each["width"], each["keys_examined"]) for each in document["scenarios"] if each["width"]]
+        assert widths == [(10, 10), (30, 30), (100, 100)]
+    assert left_behind(brimline_cli.directory / "cache") == []
+
+
+@pytest.mark.parametrize(
+    ("scenario", "what"),
+    [("filter: all, limit: 3", "a limit"), ("pipeline: [{$group: {_id: $field0}}]", "the stage $group")],
+)
+def test_a_query_without_a_meaning_over_shards_is_refused_before_they_are_started(
+    brimline_cli: CommandLine, scenario: str, what: str
+) -> None:
+    (brimline_cli.directory / "queries.yaml").write_text(QUERIES.replace("filter: {_id: user1}", scenario))
+    outcome = brimline_cli.run("scan", "queries.yaml", *SHARDS)
+    outcome.check_error(2, f"one: {what} has no meaning over client-routed shards", "leave the scenario out")
+
+
+def test_a_backup_of_several_servers_is_refused(brimline_cli: CommandLine) -> None:
+    required_mongod()
+    outcome = brimline_cli.run("interfere", "ycsb-c", "--with", "backup", *SHARDS, *RUNS)
+    outcome.check_error(2, "a backup of one server, and client-routed shards are several", "take --with import")

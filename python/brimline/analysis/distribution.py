@@ -1,12 +1,12 @@
 """Owns how data and work are distributed over shards and members, and whether the parts make up the whole."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
 from brimline.analysis.finding import Finding, Standing
-from brimline.units import format_count
+from brimline.units import format_count, sum_of_known
 from brimline.wording import Verbatim, joined, message
 
 PRIMARY_ROLES = ("primary", "standalone")
@@ -76,6 +76,31 @@ def distribution(server_facts: Mapping[str, Any]) -> tuple[Shard, ...]:
     )
 
 
+def work_together(runs: Sequence[Sequence[Shard]]) -> tuple[Shard, ...]:
+    """Several runs on the same servers as one: work added up, data as of the last. None of other servers' runs."""
+    if not runs or any(_servers(each) != _servers(runs[-1]) for each in runs):
+        return ()
+    by_place = zip(*([part for shard in shards for part in shard.members] for shards in runs), strict=True)
+    parts = [_work_of(each) for each in by_place]
+    return tuple(
+        Shard(name=name, members=tuple(members)) for name, members in groupby(parts, key=lambda each: each.shard)
+    )
+
+
+def _servers(shards: Sequence[Shard]) -> list[str]:
+    return [part.address for shard in shards for part in shard.members]
+
+
+def _work_of(parts: Sequence[ServerPart]) -> ServerPart:
+    told = [part.operations for part in parts if part.operations is not None]
+    operations = {kind: sum(each.get(kind, 0) for each in told) for kind in told[0]} if told else None
+    return replace(
+        parts[-1],
+        operations=operations if len(told) == len(parts) else None,
+        cpu_ns=sum_of_known([part.cpu_ns for part in parts]),
+    )
+
+
 def distribution_finding(shards: Sequence[Shard], *, documents: int | None) -> list[Finding]:
     """Whether the shards' documents are those of the whole; nothing where there are no shards, or no whole is known."""
     if len(shards) < 2 or documents is None:
@@ -96,12 +121,6 @@ def distribution_finding(shards: Sequence[Shard], *, documents: int | None) -> l
 def shard_name(shard: Shard) -> str:
     """As reports name it."""
     return message("shard {name}", name=Verbatim(shard.name.removeprefix("shard "))) if shard.name else ""
-
-
-def sum_of_known(values: Sequence[int | None]) -> int | None:
-    """The sum; None where one isn't known."""
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
 
 
 def _part(after: Mapping[str, Any], before: Mapping[str, Any] | None) -> ServerPart:

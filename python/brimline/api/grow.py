@@ -8,7 +8,7 @@ from typing import Unpack
 
 from brimline.api.kinds import Kind, conduct
 from brimline.api.options import Options
-from brimline.api.own_lab import refuse_client_routed, wants_lab
+from brimline.api.own_lab import wants_lab
 from brimline.api.protocols import require_mongodb
 from brimline.api.recording import recording
 from brimline.api.results import Result
@@ -90,7 +90,6 @@ def _check(loaded: LoadedSpec, settings: GrowthSettings, options: Options) -> No
     if options.null:
         raise UsageError("a null target holds no data that could grow", hint="leave --null out")
     _require_indexable(settings, loaded.spec)
-    refuse_client_routed(options, verb="grow")
     require_mongodb("grow", given_uri(loaded.spec, options), options)
     if settings.protocol is not Protocol.HOT and wants_lab(options):
         raise UsageError(

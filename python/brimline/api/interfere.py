@@ -11,7 +11,6 @@ from brimline.analysis.comparison import Comparison, compare_runs
 from brimline.analysis.observation import Observation, observe
 from brimline.api.kinds import Kind, conduct
 from brimline.api.options import Options
-from brimline.api.own_lab import refuse_client_routed
 from brimline.api.pairs import run_pairs, target_lost
 from brimline.api.protocols import require_mongodb
 from brimline.api.recording import recording
@@ -81,7 +80,6 @@ def interfere_loaded(
 
 
 def _check(loaded: LoadedSpec, _settings: InterferenceSettings, options: Options) -> None:
-    refuse_client_routed(options, verb="interfere")
     require_mongodb("interfere", given_uri(loaded.spec, options), options)
 
 

@@ -40,7 +40,7 @@ def refuse_client_routed(options: Options, *, verb: str) -> None:
     if options.topology is not None and is_client_routed(options.topology):
         raise UsageError(
             f"{verb} speaks to one server, and {options.topology} are several",
-            hint="run, sweep, capacity and ab use them all",
+            hint="every other verb that measures uses them all",
         )
 
 

@@ -10,25 +10,30 @@ from brimline.analysis.scan_figures import ScanTrial, agreement, client_share
 from brimline.analysis.scan_rule import RangeFit, range_fits
 from brimline.api.kinds import Kind, conduct
 from brimline.api.options import Options
-from brimline.api.own_lab import refuse_client_routed
 from brimline.api.protocols import require_mongodb
 from brimline.api.recording import recording
 from brimline.api.results import Result
 from brimline.api.resume import require_same
 from brimline.api.workload import WorkloadWords, load_workload
 from brimline.api.workplace import Workplace, given_uri
-from brimline.dataset.access import WORK_WITHIN_S
 from brimline.errors import BrimlineError, GateFailed, InvalidRun, UsageError
+from brimline.execution.database import database_named
 from brimline.experiments.conductor import conduct_trials
 from brimline.experiments.scan.order import SCAN_KIND, Scan, ScanSettings, probes, scan_time
 from brimline.experiments.scan.runner import Queries, ScanPlace
-from brimline.experiments.scan.setting import check_scenarios, collection_size, indexes_in_place, range_bounds
+from brimline.experiments.scan.setting import (
+    check_scenarios,
+    collection_size,
+    indexes_in_place,
+    range_bounds,
+    require_mergeable,
+)
 from brimline.experiments.scan.stored import stored_queries, stored_scan_settings, stored_scan_trials, stored_scans
 from brimline.plan import resolve
 from brimline.record import ExperimentRecord, read_experiment
 from brimline.record.layout import KILLED
 from brimline.report.scan.view import scan_report
-from brimline.servers import control_client
+from brimline.servers.lab.names import is_client_routed
 from brimline.spec import LoadedSpec, Spec
 from brimline.spec.scans import ScansSpec
 
@@ -87,8 +92,9 @@ def scan_loaded(
 
 
 def _check(loaded: LoadedSpec, _settings: ScanSettings, options: Options) -> None:
-    _scans_of(loaded.spec)
-    refuse_client_routed(options, verb="scan")
+    scans = _scans_of(loaded.spec)
+    if options.topology is not None and is_client_routed(options.topology):
+        require_mergeable(scans)  # before anything is started
     require_mongodb("scan", given_uri(loaded.spec, options), options)
 
 
@@ -125,6 +131,8 @@ def scan_in(place: Workplace, settings: ScanSettings, *, directory: Path | None 
             "a scan asks the primary alone, and the connection string sets a read preference or a read concern",
             hint="leave readPreference and readConcernLevel out; give a secondary's address alone to measure it",
         )
+    if deployment.shards:
+        require_mergeable(scans)
     plan = resolve(place.spec, target=place.target)
     left: Sequence[str] = ()
     if directory is not None and resume:
@@ -135,10 +143,8 @@ def scan_in(place: Workplace, settings: ScanSettings, *, directory: Path | None 
     place.stop.raise_if_requested()
     data = place.spec.data
     restarts = settings.restarts and deployment.own is not None
-    with control_client(
-        deployment.address, access=deployment.access, purpose="scan", command_timeout_s=WORK_WITHIN_S
-    ) as client:
-        database, collection = client[data.database], data.collection
+    with database_named(data.database, deployment, purpose="scan") as database:
+        collection = data.collection
         size = collection_size(database, collection)
         check_scenarios(database, collection, scans, entry_count=size.count)
         with indexes_in_place(database, collection, scans, place.context, left=left) as built:

@@ -10,7 +10,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -18,15 +18,15 @@ from typing import Any
 from pymongo.errors import PyMongoError
 
 from brimline import dataset
-from brimline.dataset.access import target_errors
+from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, target_errors
 from brimline.dataset.manifest import MANIFEST_COLLECTION
 from brimline.errors import BrimlineError, TargetError, UsageError
+from brimline.execution.database import database_named
 from brimline.execution.execute import RunContext, start_engine, unsampled_state
 from brimline.execution.unrecorded import execute_unrecorded
 from brimline.plan import Plan
 from brimline.record.background import Activity
-from brimline.servers import Deployment, control_client
-from brimline.servers.deployment import Client
+from brimline.servers import Deployment
 from brimline.servers.owner import Owner
 from brimline.servers.password import environment_without_secrets
 from brimline.threads import Worker
@@ -34,8 +34,7 @@ from brimline.threads import Worker
 BACKGROUND_COLLECTION = "brimline_background"
 _LOOK_S = 0.1
 _BEGIN_WITHIN_S = 60.0
-_COMMAND_TIMEOUT_S = 3600.0
-_END_WITHIN_S = _COMMAND_TIMEOUT_S + 60.0
+_END_WITHIN_S = WORK_WITHIN_S + 60.0
 """Longer than any command of its own may take."""
 _INDEX_NAME = "brimline_background"
 _DUMP_TOOL = "mongodump"
@@ -116,8 +115,7 @@ class Background(ABC):
     def remove(self) -> None:
         """Removes its collection and the word of it. Raises TargetError."""
         name = self.plan.namespace.collection
-        with self._client() as client, target_errors("removing the background's collection"):
-            database = client[self.plan.namespace.database]
+        with self._database() as database, target_errors("removing the background's collection"):
             database.drop_collection(name)
             database[MANIFEST_COLLECTION].delete_one({"_id": name})
 
@@ -151,17 +149,13 @@ class Background(ABC):
         self._progress.append((time.time_ns(), self._units))
 
     def _make_collection(self) -> None:
-        with self._client() as client:
+        with self._database() as database:
             manifest = replace(dataset.manifest_for(self.plan), owner=Owner.current().to_document())
-            dataset.prepare(client[self.plan.namespace.database], manifest)
+            dataset.prepare(database, manifest)
 
-    def _client(self) -> Client:
-        return control_client(
-            self._deployment.address,
-            access=self._deployment.access,
-            purpose="background",
-            command_timeout_s=_COMMAND_TIMEOUT_S,
-        )
+    def _database(self) -> AbstractContextManager[DataDatabase]:
+        """That of its documents, at all servers that have a part of them."""
+        return database_named(self.plan.namespace.database, self._deployment, purpose="background")
 
 
 class Import(Background):
@@ -207,8 +201,8 @@ class Scan(Background):
 
     def _work(self) -> None:
         pipeline: list[dict[str, Any]] = [{"$match": {"brimline_nowhere": 1}}, {"$count": "count"}]
-        with self._client() as client:
-            collection = client[self.plan.namespace.database][self.plan.namespace.collection]
+        with self._database() as database:
+            collection = database[self.plan.namespace.collection]
             while not self._stop.is_set():
                 with self._span():
                     next(iter(collection.aggregate(pipeline, hint={"$natural": 1})), None)
@@ -222,8 +216,8 @@ class IndexBuild(Background):
 
     def _work(self) -> None:
         first_field = self.plan.data.template[0]["name"] if self.plan.data.template else "field0"
-        with self._client() as client:
-            collection = client[self.plan.namespace.database][self.plan.namespace.collection]
+        with self._database() as database:
+            collection = database[self.plan.namespace.collection]
             while not self._stop.is_set():
                 with self._span():
                     collection.create_index([(first_field, 1)], name=_INDEX_NAME)
@@ -238,6 +232,11 @@ class Backup(Background):
 
     def __init__(self, plan: Plan, deployment: Deployment) -> None:
         super().__init__(plan, deployment)
+        if deployment.shards:
+            raise UsageError(
+                f"{_DUMP_TOOL} makes a backup of one server, and client-routed shards are several",
+                hint="take --with import, scan or index, or another topology",
+            )
         tool = shutil.which(_DUMP_TOOL)
         if tool is None:
             raise UsageError(

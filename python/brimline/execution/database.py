@@ -23,7 +23,11 @@ def database_of(
 
 @contextmanager
 def database_named(
-    name: str, deployment: Deployment | None, *, connect_timeout_s: float = CONNECT_TIMEOUT_S
+    name: str,
+    deployment: Deployment | None,
+    *,
+    purpose: str = "data",
+    connect_timeout_s: float = CONNECT_TIMEOUT_S,
 ) -> Iterator[DataDatabase]:
     """A database, with time for commands that count. Raises UsageError without a server.
 
@@ -38,7 +42,7 @@ def database_named(
                 control_client(
                     address,
                     access=deployment.access,
-                    purpose="data",
+                    purpose=purpose,
                     connect_timeout_s=connect_timeout_s,
                     command_timeout_s=WORK_WITHIN_S,
                 )

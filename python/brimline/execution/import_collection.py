@@ -12,10 +12,10 @@ from brimline.dataset.rights import require_rights
 from brimline.dataset.shape import Shape, make, read_shape
 from brimline.dataset.sharding import is_behind_router, shard, shard_key_wanted
 from brimline.dataset.trial import WayIn, require_some_taken
+from brimline.execution.database import database_named
 from brimline.execution.import_progress import ImportSink
 from brimline.execution.stop import StopToken
-from brimline.servers import Deployment, control_client
-from brimline.servers.deployment import Client
+from brimline.servers import Deployment
 from brimline.spec.import_settings import ImportSettings
 
 _NAMESPACE_EXISTS = 48
@@ -59,8 +59,7 @@ def look_at_collection(namespace: Namespace, settings: ImportSettings, *, drop: 
 
     Raises TargetError where the user may not do what is needed, UsageError where the collection is a view.
     """
-    with control_of(context.deployment) as client:
-        database = client[namespace.database]
+    with database_named(namespace.database, context.deployment, purpose="import") as database:
         with target_errors("looking at the collection"):
             there = read_shape(database, namespace.collection)
         shape = there or Shape()
@@ -91,8 +90,10 @@ def prepare_collection(
     refuses or loses them; TargetError, before anything is changed where the write concern can't be honoured.
     """
     name = namespace.collection
-    with control_of(context.deployment) as client, target_errors("preparing the collection"):
-        database = client[namespace.database]
+    with (
+        database_named(namespace.database, context.deployment, purpose="import") as database,
+        target_errors("preparing the collection"),
+    ):
         if drop:
             key = shard_key_wanted(database, name) if is_behind_router(database) else None
             shape = read_shape(database, name) or Shape()
@@ -138,10 +139,3 @@ def _way_in(settings: ImportSettings) -> WayIn:
 def counting() -> AbstractContextManager[None]:
     """Around a count, which takes time in proportion to the documents. Raises TargetError."""
     return target_errors("counting the documents", within_s=WORK_WITHIN_S)
-
-
-def control_of(deployment: Deployment) -> Client:
-    """A client with time for commands that count."""
-    return control_client(
-        deployment.address, access=deployment.access, purpose="import", command_timeout_s=WORK_WITHIN_S
-    )

@@ -7,14 +7,15 @@ checkpoint, in the same process when the server is waited for, in another one wi
 import json
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 
 from brimline import _native
 from brimline.dataset.access import target_errors
 from brimline.errors import BrimlineError, RecordError, TargetError, UsageError
-from brimline.execution.import_collection import ImportContext, Namespace, control_of, counting, prepare_collection
+from brimline.execution.database import database_named
+from brimline.execution.import_collection import ImportContext, Namespace, counting, prepare_collection
 from brimline.execution.import_inputs import changed_inputs, require_unchanged
 from brimline.execution.import_progress import ImportSink, ImportTick
 from brimline.monitor import ServerSampler, data_sizes, read_part_counts
@@ -104,10 +105,11 @@ class _Attempts:
         context, writer = self._context, self._writer
         writer.begin_attempt()
         client_before_ns = time.process_time_ns()
-        with _ServerCpu(self._deployment) as server_cpu, ServerSampler(self._deployment) as sampler:
+        with _ServerCpu(self._deployment) as server_cpu, self._sampler() as sampler:
             started_unix_ns, origin_ns = time.time_ns(), time.monotonic_ns()
             handle = _start(self._plan(), self._deployment.access, held=not writer.state.is_prepared)
-            sampler.set_origin(origin_ns)
+            if sampler is not None:
+                sampler.set_origin(origin_ns)
             writer.event("attempt", number=writer.state.attempts + 1)
             state = replace(writer.state, attempts=writer.state.attempts + 1, ended_by=None)
             writer.save(replace(state, started_unix_ns=state.started_unix_ns or started_unix_ns))
@@ -139,8 +141,7 @@ class _Attempts:
                     kept=summary["checkpoint"],
                 )
             self._record(handle, sampler, started_unix_ns)
-        for row in sampler.take_rows():
-            writer.append_server(row.columns())
+        self._append_rows(sampler)
         self._add_up(summary, time.process_time_ns() - client_before_ns, server_cpu.used_ns)
         return summary
 
@@ -167,9 +168,16 @@ class _Attempts:
         self._writer.save(replace(state, is_prepared=True, count_before=0 if state.drop else state.count_before))
         handle.release()
 
-    def _record(self, handle: _native.Import, sampler: ServerSampler, started_unix_ns: int) -> None:
+    def _sampler(self) -> AbstractContextManager[ServerSampler | None]:
+        """One of several shards would not speak for the others."""
+        return nullcontext() if self._deployment.shards else ServerSampler(self._deployment)
+
+    def _record(self, handle: _native.Import, sampler: ServerSampler | None, started_unix_ns: int) -> None:
         self._writer.append(handle.take_intervals(), started_unix_ns=started_unix_ns)
-        for row in sampler.take_rows():
+        self._append_rows(sampler)
+
+    def _append_rows(self, sampler: ServerSampler | None) -> None:
+        for row in sampler.take_rows() if sampler is not None else ():
             self._writer.append_server(row.columns())
 
     def _plan(self) -> dict[str, Any]:
@@ -195,6 +203,7 @@ class _Attempts:
             "resume": read_checkpoint(directory),
             "interval_ns": _INTERVAL_NS,
             "reply_timeout_ns": _REPLY_TIMEOUT_NS,
+            **({"shards": self._deployment.shards} if self._deployment.shards else {}),
         }
 
     def _add_up(self, summary: Mapping[str, Any], client_cpu_ns: int, server_cpu_ns: int | None) -> None:
@@ -241,9 +250,11 @@ class _Attempts:
         if not self._context.stop.urgent and (not was_lost or self._answers()):
             try:
                 self._context.progress.step("counting the documents")
-                with control_of(self._deployment) as client, counting():
-                    collection = client[self._namespace.database][self._namespace.collection]
-                    count_after = collection.count_documents({})
+                with (
+                    database_named(self._namespace.database, self._deployment, purpose="import") as database,
+                    counting(),
+                ):
+                    count_after = database[self._namespace.collection].count_documents({})
                 self._note_sizes("after")
             except TargetError as error:
                 ended_by, ending = "server_lost", {"kind": "server_lost", "reason": error.message}
@@ -297,7 +308,7 @@ class _ServerCpu:
     """CPU time of a server on this machine during a `with` block; None where it can't be seen or was started again."""
 
     def __init__(self, deployment: Deployment) -> None:
-        self._pid = deployment.pid
+        self._pid = None if deployment.shards else deployment.pid
         self._before_ns: int | None = None
         self.used_ns: int | None = None
 

@@ -1,6 +1,6 @@
 """Owns what a server counts of queries it has answered: keys and documents examined, and what its cache had to read."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
@@ -9,6 +9,7 @@ from pymongo.errors import OperationFailure, PyMongoError
 
 from brimline.errors import TargetError
 from brimline.servers.deployment import Client
+from brimline.units import sum_of_known
 
 _PATHS: Mapping[str, tuple[str, ...]] = {
     "keys_examined": ("metrics", "queryExecutor", "scanned"),
@@ -44,6 +45,11 @@ def read_scan_counters(client: Client) -> ScanCounters:
     except PyMongoError as error:
         raise TargetError("the server went away between two queries") from error
     return counters_of(status)
+
+
+def added_up(counters: Sequence[ScanCounters]) -> ScanCounters:
+    """Those of several servers; None where one has no such counter."""
+    return ScanCounters(**{name: sum_of_known([getattr(each, name) for each in counters]) for name in _PATHS})
 
 
 def counters_of(status: Mapping[str, Any]) -> ScanCounters:

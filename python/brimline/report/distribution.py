@@ -9,6 +9,7 @@ from brimline.report.view import Cell, Column, Section, Table
 from brimline.units import UNKNOWN_TEXT, format_bytes, format_count, format_duration, format_percentage
 from brimline.wording import Verbatim
 
+TITLE = "Distribution over the servers"
 _CAPTION = (
     "Data as of the end, work from the beginning to the end. Operations are those that clients sent to each server: "
     "what a member replicates is in its CPU time alone."
@@ -18,21 +19,18 @@ _CAPTION = (
 def distribution_section(server_facts: Mapping[str, Any]) -> Section:
     """One table, a row a server; empty where a single server has all the data."""
     shards = distribution(server_facts)
-    tables = [_table(shards)] if shards else []
-    return Section(id="distribution", title="Distribution over the servers", short="Servers", blocks=tables)
+    tables = [distribution_table([("", shards)])] if shards else []
+    return Section(id="distribution", title=TITLE, short="Servers", blocks=tables)
 
 
-def distribution_document(server_facts: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """Each server for machines; null where a single one has all the data."""
-    shards = distribution(server_facts)
-    return [asdict(part) for shard in shards for part in shard.members] or None
-
-
-def _table(shards: Sequence[Shard]) -> Table:
-    is_sharded = len(shards) > 1
+def distribution_table(steps: Sequence[tuple[str, Sequence[Shard]]]) -> Table:
+    """A row for each server in each step, which is named where there are several."""
+    wholes = [_Whole(name, shards) for name, shards in steps]
+    has_steps, is_sharded = len(steps) > 1, any(whole.is_sharded for whole in wholes)
     columns = [
-        *([Column(label="Shard", numeric=False, leading=True)] if is_sharded else []),
-        Column(label="Server", numeric=False, leading=not is_sharded),
+        *([Column(label="Step", numeric=False, leading=True)] if has_steps else []),
+        *([Column(label="Shard", numeric=False, leading=not has_steps)] if is_sharded else []),
+        Column(label="Server", numeric=False, leading=not has_steps and not is_sharded),
         Column(label="Role", numeric=False),
         Column(label="Documents"),
         *([Column(label="Share of documents")] if is_sharded else []),
@@ -44,28 +42,41 @@ def _table(shards: Sequence[Shard]) -> Table:
         Column(label="CPU"),
         Column(label="CPU per operation"),
     ]
-    whole = _Whole(shards)
-    rows = [_row(shard, part, whole) for shard in shards for part in shard.members]
+    rows = [
+        [*([Cell(text=whole.name)] if has_steps else []), *_row(shard, part, whole, is_sharded=is_sharded)]
+        for whole in wholes
+        for shard in whole.shards
+        for part in shard.members
+    ]
     return Table(columns=columns, rows=rows, caption=_CAPTION)
 
 
+def distribution_document(server_facts: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Each server for machines; null where a single one has all the data."""
+    shards = distribution(server_facts)
+    return [asdict(part) for shard in shards for part in shard.members] or None
+
+
 class _Whole:
-    def __init__(self, shards: Sequence[Shard]) -> None:
+    """One step with all its servers."""
+
+    def __init__(self, name: str, shards: Sequence[Shard]) -> None:
+        self.name, self.shards = name, shards
         self.is_sharded = len(shards) > 1
         self.documents = sum(shard.documents or 0 for shard in shards)
         self.operations = sum(part.operation_count or 0 for shard in shards for part in shard.members)
 
 
-def _row(shard: Shard, part: ServerPart, whole: _Whole) -> list[Cell]:
+def _row(shard: Shard, part: ServerPart, whole: _Whole, *, is_sharded: bool) -> list[Cell]:
     count, cpu_ns = part.operation_count, part.cpu_ns
     documents = format_count(part.documents) if part.documents is not None else UNKNOWN_TEXT
     share = part.documents / whole.documents if part.documents is not None and whole.documents else None
     return [
-        *([Cell(text=shard_name(shard))] if whole.is_sharded else []),
+        *([Cell(text=shard_name(shard))] if is_sharded else []),
         Cell(text=Verbatim(part.address)),
         Cell(text=part.role or "not answering", tone="" if part.role else "warn"),
         Cell(text=documents),
-        *([_share(share)] if whole.is_sharded else []),
+        *([_share(share)] if is_sharded else []),
         *(_bytes(size) for size in (part.data_bytes, part.storage_bytes, part.index_bytes)),
         Cell(text=UNKNOWN_TEXT if count is None else format_count(count)),
         _share(count / whole.operations if count is not None and whole.operations else None),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -12,6 +12,8 @@ from brimline.errors import TargetError
 from brimline.execution import data
 
 _PLAN: Any = SimpleNamespace(namespace=SimpleNamespace(database="shop", collection="orders"))
+
+_MANIFEST: Any = SimpleNamespace(records=range(10))
 
 
 def _set(monkeypatch: pytest.MonkeyPatch, *, dying: tuple[str, ...] = ()) -> list[str]:
@@ -26,9 +28,12 @@ def _set(monkeypatch: pytest.MonkeyPatch, *, dying: tuple[str, ...] = ()) -> lis
     def database_of(*_: object) -> Iterator[str]:
         yield primary[0]
 
-    def execute(*_: object, change: Callable[[], None], **__: object) -> object:
+    def execute(
+        *_: object, change: Callable[[], None], finish: Callable[[], None] = lambda: None, **__: object
+    ) -> object:
         change()
         primary[0] = "second"
+        finish()
         return record
 
     def complete(database: str, _: object, **__: object) -> object:
@@ -43,7 +48,7 @@ def _set(monkeypatch: pytest.MonkeyPatch, *, dying: tuple[str, ...] = ()) -> lis
     monkeypatch.setattr(data, "allow_descriptors", lambda _: None)
     monkeypatch.setattr(data.dataset, "complete", complete)
     monkeypatch.setattr(data.dataset, "prepare_addition", lambda *_: True)
-    monkeypatch.setattr(data.dataset, "manifest_for", lambda _: SimpleNamespace(records=range(10)))
+    monkeypatch.setattr(data.dataset, "manifest_for", lambda _: _MANIFEST)
     return counted
 
 
@@ -53,7 +58,7 @@ def _context() -> Any:
 
 def test_a_load_is_counted_at_the_primary_of_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     counted = _set(monkeypatch)
-    report = data._insert(_PLAN, cast(Any, None), lambda _: Path(), _context())
+    report = data._insert(_PLAN, _MANIFEST, lambda _: Path(), _context())
     assert counted == ["second"]
     assert report.document_count == 10
 
@@ -66,7 +71,7 @@ def test_what_is_added_is_counted_at_the_primary_of_its_end(monkeypatch: pytest.
 
 def test_a_primary_that_goes_while_it_counts_is_replaced_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     counted = _set(monkeypatch, dying=("second",))
-    report = data._insert(_PLAN, cast(Any, None), lambda _: Path(), _context())
+    report = data._insert(_PLAN, _MANIFEST, lambda _: Path(), _context())
     assert counted == ["second", "third"]
     assert report.document_count == 10
 
@@ -74,5 +79,5 @@ def test_a_primary_that_goes_while_it_counts_is_replaced_by_the_next(monkeypatch
 def test_a_set_that_answers_no_more_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     counted = _set(monkeypatch, dying=("second", "third"))
     with pytest.raises(TargetError):
-        data._insert(_PLAN, cast(Any, None), lambda _: Path(), _context())
+        data._insert(_PLAN, _MANIFEST, lambda _: Path(), _context())
     assert counted == ["second", "third"]

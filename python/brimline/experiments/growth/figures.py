@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from brimline.analysis.distribution import Shard, distribution
 from brimline.analysis.observation import Observation
 from brimline.analysis.server_window import is_of_another_server
 from brimline.execution import documents_inserted
@@ -39,6 +40,7 @@ class LoadFigures:
     """One step. Sizes are of the collection after it and a checkpoint, `files_bytes` of all files of the server.
 
     `control_ns` is the time of a read of one record over and over, before and after it: the machine's speed just then.
+    `shards`: what each server had and did, where several have the records.
     """
 
     documents: int
@@ -50,6 +52,7 @@ class LoadFigures:
     disk_share: float | None = None  # of the file system, in use
     control_ns: float | None = None
     signals: Signals = Signals()
+    shards: tuple[Shard, ...] = ()
 
     @property
     def documents_per_s(self) -> float:
@@ -80,6 +83,7 @@ class QueryFigures:
     settled: bool | None = None
     problem: str = ""
     signals: Signals = Signals()
+    shards: tuple[Shard, ...] = ()
 
     @property
     def time_ns(self) -> float:
@@ -104,6 +108,7 @@ def load_figures(record: RunRecord, observation: Observation, facts: Mapping[str
         disk_share=facts.get("disk_share", used / total if used is not None and total else None),
         control_ns=facts.get("control_ns"),
         signals=_signals(observation, facts, count=documents),
+        shards=distribution(record.server_facts),
     )
 
 
@@ -126,6 +131,7 @@ def query_figures(record: RunRecord, observation: Observation, facts: Mapping[st
         settled=facts.get("settled"),
         problem=_problem(observation),
         signals=_signals(observation, facts, count=service.count),
+        shards=distribution(record.server_facts),
     )
 
 

@@ -2,7 +2,8 @@
 
 import hashlib
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -43,7 +44,7 @@ from brimline.spec import Spec
 from brimline.spec.keys import UniformKeys
 from brimline.spec.load_models import ClosedLoad
 from brimline.spec.operations import OperationsSpec
-from brimline.units import NS_PER_S, count_text, format_duration, format_percentage
+from brimline.units import NS_PER_S, count_text, format_duration, format_percentage, sum_of_known
 
 FACTS_FILE = "growth.json"
 """What was seen of the server around a trial, beside its record."""
@@ -229,12 +230,11 @@ def _control_ns(task: GrowthTask, work: GrowthWork) -> float | None:
     """
     part = replace(task, records=1, queries=max(task.queries // CONTROL_PARTS, 1))
     plan = query_plan(part, work.spec, work.target)
-    deployment = _own(work)
-    with control_client(deployment.address, access=deployment.access, purpose="growth") as client:
-        looks = [_status(client)]
+    with _clients(work) as clients:
+        looks = [_status(clients)]
         for _ in range(CONTROL_PARTS):
             execute_unrecorded(plan, context=work.context)
-            looks.append(_status(client))
+            looks.append(_status(clients))
     return quiet_time_ns(looks)
 
 
@@ -266,13 +266,29 @@ def _own(work: GrowthWork) -> Deployment:
 
 
 def _look(work: GrowthWork) -> dict[str, int | None]:
-    """The server's counters now. Raises TargetError."""
+    """The servers' counters now. Raises TargetError."""
+    with _clients(work) as clients:
+        return _status(clients)
+
+
+@contextmanager
+def _clients(work: GrowthWork) -> Iterator[Sequence[Client]]:
+    """One of each server that has a part of the records."""
     deployment = _own(work)
-    with control_client(deployment.address, access=deployment.access, purpose="growth") as client:
-        return _status(client)
+    with ExitStack() as open_clients:
+        yield [
+            open_clients.enter_context(control_client(address, access=deployment.access, purpose="growth"))
+            for address in (deployment.address, *deployment.shards)
+        ]
 
 
-def _status(client: Client) -> dict[str, int | None]:
+def _status(clients: Sequence[Client]) -> dict[str, int | None]:
+    """What all of them say, added up."""
+    looks = [_status_of(client) for client in clients]
+    return {name: sum_of_known([look.get(name) for look in looks]) for name in looks[0]}
+
+
+def _status_of(client: Client) -> dict[str, int | None]:
     try:
         status = client.admin.command(dict(COMMAND))
     except PyMongoError as error:

@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import bson
@@ -11,6 +13,7 @@ from bson.errors import BSONError
 
 from brimline import _native
 from brimline.analysis.scan_figures import Execution, Touch
+from brimline.dataset.routed import at_once
 from brimline.errors import BrimlineError, TargetError
 from brimline.execution import RunContext
 from brimline.experiments.conductor import Made
@@ -23,7 +26,7 @@ from brimline.experiments.scan.order import (
     next_step,
     scan_command,
 )
-from brimline.monitor.scan_counters import read_scan_counters
+from brimline.monitor.scan_counters import added_up, read_scan_counters
 from brimline.record import ExperimentWriter
 from brimline.record.scan import write_explanation, write_scan_trial
 from brimline.servers import Deployment, control_client, page_cache
@@ -158,14 +161,19 @@ class _Scenario:
             self._first_touch = RESTARTED
 
     def _execute(self, touch: Touch) -> None:
-        place = self._place
-        with control_client(place.deployment.address, access=place.deployment.access, purpose="scan") as client:
-            before = read_scan_counters(client)
-            drained = self._answered(self._command)
-            if drained is None:
+        deployment = self._place.deployment
+        with ExitStack() as open_clients:
+            clients = [
+                open_clients.enter_context(control_client(address, access=deployment.access, purpose="scan"))
+                for address in self._addresses
+            ]
+            before = added_up([read_scan_counters(client) for client in clients])
+            answered = self._answered(self._command)
+            if answered is None:
                 return
-            added = read_scan_counters(client).since(before)
-        self._executions.append(Execution(touch=touch, **drained.drained(), **asdict(added)))
+            added = added_up([read_scan_counters(client) for client in clients]).since(before)
+        drained = _together([each.drained() for each in answered])
+        self._executions.append(Execution(touch=touch, **drained, **asdict(added)))
         self.write("running")
 
     def _explain(self) -> None:
@@ -173,22 +181,33 @@ class _Scenario:
         if answered is None:
             return
         try:
-            explanation = plain(bson.decode(answered.answer()), length_max=_EXPLANATION_LENGTH_MAX)
+            plans = [plain(bson.decode(each.answer()), length_max=_EXPLANATION_LENGTH_MAX) for each in answered]
         except (BSONError, Unkeepable) as error:
             raise TargetError(
                 f"the server's plan of the query can't be read: {error}", hint="check that it is a MongoDB server"
             ) from error
-        write_explanation(self._directory, explanation)
+        # Of several servers as a router puts theirs together.
+        of_shards = {"shards": dict(zip(self._addresses, plans, strict=True))}
+        write_explanation(self._directory, plans[0] if len(plans) == 1 else of_shards)
         self._explained = True
 
-    def _answered(self, command: Mapping[str, Any]) -> _native.Query | None:
-        """A command followed to its end; None when the user ended it, and the server hears of that."""
+    @property
+    def _addresses(self) -> tuple[str, ...]:
+        """Every server that has a part of the collection."""
+        deployment = self._place.deployment
+        return (deployment.address, *deployment.shards)
+
+    def _answered(self, command: Mapping[str, Any]) -> list[_native.Query] | None:
+        """A command followed to its end at all servers at once; None when the user ended it, and they hear of that."""
+        body = bson.encode({**command, "$db": self._place.database})
+        found = at_once(self._addresses, partial(self._answer_of, body))
+        answered = [each for each in found if each is not None]
+        return answered if len(answered) == len(found) else None
+
+    def _answer_of(self, body: bytes, address: str) -> _native.Query | None:
         place = self._place
-        body = bson.encode({**command, "$db": place.database})
         try:
-            query = _native.Query(
-                place.deployment.address, body, place.database, place.collection, place.deployment.access.native
-            )
+            query = _native.Query(address, body, place.database, place.collection, place.deployment.access.native)
             until_s = time.monotonic() + place.scans.query_timeout_ns / 1e9 + _GRACE_S
             while not query.advance(_TURN_S):
                 if place.context.stop.requested:
@@ -224,3 +243,15 @@ class _Scenario:
             f"{format_count(last.documents)} documents, first {format_duration(first.elapsed_ns)}, "
             f"last {format_duration(last.elapsed_ns)}"
         )
+
+
+def _together(parts: "Sequence[_native.Drained]") -> "_native.Drained":
+    """What came of one query at several servers: the slowest of them says how long it took."""
+    return {
+        "batches": sum(each["batches"] for each in parts),
+        "documents": sum(each["documents"] for each in parts),
+        "bytes": sum(each["bytes"] for each in parts),
+        "first_reply_ns": min(each["first_reply_ns"] for each in parts),
+        "elapsed_ns": max(each["elapsed_ns"] for each in parts),
+        "client_cpu_ns": sum(each["client_cpu_ns"] for each in parts),
+    }

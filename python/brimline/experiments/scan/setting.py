@@ -53,6 +53,25 @@ def collection_size(database: DataDatabase, collection: str) -> CollectionSize:
     return CollectionSize(count=count, document_bytes=float(average) if isinstance(average, int | float) else None)
 
 
+_OF_EACH_DOCUMENT = frozenset(
+    {"$match", "$project", "$addFields", "$set", "$unset", "$unwind", "$replaceRoot", "$replaceWith", "$redact"}
+)
+"""Stages that look at one document at a time: what several servers make of their parts is what one makes of all."""
+
+
+def require_mergeable(scans: ScansSpec) -> None:
+    """Every scenario has a meaning over shards that know nothing of each other. Raises UsageError."""
+    for scenario in scans.scenarios:
+        stages = [next(iter(stage), "") for stage in scenario.pipeline or ()]
+        others = [stage for stage in stages if stage not in _OF_EACH_DOCUMENT]
+        if scenario.limit is not None or others:
+            what = f"the stage {others[0]}" if others else "a limit"
+            raise UsageError(
+                f"{scenario.name}: {what} has no meaning over client-routed shards, each of which knows its part alone",
+                hint="leave the scenario out, or scan a topology with one server or a mongos",
+            )
+
+
 def check_scenarios(database: DataDatabase, collection: str, scans: ScansSpec, *, entry_count: int) -> None:
     """Refuses, before any index is built, what can't be asked even with the spec's indexes.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from brimline.analysis.distribution import Shard, work_together
 from brimline.experiments.growth.conclusion import (
     ALPHA,
     Breakpoint,
@@ -13,6 +14,7 @@ from brimline.experiments.growth.order import GrowthEnd, GrowthSettings, GrowthT
 from brimline.plan.pacing import connections_text
 from brimline.record.experiment import ExperimentRecord
 from brimline.report import blocks
+from brimline.report.distribution import distribution_table
 from brimline.report.growth.as_json import growth_document
 from brimline.report.growth.charts import disk_chart, import_chart, query_chart
 from brimline.report.growth.grids import growth_grids
@@ -295,7 +297,19 @@ def _disk_blocks(sets: Sequence[IndexSetGrowth]) -> list[Block]:
         chart = disk_chart(each)
         found += [chart] if chart is not None else []
         found.append(_load_table(each))
+        steps = [step for volume in each.volumes for step in _work_of(volume) if step[1]]
+        found += [distribution_table(steps)] if steps else []
     return found
+
+
+def _work_of(volume: Volume) -> list[tuple[str, tuple[Shard, ...]]]:
+    """What the servers did in the import that led to a volume, and in all its batches."""
+    records = format_count(volume.records)
+    queries = work_together([figures.shards for _, figures in volume.queries])
+    return [
+        (message("import to {count}", count=records), volume.load.shards),
+        (message("queries at {count}", count=records), queries),
+    ]
 
 
 def _load_table(growth: IndexSetGrowth) -> Table:

@@ -204,6 +204,8 @@ RUNS: Mapping[str, str] = {
     "document_errors": "Refused documents by code.",
     "data_size": "How large the data is in the end; null where the server did not say.",
     "distribution": "Each server with its data and its work; null where a single one has all the data.",
+    "shards": "What each shard had and did, where several have the records.",
+    "members": "Its servers.",
     "shard": "What it is a copy of; empty where there is one shard.",
     "role": "`primary`, `secondary`, `standalone`; empty of one that did not answer.",
     "ServerPart.operations": "Operations that clients sent to it, by kind; null where that is not known.",

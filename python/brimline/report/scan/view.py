@@ -21,6 +21,7 @@ from brimline.report.scan.figures import (
 )
 from brimline.report.search.view import command, identity
 from brimline.report.view import Badge, Block, Cell, Column, Fact, Facts, Report, Section, Table, Text, Tone, Verdict
+from brimline.servers.lab.names import CLIENT_ROUTED
 from brimline.spec.scans import ScansSpec
 from brimline.units import (
     UNKNOWN_TEXT,
@@ -48,6 +49,12 @@ DEFINITIONS = (
 )
 
 
+_OVER_SHARDS = (
+    "Each query is asked of all shards at once, and what they bring is one answer: counts add up, and the slowest "
+    "shard says how long it took. A router would do more."
+)
+
+
 def scan_report(
     experiment: ExperimentRecord,
     scans: ScansSpec,
@@ -63,7 +70,7 @@ def scan_report(
             title="Every query",
             short="Plans",
             intro="Counts are the server's, by explain; times are of the real query, its cursor drained.",
-            blocks=[_plans(trials), _times(trials)] if trials else [],
+            blocks=[_plans(trials), *_over_shards(experiment), _times(trials)] if trials else [],
         ),
         Section(
             id="touches",
@@ -256,6 +263,11 @@ def _expected(trial: ScanTrial) -> Cell:
     if not trial.expected_plan and trial.expected_documents is None:
         return Cell(text="")
     return Cell(text="as expected", tone="pass") if trial.plan is not None else Cell(text="unknown", tone="muted")
+
+
+def _over_shards(experiment: ExperimentRecord) -> list[Block]:
+    server = experiment.environment.get("server") or {}
+    return [Text(text=_OVER_SHARDS)] if server.get("kind") == CLIENT_ROUTED else []
 
 
 def _times(trials: Sequence[ScanTrial]) -> Table:
