@@ -305,7 +305,7 @@ def _disk_blocks(sets: Sequence[IndexSetGrowth]) -> list[Block]:
 def _work_of(volume: Volume) -> list[tuple[str, tuple[Shard, ...]]]:
     """What the servers did in the import that led to a volume, and in all its batches."""
     records = format_count(volume.records)
-    queries = work_together([figures.shards for _, figures in volume.queries])
+    queries = work_together([batch.figures.shards for batch in volume.queries])
     return [
         (message("import to {count}", count=records), volume.load.shards),
         (message("queries at {count}", count=records), queries),
