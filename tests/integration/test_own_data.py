@@ -73,6 +73,19 @@ def test_a_load_tells_of_each_collection(here: CommandLine, uri: str, database: 
     assert database["legacy"].count_documents({}) == 5
 
 
+def test_loads_of_several_collections_are_one_summary(here: CommandLine, uri: str, database: Data) -> None:
+    _write(READ)
+    outcome = here.run("load", "own.yaml", "--uri", uri)
+    assert outcome.exit_code == 0, outcome.stderr
+    lines = [line for line in outcome.stdout.splitlines() if line.startswith("counted: ")]
+    assert [line.split(",")[0] for line in lines] == [
+        "counted: 200 documents in own_data.customers",
+        "counted: 300 documents in own_data.orders",
+    ]
+    assert outcome.stdout.count("report.html") == 2
+    assert "next: " not in outcome.stdout, "no summary of each beside it"
+
+
 def test_a_run_loads_what_is_missing_samples_and_leaves_the_data_as_they_were(
     here: CommandLine, uri: str, database: Data
 ) -> None:

@@ -11,8 +11,9 @@ from brimline.cli import options as opt
 from brimline.cli.grouped import grouped, only
 from brimline.cli.junit import outcome_case, passed_case, write_cases
 from brimline.cli.output import json_text, print_said, printing, show_result
+from brimline.plan import SqlTarget
 from brimline.units import format_count
-from brimline.wording import message
+from brimline.wording import joined, message
 
 if TYPE_CHECKING:
     from brimline.api.results import AlreadyLoaded, LoadResult
@@ -49,6 +50,8 @@ def load(
         for each in results:
             if isinstance(each, AlreadyLoaded):
                 _say(each, output)
+            elif isinstance(result, Loads) and each.error is None and not output.details:
+                print_said(_in_one_line(each), output.language)
             else:
                 show_result(
                     each,
@@ -66,17 +69,35 @@ def _counted(result: "LoadResult") -> Iterator[str]:
     """What the server counted after a load, and what stayed of the collection; nothing where it fell short."""
     if result.error is not None:
         return
-    yield message(
-        "counted: {count} documents in {namespace}, as intended",
-        count=format_count(result.document_count),
-        namespace=result.namespace,
-    )
+    yield _as_intended(result)
     if names := [name for kind in result.kept.values() for name in kind]:
         yield message(
             "kept: indexes and options of {namespace} are as they were: {names}",
             namespace=result.namespace,
             names=", ".join(names),
         )
+
+
+def _as_intended(result: "LoadResult") -> str:
+    is_table = isinstance(result.record.plan.target, SqlTarget)
+    return message(
+        "counted: {count} rows in {namespace}, as intended"
+        if is_table
+        else "counted: {count} documents in {namespace}, as intended",
+        count=format_count(result.document_count),
+        namespace=result.namespace,
+    )
+
+
+def _in_one_line(result: "LoadResult") -> str:
+    """One of several loads: that it is whole, how fast it went, and where the rest stands."""
+    verdict = result.report.verdict
+    return message(
+        "{counted}; {figure}; report: {path}",
+        counted=_as_intended(result),
+        figure=joined(" ", [verdict.figure, verdict.unit]) if verdict.figure else verdict.caption,
+        path=str(result.html),
+    )
 
 
 def _nothing_to_do(result: "AlreadyLoaded") -> str:

@@ -68,6 +68,15 @@ EXPRESSIONS: list[tuple[Any, Any]] = [
         {"%ceilDate": {"base": "%now"}},
         {"date_add": {"date": {"date_trunc": {"date": "$now", "unit": "day"}}, "by": "1d"}},
     ),
+    (
+        {"%ceilDate": {"base": "%now", "unit": "month"}},
+        {
+            "date_trunc": {
+                "date": {"date_add": {"date": {"date_trunc": {"date": "$now", "unit": "month"}}, "by": "32d"}},
+                "unit": "month",
+            }
+        },
+    ),
     ({"%binary": {"size": 16}}, {"kind": "binary", "length": 16}),
     ({"%binary": {"size": 4, "as": "hex"}}, {"kind": "string", "length": 8, "alphabet": "0123456789ABCDEF"}),
     ("%uuidBinary", {"kind": "uuid"}),

@@ -79,9 +79,11 @@ def floor_date(arguments: Arguments, *, up: bool) -> Node:
     unit = str(arguments.given.get("unit") or "day").lower()
     unit = unit if unit in ("year", "month", *_UNITS) else "second"
     form: dict[str, Any] = {"date_trunc": {"date": as_form(base), "unit": unit}}
-    if up:
-        by = f"1{_UNITS[unit]}" if unit in _UNITS else "30d" if unit == "month" else "365d"
-        form = {"date_add": {"date": form, "by": by}}
+    if up and unit in _UNITS:
+        form = {"date_add": {"date": form, "by": f"1{_UNITS[unit]}"}}
+    elif up:  # some day of the next month or year, cut to that: they differ in length
+        later = {"date_add": {"date": form, "by": "32d" if unit == "month" else "370d"}}
+        form = {"date_trunc": {"date": later, "unit": unit}}
     return Form(form)
 
 
