@@ -28,15 +28,15 @@ def caveats(
         yield message("{name} ({side}) is left out: {reason}", name=each.name, side=each.side, reason=each.reason)
     if any(run.ends for run in (*a, *b)) and min(len(a), len(b)) < RUNS_MIN:
         yield (
-            "One search a side: the interval is of what its windows showed. What changes from day to day, on the "
-            "machine or in the data, is not in it; several searches a side show that too."
+            "One a side: the interval is of what was seen within it. What changes from day to day, on the machine or "
+            "in the data, is not in it; several a side show that too."
         )
     if _apart(a, b):
         yield (
             "All runs of one side were made before those of the other: what else changed in between, on the machine or "
             "in the data, is part of the difference, and no interval holds it. brimline ab runs them in turns."
         )
-    if RUNS_MIN <= min(len(a), len(b)) < RUNS_ADVISED and noun_of(a[0].kind) == "run":
+    if RUNS_MIN <= min(len(a), len(b)) < RUNS_ADVISED and noun_of(a[0].kind) in ("run", "import"):
         yield message(
             "{count} runs a side find large changes only; {advised} a side find 5 % where runs vary by 1.5 %.",
             count=min(len(a), len(b)),

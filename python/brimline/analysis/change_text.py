@@ -36,6 +36,8 @@ def p_text(value: float | None) -> str:
 
 
 def _interval(change: Change, low: float, high: float) -> str:
+    if not change.absolute and (low <= -1 or math.isinf(high)) and min(change.a_count, change.b_count) == 1:
+        return _open_interval(low, high)
     if not change.tells_nothing:
         if math.isinf(high):
             return message("at least {value}", value=_signed(low, absolute=change.absolute))
@@ -48,6 +50,13 @@ def _interval(change: Change, low: float, high: float) -> str:
     return message(
         "can't be told from {a} and {b} runs", a=format_count(change.a_count), b=format_count(change.b_count)
     )
+
+
+def _open_interval(low: float, high: float) -> str:
+    """Of bounds: the end that is known, if there is one."""
+    if not math.isinf(high):
+        return message("at most {high}", high=_signed(high, absolute=False))
+    return "not known" if low <= -1 else message("at least {low}", low=_signed(low, absolute=False))
 
 
 def _signed(share: float, *, absolute: bool) -> str:

@@ -1,10 +1,14 @@
 """Owns what a comparison says of one figure: the values of both sides, the change, and its verdict."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from brimline.analysis.compared_run import Metric
 from brimline.analysis.judged_change import ChangeVerdict
 from brimline.stats.change import Change
+
+Bound = Literal["", "≥", "≤"]
+"""Of a value that is no figure: the end that is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +33,8 @@ class MetricChange:
     margin: float
     floor: float | None
     of_every_run: bool = True
+    a_bound: Bound = ""
+    b_bound: Bound = ""
 
     @property
     def worsening(self) -> Change | None:

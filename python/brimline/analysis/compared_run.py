@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 
-Noun = Literal["run", "search", "import"]
+Noun = Literal["run", "search", "experiment", "import"]
 KIND_TEXTS: Mapping[str, str] = {
     "closed loop": "a closed loop",
     "open loop": "an open loop",
@@ -64,7 +64,11 @@ KIND_TEXTS: Mapping[str, str] = {
 
 def noun_of(kind: str) -> Noun:
     """What a record of this kind is."""
-    return "run" if kind in KIND_TEXTS or kind.startswith("imported") else "import" if kind == "import" else "search"
+    if kind in KIND_TEXTS or kind.startswith("imported"):
+        return "run"
+    if kind == "import":
+        return "import"
+    return "search" if kind in ("capacity", "frontier") else "experiment"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,12 +6,13 @@ Holm's adjusted p is below 5 %; a change that is surely smaller than the margin 
 may be; anything else is inconclusive.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from brimline.analysis.caveats import caveats
-from brimline.analysis.changes import LeftOut, MetricChange, QuantileChange
+from brimline.analysis.changes import Bound, LeftOut, MetricChange, QuantileChange
 from brimline.analysis.compared_run import KIND_TEXTS, ComparedRun, Metric, Noun, noun_of
 from brimline.analysis.configuration import Difference, configuration_differences, plan_differences
 from brimline.analysis.judged_change import CLAIMS, ChangeVerdict, adjusted_p_values, change_verdict
@@ -91,7 +92,7 @@ def compare_runs(
                 f"no {noun_of(kind)} of {side} counts: {reasons}", hint="repeat them; brimline show says more of each"
             )
     differences = configuration_differences(valid_a, valid_b)
-    loads = unlike_loads(valid_a, valid_b, differences)
+    loads = unlike_loads(kind, differences)
     judged_by = _metrics((*valid_a, *valid_b), loads)
     changes, shift = _judged(judged_by, valid_a, valid_b, loads, margin=margin, floors=floors or {})
     verdict, reason = _overall(changes, valid_a, valid_b, loads, unknown=_unknown(judged_by, changes))
@@ -241,7 +242,10 @@ def change_of(metric: Metric, a: Sequence[ComparedRun], b: Sequence[ComparedRun]
     varies = all(len(runs) >= RUNS_MIN or metric.key in runs[0].ends for runs in (a, b))
     if not varies or min(map(min, values)) <= 0:
         return None
-    return intervals_ratio(*sides).change(a_count=len(a), b_count=len(b))
+    ratio = intervals_ratio(*sides)
+    # Two bounds on the same side say nothing of how the figures behind them differ.
+    is_known = (ratio.low, ratio.high) != (0, math.inf) or not any(metric.key in run.ends for run in (*a, *b))
+    return ratio.change(a_count=len(a), b_count=len(b)) if is_known else None
 
 
 def _metric_change(
@@ -263,7 +267,17 @@ def _metric_change(
         margin=ERROR_MARGIN if metric.absolute else margin,
         floor=floor,
         of_every_run=len(values_a) == len(a) and len(values_b) == len(b),
+        a_bound=_bound(metric, having_a),
+        b_bound=_bound(metric, having_b),
     )
+
+
+def _bound(metric: Metric, runs: Sequence[ComparedRun]) -> Bound:
+    """Whether what is shown of a side is a bound, because one of its values is."""
+    ends = [run.ends[metric.key] for run in runs if metric.key in run.ends]
+    if any(high is None and low is not None for low, high in ends):
+        return "≥"
+    return "≤" if any(low is None and high is not None for low, high in ends) else ""
 
 
 def _with_verdict(each: MetricChange, adjusted_p: float | None, loads: UnlikeLoads | None) -> MetricChange:
@@ -326,7 +340,8 @@ def _overall(
 
 _NO_SPREAD_TEXTS: Mapping[Noun, str] = {
     "run": "One run of {which} shows no spread, so that nothing is claimed from the difference.",
-    "search": "One search of {which} has a figure without an interval, so that nothing is claimed from the difference.",
+    "search": "One search of {which} has no interval, so that nothing is claimed from the difference.",
+    "experiment": "One experiment of {which} has no interval, so that nothing is claimed from the difference.",
     "import": "One import of {which} shows no spread, so that nothing is claimed from the difference.",
 }
 

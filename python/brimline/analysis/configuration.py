@@ -13,8 +13,10 @@ from brimline.analysis.configured import short_hash
 from brimline.units import UNKNOWN_TEXT, format_bytes, format_duration
 from brimline.wording import Verbatim, joined, message
 
-ASKED = ("plan", "search")
+ASKED = ("plan", "search", "import", "tool")
 """Where it is said what is measured; the rest is what it is measured on."""
+_REPEATED = ("seed", "budget_s")
+"""What may differ among repeats."""
 _TEXT_LENGTH_MAX = 200
 """What is longer is cut, and told apart by its hash."""
 
@@ -56,9 +58,9 @@ def difference_text(each: Difference) -> str:
 
 
 def plan_differences(a: ComparedRun, b: ComparedRun) -> tuple[Difference, ...]:
-    """What differs between what two records were asked for, but for the seed, which makes no other kind of run."""
+    """What differs between what two records were asked for, but for what repeats may differ in."""
     differences = configuration_differences([a], [b])
-    return tuple(each for each in differences if each.where in ASKED and each.name != "seed")
+    return tuple(each for each in differences if each.where in ASKED and each.name not in _REPEATED)
 
 
 def _values(runs: Sequence[Mapping[tuple[str, str], Any]], where: str, name: str) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from brimline.plan.model import OperationsWork
 from brimline.record.model import Environment
 
 Settings = dict[tuple[str, str], Any]
-"""By where a setting is made (`plan`, `search`, `server`, `server options`, `server host`, `lab`, `host`, `container`,
-`brimline`, `python`) and its name."""
+"""By where a setting is made (`plan`, `search`, `import`, `tool`, `server`, `server options`, `server host`, `lab`,
+`host`, `container`, `brimline`, `python`) and its name."""
 # What names a run, or where a server listens, and no property of what was measured.
 _NO_CONFIGURATION = frozenset(
     {
@@ -55,27 +55,27 @@ def environment_settings(environment: Environment) -> Settings:
         part = _part(environment, where)
         settings |= {(where, name): part.get(name) for name in names}
     server = _part(environment, "server")
-    options = _flat(_part(_part(server, "getCmdLineOpts"), "parsed"))
+    options = flat(_part(_part(server, "getCmdLineOpts"), "parsed"))
     settings |= {("server options", name): value for name, value in options if not name.startswith(_OPTIONS_IGNORED)}
     system = _part(_part(server, "hostInfo"), "system")
     settings |= {("server host", name): _without_port(system.get(name)) for name in _SERVER_HOST}
-    settings |= {("lab", name): value for name, value in _flat(_part(server, "lab"))}
+    settings |= {("lab", name): value for name, value in flat(_part(server, "lab"))}
     return settings
 
 
 def _plan_settings(plan: Plan) -> Iterator[tuple[str, Any]]:
     """The settings of a plan. What an author has named is told apart by these names, and a command by its hash."""
     if not isinstance(plan.work, OperationsWork):
-        yield from _flat(plan.model_dump())
+        yield from flat(plan.model_dump())
         return
     # Namespace and data are those of the first collection, which is told with the others.
-    yield from _flat(plan.model_dump(exclude={"work", "namespace", "data"}))
+    yield from flat(plan.model_dump(exclude={"work", "namespace", "data"}))
     work = plan.work
     yield "work.kind", work.kind
     for collection in work.collections:
-        yield from _flat(collection.model_dump(exclude={"name"}), f"collections.{collection.name}.")
+        yield from flat(collection.model_dump(exclude={"name"}), f"collections.{collection.name}.")
     for table in work.tables:
-        yield from _flat(table.model_dump(exclude={"name"}), f"values.{table.name}.")
+        yield from flat(table.model_dump(exclude={"name"}), f"values.{table.name}.")
     for value in work.values:
         yield f"values.{value.name}", value.value.model_dump_json()
     for operation in work.operations:
@@ -85,7 +85,7 @@ def _plan_settings(plan: Plan) -> Iterator[tuple[str, Any]]:
             yield f"operations.{operation.name}.{step.name}", told
     for load in work.loads:
         names = "+".join(work.operations[place].name for place in load.operations)
-        yield from _flat(load.model_dump(exclude={"operations"}), f"operations.{names}.load.")
+        yield from flat(load.model_dump(exclude={"operations"}), f"operations.{names}.load.")
 
 
 def short_hash(text: str) -> str:
@@ -93,11 +93,11 @@ def short_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """The leaves with their dotted paths; a list is one value."""
     for key, value in values.items():
         if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{key}.")
+            yield from flat(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value
 

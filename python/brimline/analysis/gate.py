@@ -1,6 +1,6 @@
 """Owns the gate of a comparison: which metrics may become how much worse, and whether they did."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -11,6 +11,7 @@ from brimline.analysis.comparison import Comparison
 from brimline.analysis.judged_change import ALPHA
 from brimline.analysis.spoilt import SPOILT_ADVICE, is_spoilt, spoilt_text
 from brimline.analysis.unlike_loads import UnlikeLoads
+from brimline.errors import UsageError
 from brimline.stats.change import EQUIVALENCE_CONFIDENCE, Change
 from brimline.units import format_count, format_percentage, parse_percentage
 from brimline.wording import Verbatim, joined, message
@@ -22,6 +23,8 @@ LOWER_RATE = "offer a rate that every run can send"
 """What helps where operations never went out: more such runs would not."""
 MORE_RUNS = "more runs a side narrow the interval"
 """What helps where nothing is wrong with the runs."""
+MORE_SEARCHES = "longer ones, or more of them a side, narrow the interval"
+"""The same of searches."""
 
 
 class GateVerdict(StrEnum):
@@ -51,15 +54,18 @@ class GateCase:
     limit: float | None = None
 
 
-def parse_limits(texts: Iterable[str]) -> dict[str, float]:
-    """Limits by metric key from "5%" (throughput and p99) and "p95=10%". Raises ValueError with a text for users."""
+def parse_limits(texts: Iterable[str], *, known: Collection[str] | None = METRIC_KEYS) -> dict[str, float]:
+    """Limits by metric key from "5%" (key "": what decides, of runs throughput and p99) and "p95=10%".
+
+    `known`: the metrics that there are; None where that depends on what is compared. Raises ValueError with a text for
+    users.
+    """
     limits: dict[str, float] = {}
     for text in texts:
         name, separator, share = text.rpartition("=")
-        keys = (name.strip(),) if separator else GATED_BY_DEFAULT
-        if unknown := [key for key in keys if key not in METRIC_KEYS]:
-            raise ValueError(f'"{unknown[0]}" is no metric; there are {", ".join(METRIC_KEYS)}')
-        limits |= dict.fromkeys(keys, parse_percentage(share))
+        if separator and known is not None and name.strip() not in known:
+            raise ValueError(f'"{name.strip()}" is no metric; there are {", ".join(known)}')
+        limits[name.strip() if separator else ""] = parse_percentage(share)
     return limits
 
 
@@ -68,16 +74,18 @@ def gate(comparison: Comparison, limits: Mapping[str, float]) -> tuple[GateCase,
 
     Where a server broke in a run that is left out, the others can't pass for it. Where a run didn't send what was
     planned, its figures lack what would have been slowest, and what they show against a limit is not of the load that
-    was asked for.
+    was asked for. Raises UsageError for a metric that such records don't have.
     """
     if not limits:
         return ()
     by_key = {each.metric.key: each for each in comparison.changes}
+    limits = _by_key(comparison, limits)
+    more = MORE_SEARCHES if comparison.noun in ("search", "experiment") else MORE_RUNS
     return (
         *(
             _follows_case(by_key[key], limit, comparison.loads)
             if comparison.loads is not None and key in by_key and not comparison.loads.judges(by_key[key].metric)
-            else _case(key, by_key.get(key), limit, _spoilt(comparison, key))
+            else _case(key, by_key.get(key), limit, _spoilt(comparison, key), more)
             for key, limit in limits.items()
         ),
         *(_broken_case(each) for each in comparison.left_out if each.broken),
@@ -96,6 +104,20 @@ def _broken_case(run: LeftOut) -> GateCase:
         verdict=GateVerdict.INCONCLUSIVE,
         text=message("{name} ({side}) is left out: {reason}", name=run.name, side=run.side, reason=run.reason),
     )
+
+
+def _by_key(comparison: Comparison, limits: Mapping[str, float]) -> dict[str, float]:
+    """The limits with the one for what decides spelt out; what is named itself goes before it. Raises UsageError."""
+    own = {metric.key: metric for run in comparison.runs for metric in run.metrics}
+    if unknown := [key for key in limits if key and key not in own]:
+        raise UsageError(f'--gate: "{unknown[0]}" is no metric of these; there are {", ".join(own)}',
+                         hint="write it like --gate 5%, for what decides")  # fmt: skip
+    of_runs = set(GATED_BY_DEFAULT) <= own.keys()
+    deciding = (
+        GATED_BY_DEFAULT if of_runs else [each.key for each in own.values() if each.decides and not each.absolute]
+    )
+    unnamed = dict.fromkeys(deciding, limits[""]) if "" in limits else {}
+    return unnamed | {key: limit for key, limit in limits.items() if key}
 
 
 def _follows_case(found: MetricChange, limit: float, loads: UnlikeLoads) -> GateCase:
@@ -136,8 +158,8 @@ def _spoilt(comparison: Comparison, key: str) -> str:
     return "" if run is None else message("{name}: {evidence}", name=Verbatim(run.name), evidence=spoilt_text(run))
 
 
-def _case(key: str, found: MetricChange | None, limit: float, spoilt: str) -> GateCase:
-    """`spoilt`: why a run has no such figure, if lag of the generator is why."""
+def _case(key: str, found: MetricChange | None, limit: float, spoilt: str, more: str) -> GateCase:
+    """`spoilt`: why a run has no such figure, if lag of the generator is why. `more`: what narrows an interval."""
     allowed = format_percentage(limit)
     if spoilt and (found is None or found.change is None):
         return GateCase(name=key, limit=limit, verdict=GateVerdict.INCONCLUSIVE, text=spoilt, advice=SPOILT_ADVICE)
@@ -156,6 +178,7 @@ def _case(key: str, found: MetricChange | None, limit: float, spoilt: str) -> Ga
             limit=limit,
             verdict=GateVerdict.INCONCLUSIVE,
             text=message("no claim about {metric}: at least 2 runs a side must have it", metric=found.metric.label),
+            advice=more,
         )
     text = message(
         "{metric} {change}, {confidence:g} % interval {interval}, p {p}; at most {allowed} worse is allowed",
@@ -174,7 +197,7 @@ def _case(key: str, found: MetricChange | None, limit: float, spoilt: str) -> Ga
         name=key,
         verdict=_verdict(worse.value, worse.inner_high, found, limit),
         text=text,
-        advice=SPOILT_ADVICE if spoilt else MORE_RUNS,
+        advice=SPOILT_ADVICE if spoilt else more,
         change=found.change,
         adjusted_p=found.adjusted_p,
         limit=limit,

@@ -17,6 +17,8 @@ from brimline.wording import Verbatim, joined, message
 
 _NAMES = {
     "connections": "connections",
+    "threads": "threads",
+    "target_ops_per_s": "rate",
     "in_flight_max": "operations in flight",
     "pacer.think_time": "think time",
     "pacer.think_time.mean_ns": "think time",
@@ -55,13 +57,12 @@ class UnlikeLoads:
         return unlike_loads_text(what, closed=self.closed)
 
 
-def unlike_loads(a: Sequence[ComparedRun], b: Sequence[ComparedRun], found: Iterable[Difference]) -> UnlikeLoads | None:
-    """How the loads differ; None where they don't, or the records are of no load. `found`: all that differs."""
-    kinds = {run.kind for run in (*a, *b)}
-    if not kinds <= {"closed loop", "open loop"}:
+def unlike_loads(kind: str, found: Iterable[Difference]) -> UnlikeLoads | None:
+    """How the loads of records of this kind differ; None where they don't. `found`: all that differs."""
+    if not kind.endswith(("closed loop", "open loop")):
         return None
-    closed = kinds == {"closed loop"}
-    of_load = tuple(each for each in found if each.where == "plan" and _sets_load(each.name, closed=closed))
+    closed = kind.endswith("closed loop")
+    of_load = tuple(each for each in found if each.where in ("plan", "tool") and _sets_load(each, closed=closed))
     return UnlikeLoads(differences=of_load, closed=closed) if of_load else None
 
 
@@ -80,10 +81,10 @@ def unlike_loads_text(what: str, *, closed: bool) -> str:
 def same_load_commands(a: Sequence[ComparedRun], b: Sequence[ComparedRun], *, typed: str = "") -> tuple[str, ...]:
     """Commands that put both sides under one rate: that of `typed`, which made both, or one for each side.
 
-    Empty where throughput isn't known.
+    Empty where throughput isn't known, or another tool made the runs.
     """
     known = [run.figures["throughput"] for run in (*a, *b) if run.figures.get("throughput", 0.0) > 0]
-    if not known:
+    if not known or a[0].kind.startswith("imported"):
         return ()
     rate = rate_text(float(round_significant(_AT_ONE_RATE_SHARE * min(known), 2)))
     if typed:
@@ -109,10 +110,12 @@ def _at_rate(typed: str, rate: str) -> str:
     return shlex.join([*words, "--rate", rate])
 
 
-def _sets_load(name: str, *, closed: bool) -> bool:
-    if name in _IN_FLIGHT:
+def _sets_load(each: Difference, *, closed: bool) -> bool:
+    if each.where == "tool":
+        return each.name == "target_ops_per_s" or (closed and each.name == "threads")
+    if each.name in _IN_FLIGHT:
         return closed
-    return _PACER.match(name) is not None and not name.endswith(_NO_LOAD)
+    return _PACER.match(each.name) is not None and not each.name.endswith(_NO_LOAD)
 
 
 def _difference_text(each: Difference) -> str:

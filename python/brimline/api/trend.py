@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from brimline.analysis.compared_run import METRIC_KEYS
+from brimline.analysis.compared_run import METRIC_KEYS, ComparedRun
 from brimline.analysis.gate import GateCase
 from brimline.analysis.run_trend import TREND_METRICS, RunSeries, gate_trends, run_series
-from brimline.api.comparison import named_runs
+from brimline.api.compared import named, read_all, without_loads
 from brimline.api.gating import gate_error
 from brimline.api.options import default_runs_directory, path_given
 from brimline.api.results import Reported
@@ -47,12 +47,18 @@ def trend(
 
     `gate`: the share by which a metric may become worse among the `newest` runs. Raises UsageError and RecordError.
     """
-    if unknown := [key for key in metrics if key not in METRIC_KEYS or key == "errors"]:
-        known = ", ".join(key for key in METRIC_KEYS if key != "errors")
-        raise UsageError(f'"{unknown[0]}" is no metric that has a trend', hint=f"there are {known}")
     where = path_given("runs_dir", runs_dir) or default_runs_directory()
-    runs = [run for name in (records or [where]) for run in named_runs(name, runs_dir=where)]
-    once = {run.directory.resolve(): run for run in runs}
-    series = run_series(once.values(), keys=metrics, floor=floor)
+    found = [each for name in (records or [where]) for each in without_loads(named(name, runs_dir=where))]
+    runs = read_all({each.directory.resolve(): each for each in found}.values())
+    _check_metrics(metrics, runs)
+    series = run_series(runs, keys=metrics, floor=floor)
     cases = () if gate is None else gate_trends(series, limit=gate, newest=newest)
     return TrendResult(report=trend_report(series, floor=floor, cases=cases), series=series, cases=cases)
+
+
+def _check_metrics(metrics: Sequence[str], runs: Sequence[ComparedRun]) -> None:
+    """Raises UsageError for a metric that has no trend, or that no record has."""
+    own = dict.fromkeys(metric.key for run in runs for metric in run.metrics if not metric.absolute)
+    known = dict.fromkeys((*(key for key in METRIC_KEYS if key != "errors"), *own))
+    if unknown := [key for key in metrics if key not in known]:
+        raise UsageError(f'"{unknown[0]}" is no metric that has a trend', hint=f"there are {', '.join(known)}")

@@ -20,8 +20,9 @@ def compare(
         list[str],
         typer.Argument(
             metavar="A... [vs] B...",
-            help="Runs of A and of B: two names, or several on either side of the word vs. A name is a record, a "
-            "directory of records, or an arm of an A/B comparison (DIRECTORY:A); such a comparison alone: its arms.",
+            help="Records of A and of B: two names, or several on either side of the word vs. A name is a run, a "
+            "search, an import, a directory of them, or an arm of an A/B comparison (DIRECTORY:A); such a comparison "
+            "alone: its arms.",
             show_default=False,
         ),
     ],
@@ -30,10 +31,10 @@ def compare(
     *,
     html: gating.Html = None,
 ) -> int:
-    """Compare runs: what was configured differently, what changed, and how sure that is."""
+    """Compare records: what was configured differently, what changed, and how sure that is."""
     gating.require_gate(output.junit, gated=bool(gates.gate))
     a, b = _sides(records)
-    result = compare_api(a, b, margin=gates.margin_share, gate=gates.limits, runs_dir=output.runs_dir)
+    result = compare_api(a, b, margin=gates.margin_share, gate=gates.limits_of_records, runs_dir=output.runs_dir)
     write_cases(result.cases, output.junit, suite="compare")
     return gating.show_report(result.report, output, error=result.error, html=html)
 

@@ -1,13 +1,14 @@
 """Owns what verbs that compare have in common: limits of a gate, a report that has no record."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 import typer
 
+from brimline.analysis.compared_run import METRIC_KEYS
 from brimline.analysis.comparison import MARGIN
 from brimline.analysis.gate import parse_limits
 from brimline.api.options import Group, option
@@ -35,15 +36,23 @@ class GateOptions(Group):
         "--gate",
         "LIMIT",
         "Fail (exit 3) when a metric surely became worse and by more than this, end with 4 when that can't be "
-        "told: 5% for throughput and p99, or NAME=LIMIT such as p95=10%; repeatable.",
+        "told: 5% for throughput and p99, of a search for what it found, or NAME=LIMIT such as p95=10%; repeatable.",
         default=(),
     )
 
     @property
     def limits(self) -> dict[str, float]:
-        """By metric key, empty without a gate. Raises UsageError."""
+        """By metric key of a run, "" for what decides; empty without a gate. Raises UsageError."""
+        return self._limits(METRIC_KEYS)
+
+    @property
+    def limits_of_records(self) -> dict[str, float]:
+        """The same where it depends on the records which metrics there are. Raises UsageError."""
+        return self._limits(None)
+
+    def _limits(self, known: Collection[str] | None) -> dict[str, float]:
         try:
-            return parse_limits(self.gate)
+            return parse_limits(self.gate, known=known)
         except ValueError as error:
             raise UsageError(f"--gate: {error}", hint="write it like --gate 5% or --gate p99=10%") from error
 

@@ -45,7 +45,7 @@ def list_records(runs_dir: Path) -> list[RecordEntry]:
     """
     if not runs_dir.is_dir():
         return []
-    entries = [entry for path in runs_dir.iterdir() if (entry := _entry(path)) is not None]
+    entries = [entry for path in runs_dir.iterdir() if (entry := record_entry(path)) is not None]
     return sorted(entries, key=_order)
 
 
@@ -59,7 +59,7 @@ def _order(entry: RecordEntry) -> tuple[datetime, int, str]:
 
     A copied directory keeps its name and perhaps not the times of its files.
     """
-    begun_at = _named_time(entry.directory) or entry.started_at or datetime.min.replace(tzinfo=UTC)
+    begun_at = named_time(entry.directory) or entry.started_at or datetime.min.replace(tzinfo=UTC)
     try:
         first_file_ns = (entry.directory / SPEC_FILE).stat().st_mtime_ns
     except OSError:
@@ -67,7 +67,7 @@ def _order(entry: RecordEntry) -> tuple[datetime, int, str]:
     return begun_at.replace(microsecond=0), first_file_ns, entry.directory.name
 
 
-def _entry(directory: Path) -> RecordEntry | None:
+def record_entry(directory: Path) -> RecordEntry | None:
     """The record in `directory`, None when there is none."""
     try:
         name = next((name for name in (EXPERIMENT_FILE, RECORD_FILE) if is_there(directory / name)), None)
@@ -131,10 +131,11 @@ def _started_at(directory: Path, state: Mapping[str, Any]) -> datetime | None:
     if isinstance(started_unix_ns, int):
         with suppress(ValueError, OverflowError, OSError):  # a damaged record must not hide the others
             return datetime.fromtimestamp(started_unix_ns / 1e9, UTC)
-    return _named_time(directory)
+    return named_time(directory)
 
 
-def _named_time(directory: Path) -> datetime | None:
+def named_time(directory: Path) -> datetime | None:
+    """When a record was begun, to the second, as its directory is called; None where it isn't."""
     try:
         return datetime.strptime(directory.name.partition("-")[0], _TIME_FORMAT).replace(tzinfo=UTC)
     except ValueError:

@@ -89,7 +89,7 @@ def _read_record(directory: Path, codec: HistogramCodec) -> RunRecord:
             hint="brimline show and brimline report read it",
         )
     _check_kinds(directory / RECORD_FILE, state)
-    plan = _read_plan(directory / PLAN_FILE)
+    plan = read_plan(directory / PLAN_FILE)
     intervals = _read_rows(directory / INTERVALS_FILE, IntervalRow)
     # Intervals are written last: what a killed run had written beyond the last one isn't whole.
     whole_until_ns = intervals[-1]["end_ns"] if intervals else 0
@@ -168,7 +168,8 @@ def _check_kinds(path: Path, state: Mapping[str, Any]) -> None:
             raise RecordError(f"{path} is damaged: {key} must be {called}, but is {shown}", hint=DAMAGED_HINT)
 
 
-def _read_plan(path: Path) -> Plan:
+def read_plan(path: Path) -> Plan:
+    """The plan in a file. Raises RecordError."""
     require_file(path)
     try:
         return Plan.model_validate_json(path.read_bytes())

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from brimline.analysis.change_text import interval_text
 from brimline.analysis.changes import MetricChange
-from brimline.analysis.compared_run import ComparedRun
+from brimline.analysis.compared_run import ComparedRun, Metric
 from brimline.analysis.comparison import MARGIN, Comparison, compare_runs, noise_floor, shift_text
 from brimline.analysis.judged_change import ALPHA, CLAIMS, ChangeVerdict
 from brimline.errors import InvalidRun, UsageError
@@ -253,3 +254,51 @@ def test_five_percent_is_found_in_four_of_five_comparisons_of_five_runs_a_side()
     found = sum(each.verdict is ChangeVerdict.REGRESSED for each in comparisons)
     assert found >= 0.8 * 300
     assert not any(each.verdict in (ChangeVerdict.IMPROVED, ChangeVerdict.MIXED) for each in comparisons)
+
+
+def searched(side: str, *values: tuple[float, float | None, float | None]) -> list[ComparedRun]:
+    """Searches that each found a load, with what they know of it."""
+    metric = Metric(key="sustained", label="Sustained load", unit="ops/s", higher_is_better=True, decides=True)
+    return [
+        replace(
+            simulated_run(f"{side}{number}", figures={"sustained": value}, distribution=(), started_ns=number),
+            kind="capacity",
+            metrics=(metric,),
+            ends={} if (low, high) == (None, None) else {"sustained": (low, high)},
+        )
+        for number, (value, low, high) in enumerate(values)
+    ]
+
+
+def test_one_search_a_side_is_enough_for_an_interval() -> None:
+    comparison = compare_runs(searched("a", (1000.0, 950.0, 1050.0)), searched("b", (1500.0, 1400.0, 1600.0)))
+    change = named(comparison, "sustained").change
+    assert change is not None and 0.3 < change.low < 0.5 < change.high < 0.7
+    assert change.value == pytest.approx(0.5)
+    assert comparison.verdict is ChangeVerdict.IMPROVED and comparison.shift == ()
+    assert any(warning.startswith("One a side") for warning in comparison.warnings)
+    several = compare_runs(
+        searched("a", *[(1000.0, 950.0, 1050.0)] * 3), searched("b", *[(1500.0, 1400.0, 1600.0)] * 3)
+    )
+    assert several.verdict is ChangeVerdict.IMPROVED
+    assert not any(warning.startswith("One a side") for warning in several.warnings)
+
+
+def test_bounds_are_compared_as_far_as_they_go() -> None:
+    known, at_least = searched("a", (1000.0, 950.0, 1050.0)), searched("b", (1500.0, 1500.0, None))
+    found = compare_runs(known, at_least)
+    assert found.verdict is ChangeVerdict.IMPROVED
+    sustained = named(found, "sustained")
+    assert (sustained.a_bound, sustained.b_bound) == ("", "≥") and sustained.change is not None
+    assert interval_text(sustained.change).startswith("at least +4")
+    back = named(compare_runs(at_least, known), "sustained")
+    assert back.verdict is ChangeVerdict.REGRESSED and interval_text(back.change).startswith("at most -3")
+    both = compare_runs(at_least, searched("c", (2000.0, 2000.0, None)))
+    assert both.verdict is ChangeVerdict.NO_CLAIM and named(both, "sustained").change is None
+
+
+def test_a_search_without_an_interval_claims_nothing_and_is_compared_with_no_run() -> None:
+    bare = compare_runs(searched("a", (1000.0, None, None)), searched("b", (1500.0, None, None)))
+    assert bare.verdict is ChangeVerdict.NO_CLAIM and bare.reason.startswith("One search of either side")
+    with pytest.raises(UsageError, match="a0 is capacity, b0 is a closed loop"):
+        compare_runs(searched("a", (1000.0, None, None)), runs("b", throughput=1000.0))

@@ -1,13 +1,15 @@
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from brimline.analysis.change_text import p_text, signed_percentage
 from brimline.analysis.compared_run import ComparedRun, Totals
 from brimline.analysis.comparison import compare_runs
 from brimline.analysis.gate import GateCase, GateVerdict, gate, overall, parse_limits
+from brimline.errors import UsageError
 from brimline.report.junit import junit_xml
-from tests.support.run_sets import simulated_run
+from tests.support.run_sets import run_sets, simulated_run
 
 NOISE = (0.0, 0.004, -0.004, 0.007, -0.007)
 
@@ -114,8 +116,9 @@ def test_the_worst_case_decides() -> None:
 
 
 def test_limits_are_read_by_name_or_for_the_usual_ones() -> None:
-    assert parse_limits(["5%"]) == {"throughput": 0.05, "p99": 0.05}
-    assert parse_limits(["5%", "p99=10%", "errors=0.1%"]) == {"throughput": 0.05, "p99": 0.1, "errors": 0.001}
+    assert parse_limits(["5%"]) == {"": 0.05}
+    assert parse_limits(["5%", "p99=10%", "errors=0.1%"]) == {"": 0.05, "p99": 0.1, "errors": 0.001}
+    assert parse_limits(["sustained=10%"], known=None) == {"sustained": 0.1}
     for wrong, said in (
         ("p98=5%", "is no metric; there are throughput"),
         ("5", "is no percentage"),
@@ -123,3 +126,14 @@ def test_limits_are_read_by_name_or_for_the_usual_ones() -> None:
     ):
         with pytest.raises(ValueError, match=said):
             parse_limits([wrong])
+
+
+def test_a_limit_without_a_name_is_for_what_decides() -> None:
+    a, b = run_sets(np.random.default_rng(1), order="ABBAABBAAB", slower=0.2)
+    comparison = compare_runs(a, b)
+    assert [(case.name, case.limit) for case in gate(comparison, {"": 0.05, "p99": 0.5})] == [
+        ("throughput", 0.05),
+        ("p99", 0.5),
+    ]
+    with pytest.raises(UsageError, match='"sustained" is no metric of these'):
+        gate(comparison, {"sustained": 0.05})

@@ -102,6 +102,8 @@ def _change_document(each: MetricChange) -> dict[str, Any]:
         f"b_{ending}": each.b,
         f"a_runs_{ending}": list(each.a_runs),
         f"b_runs_{ending}": list(each.b_runs),
+        "a_bound": each.a_bound or None,
+        "b_bound": each.b_bound or None,
         **_interval(each.change),
         "adjusted_p": each.adjusted_p,
         "margin_share": each.margin,
@@ -158,13 +160,22 @@ def _finite(share: float) -> float | None:
 
 
 def _run_document(run: ComparedRun) -> dict[str, Any]:
-    """`counts_whole_run` as in a run's own document; `unsent`: what never went out, in words, null where all did."""
+    """What stands for a run, or another record; `counts_whole_run` as in a run's own document.
+
+    `figures`: those with an interval of their own are of searches. `unsent`: what never went out, in words.
+    """
     return {
         "name": run.name,
         "record": str(run.directory),
         "started_unix_ns": run.started_ns,
         "counts_whole_run": None if run.totals is None else {"planned": run.totals.planned, **asdict(run.totals)},
         "unsent": run.unsent or None,
+        "figures": {
+            metric.key: {"unit": metric.unit, "value": value, "low": low, "high": high}
+            for metric in run.metrics
+            if metric.key in run.figures
+            for value, low, high in [run.interval(metric.key)]
+        },
     }
 
 

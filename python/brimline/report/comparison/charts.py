@@ -24,8 +24,8 @@ _COLORS = {
 _SHARE_SHOWN_MAX = 1.0
 """An interval of two runs a side can reach to any power of ten; the axis stops at a doubling, and says what goes on."""
 _CHANGES_CAPTION = (
-    "Each mark is the change of a typical run from A to B, with its 95 % interval over runs. Shaded: too "
-    "small to matter. Right of zero is more: better for throughput, worse for the others."
+    "Each mark is the change from A to B with its 95 % interval. Shaded: too small to matter. Right of zero is more; "
+    "the colour says whether that is better."
 )
 _SHIFT_CAPTION = (
     "How far each quantile moved from A to B, with its 95 % interval over runs. Above zero B is slower. "

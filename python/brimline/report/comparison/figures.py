@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from brimline.analysis.changes import MetricChange
+from brimline.analysis.changes import Bound, MetricChange
 from brimline.analysis.compared_run import ComparedRun, Metric
 from brimline.analysis.gate import GateVerdict
 from brimline.analysis.judged_change import ChangeVerdict
@@ -45,8 +45,24 @@ def unit_ending(metric: Metric) -> str:
     return _UNIT_ENDINGS.get(metric.unit, metric.unit.replace("/", "_per_").replace(" ", "_"))
 
 
-def metric_text(metric: Metric, value: float) -> str:
-    """A figure in its unit, with four digits, so that changes below 1 % show."""
+def metric_text(metric: Metric, value: float, *, bound: Bound = "") -> str:
+    """A figure in its unit, with four digits, so that changes below 1 % show; behind the sign of a bound, if it is."""
+    text = _value_text(metric, value)
+    return message("{sign} {value}", sign=bound, value=text) if bound else text
+
+
+def figure_text(run: ComparedRun, metric: Metric) -> str:
+    """A figure of a record, with the interval that it has of its own; a dash where it isn't known."""
+    if metric.key not in run.figures:
+        return UNKNOWN_TEXT
+    value, low, high = run.interval(metric.key)
+    if low is None or high is None:
+        return metric_text(metric, value, bound="" if low is high else "≥" if high is None else "≤")
+    return message("{value} ({low} to {high})", value=_value_text(metric, value), low=_value_text(metric, low),
+                   high=_value_text(metric, high))  # fmt: skip
+
+
+def _value_text(metric: Metric, value: float) -> str:
     match metric.unit:
         case "ns":
             return format_duration(value, digits=4)

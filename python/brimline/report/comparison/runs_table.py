@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from brimline.analysis.compared_run import ComparedRun, Metric
 from brimline.analysis.configuration import configuration_differences, difference_text
-from brimline.report.comparison.figures import metric_text
+from brimline.report.comparison.figures import figure_text
 from brimline.report.view import Cell, Column, Table
 from brimline.units import UNKNOWN_TEXT, format_count
 from brimline.wording import joined
@@ -67,5 +67,4 @@ def _totals_cells(run: ComparedRun) -> tuple[Cell, Cell]:
 
 
 def _figure_cell(run: ComparedRun, metric: Metric) -> Cell:
-    known = metric.key in run.figures
-    return Cell(text=metric_text(metric, run.figures[metric.key]) if known else UNKNOWN_TEXT)
+    return Cell(text=figure_text(run, metric))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from brimline.analysis.change_text import change_text, interval_text
-from brimline.analysis.configuration import Difference, configuration_differences, difference_text
+from brimline.analysis.configuration import ASKED, Difference, configuration_differences, difference_text
 from brimline.analysis.gate import GateCase, GateVerdict, overall
 from brimline.analysis.run_trend import MetricTrend, RunSeries, too_few_text
 from brimline.analysis.spoilt import spoilt_metrics, spoilt_text
@@ -169,7 +169,7 @@ def _plan_text(series: RunSeries, newest: RunSeries) -> str:
     if series is newest:
         return "it is the newest"
     found = configuration_differences(series.all_runs[:1], newest.all_runs[:1])
-    settings = [each for each in found if each.where == "plan"]
+    settings = [each for each in found if each.where in ASKED]
     if not settings:
         return "the name alone"
     named = list(map(difference_text, settings[:SETTINGS_NAMED]))

@@ -45,11 +45,13 @@ _CAPTIONS = {
 _SUBTITLES: Mapping[Noun, str] = {
     "run": "B against A, {a} and {b} runs, {kind}",
     "search": "B against A, {a} and {b} searches, {kind}",
+    "experiment": "B against A, {a} and {b} experiments, {kind}",
     "import": "B against A, {a} and {b} imports",
 }
 _EVERY: Mapping[Noun, tuple[str, str]] = {
     "run": ("Every run, in the order of time", "Runs"),
     "search": ("Every search, in the order of time", "Searches"),
+    "experiment": ("Every experiment, in the order of time", "Experiments"),
     "import": ("Every import, in the order of time", "Imports"),
 }
 _CHANGES_INTRO = (
@@ -57,6 +59,12 @@ _CHANGES_INTRO = (
     "Improved and regressed: p below 0.05. Equivalent: surely within the margin. p is adjusted by Holm over the "
     "metrics that decide, and apart from them over all that explains: p99.9, CPU and the quantiles below that are no "
     "metric. What explains has no say in the verdict."
+)
+_SEARCHES_INTRO = (
+    "The interval is that of the ratio: from the figures' own intervals, of several a side from their spread where "
+    "that is wider. Improved and regressed: p below 0.05. Equivalent: surely within the margin. p is adjusted by Holm "
+    "over the figures that decide, and apart from them over all that explains. ≥ and ≤: a bound, beyond which nothing "
+    "was looked for; the change is a bound then too."
 )
 _TYPICAL = "Typical runs: geometric means over the runs of a side"
 _BOUND = (
@@ -225,7 +233,7 @@ def _changes(comparison: Comparison) -> Section:
         id="changes",
         title="What changed",
         short="Changes",
-        intro=_CHANGES_INTRO,
+        intro=_SEARCHES_INTRO if comparison.noun in ("search", "experiment") else _CHANGES_INTRO,
         blocks=[*found, *([chart] if chart else [])],
     )
 
@@ -234,8 +242,8 @@ def _change_row(each: MetricChange, *, has_floor: bool) -> list[Cell]:
     floor = UNKNOWN_TEXT if each.floor is None else floor_text(each.floor)
     return [
         Cell(text=each.metric.label),
-        Cell(text=metric_text(each.metric, each.a)),
-        Cell(text=metric_text(each.metric, each.b)),
+        Cell(text=metric_text(each.metric, each.a, bound=each.a_bound)),
+        Cell(text=metric_text(each.metric, each.b, bound=each.b_bound)),
         Cell(text=change_text(each.change)),
         Cell(text=interval_text(each.change)),
         Cell(text=p_text(each.adjusted_p)),

@@ -116,6 +116,12 @@ EXPERIMENTS: Mapping[str, str] = {
     "a": "Of A.",
     "b": "Of B.",
     "unlike_loads": "How the loads of A and B differ, so that latency is no verdict; null where they don't.",
+    "a_bound": "`≥` or `≤` where the value of A is a bound; null where it is a figure.",
+    "b_bound": "The same of B.",
+    "_run_document.figures": "The figures of the record, by metric.",
+    "<name>": "One of them.",
+    "_run_document.low": "The lower end of its own interval; null without one.",
+    "_run_document.high": "The upper end; null without one.",
     "same_load_commands": "Commands that put A and B under one rate.",
     # growth
     "growth_ended_by": "How the growth ended.",

@@ -1,0 +1,160 @@
+"""Owns finding what is compared: from names to records of one kind, each with its figures."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from brimline.analysis.compared_imports import compared_import, compared_imported
+from brimline.analysis.compared_run import ComparedRun, compared_run
+from brimline.api.reopen import find_record
+from brimline.errors import RecordError, UsageError
+from brimline.experiments.capacity.figures import CAPACITY
+from brimline.experiments.compared import compared_search
+from brimline.experiments.growth.measured import IMPORT_RATE, QUERY_TIME, growth_figures
+from brimline.experiments.growth.stored import GROWTH_KIND
+from brimline.experiments.measure import Figure
+from brimline.experiments.paired.ab import AB_KIND
+from brimline.experiments.paired.order import ARMS
+from brimline.experiments.scan.figures import TIME, scan_figures
+from brimline.experiments.scan.order import SCAN_KIND
+from brimline.experiments.sweep_figures import SWEEP
+from brimline.record import list_records, read_experiment, read_record
+from brimline.record.damage import damage_told
+from brimline.record.data_import import read_import
+from brimline.record.imported_files import read_imported
+from brimline.record.listing import LOAD, is_record, record_entry
+
+ARM_MARK = ":"
+"""Names one arm of an A/B comparison: `DIRECTORY:A`."""
+_FIGURES: Mapping[str, tuple[Callable[[Path], Mapping[str, Figure]], tuple[str, ...]]] = {
+    "capacity": (CAPACITY.figures, (CAPACITY.main,)),
+    "frontier": (CAPACITY.figures, (CAPACITY.main,)),
+    "sweep": (SWEEP.figures, (SWEEP.main,)),
+    GROWTH_KIND: (growth_figures, (IMPORT_RATE, QUERY_TIME)),
+    SCAN_KIND: (scan_figures, (TIME,)),
+}
+"""By kind of experiment: what reads its figures, and which of them decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A record that a name stands for, and its kind as `brimline list` has it."""
+
+    directory: Path
+    kind: str
+
+    def read(self) -> ComparedRun:
+        """With its figures. Raises UsageError and RecordError."""
+        with damage_told(self.directory):
+            return _read(self.directory, self.kind)
+
+
+def named(name: str | Path, *, runs_dir: Path) -> list[Named]:
+    """The records that a name stands for, at least one. Raises UsageError and RecordError."""
+    path = Path(name)
+    if path.is_dir() and not is_record(path):
+        return _below(path)
+    text, _, arm = str(name).rpartition(ARM_MARK)
+    is_arm = arm in ARMS and bool(text)
+    directory = find_record(text if is_arm else name, runs_dir=runs_dir)
+    kind = _kind(directory)
+    if kind == AB_KIND or is_arm:
+        return _of_arm(directory, arm if is_arm else "")
+    if kind not in _ORDER:
+        raise UsageError(
+            f"{directory} is {_text(kind)}: its runs offer different loads",
+            hint=f"compare two of its runs, which are below {directory / 'trials'}",
+        )
+    return [Named(directory, kind)]
+
+
+def _kind(directory: Path) -> str:
+    entry = record_entry(directory)
+    if entry is None or entry.problem:
+        raise RecordError(entry.problem if entry else f"{directory} holds no record")
+    return entry.kind
+
+
+def of_one_kind(a: Sequence[Named], b: Sequence[Named]) -> tuple[list[Named], list[Named]]:
+    """Of each side the records of the kind that both have.
+
+    Loads go before runs and searches, and count where there is nothing else in common. Raises UsageError where the
+    sides have no kind in common.
+    """
+    kinds = [{each.kind for each in side} for side in (a, b)]
+    common = [kind for kind in _ORDER if kind in kinds[0] & kinds[1]]
+    if not common:
+        first = [", ".join(dict.fromkeys(_text(each.kind) for each in side)) for side in (a, b)]
+        raise UsageError(
+            f"these records can't be compared: A is {first[0]}, B is {first[1]}",
+            hint="compare records of the same kind",
+        )
+    return [each for each in a if each.kind == common[0]], [each for each in b if each.kind == common[0]]
+
+
+_ORDER = ("run", "capacity", "frontier", "sweep", "growth", "scan", "imported", "import", LOAD)
+
+
+def _text(kind: str) -> str:
+    return {"run": "a run", LOAD: "a load", "import": "an import", "imported": "imported results"}.get(
+        kind, f"a {kind}"
+    )
+
+
+def _read(directory: Path, kind: str) -> ComparedRun:
+    if kind == "imported":
+        return compared_imported(read_imported(directory))
+    if kind == "import":
+        return compared_import(read_import(directory))
+    if kind not in _FIGURES:
+        return compared_run(read_record(directory))
+    experiment = read_experiment(directory)
+    read, main = _FIGURES[kind]
+    figures = read(directory)
+    if kind == "frontier":
+        figures = _by_limit(figures, max(experiment.settings.get("limits_ns", (0,))), main[0])
+    return compared_search(experiment, figures, deciding=main)
+
+
+def _by_limit(figures: Mapping[str, Figure], loosest_ns: int, main: str) -> dict[str, Figure]:
+    """The points of a frontier, each by its own limit, so that no two limits are compared."""
+    first = f"{main}_{loosest_ns}_ns"
+    return {
+        (first if key == main else key): replace(each, key=first) if key == main else each
+        for key, each in figures.items()
+    }
+
+
+def _below(directory: Path) -> list[Named]:
+    """What lies in a directory and can be compared."""
+    found = [Named(entry.directory, entry.kind) for entry in list_records(directory) if entry.kind in _ORDER]
+    if not found:
+        raise UsageError(
+            f"there is no record to compare in {directory}",
+            hint="name a run, a search, an import, a directory of them, or EXPERIMENT:A",
+        )
+    return found
+
+
+def _of_arm(directory: Path, arm: str) -> list[Named]:
+    """The records of one arm of an A/B comparison."""
+    experiment = read_experiment(directory)
+    if experiment.kind != AB_KIND:
+        raise UsageError(f"{directory} is a {experiment.kind}, and has no arms", hint=f"name it alone: {directory}")
+    found = [entry.directory for entry in experiment.trials if entry.probe.get("arm") == arm]
+    if not found:
+        problem = f"has no run of {arm}" if arm else "has two arms"
+        raise UsageError(
+            f"{directory} {problem}", hint=f"name one, {directory}:A or {directory}:B, or the directory alone"
+        )
+    return [Named(each, _kind(each)) for each in found]
+
+
+def without_loads(records: Sequence[Named]) -> list[Named]:
+    """Loads go before what is measured; they count where there is nothing else."""
+    return [each for each in records if each.kind != LOAD] or list(records)
+
+
+def read_all(records: Iterable[Named]) -> list[ComparedRun]:
+    """Each with its figures. Raises UsageError and RecordError."""
+    return [each.read() for each in records]
