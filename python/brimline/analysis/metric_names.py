@@ -3,14 +3,16 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
-from brimline.analysis.growth_metrics import BATCH_METRICS, STEP_METRICS
+from brimline.analysis.import_metrics import BATCH_METRICS, IMPORT_METRICS, STEP_METRICS
 from brimline.analysis.metrics import KINDS, Metric, MetricKind, all_metrics, document_name
 from brimline.errors import UsageError
 
 _NEAR_MAX, _NEARNESS = 3, 0.5
 _OF_SEARCHES = ("sustained", "saturation", "highest", "knee")
 """How the figures begin that searches end with."""
-_OF_GROWTH = frozenset(name for each in (*STEP_METRICS, *BATCH_METRICS) for name in (each.key, each.document_key))
+_OF_GROWTH = frozenset(
+    name for each in (*IMPORT_METRICS, *STEP_METRICS, *BATCH_METRICS) for name in (each.key, each.document_key)
+)
 
 
 def _spellings(row: MetricKind) -> Iterator[str]:

@@ -37,11 +37,9 @@ class Reported:
     def __repr__(self) -> str:
         """At most five lines: what it is, what came out, whether that was asked for, where to look."""
         verdict = self.report.verdict
-        figure = f": {verdict.figure} {verdict.unit}" if verdict.figure else ""
-        interval = f" ({verdict.interval})" if verdict.interval else ""
         lines = (
             f"{type(self).__name__}: {self.report.kind_title} of {self.report.name}",
-            f"{verdict.caption}{figure}{interval}",
+            verdict.headline,
             f"error: {self.error.message}" if self.error else "as was asked for",
             *self._places(),
         )

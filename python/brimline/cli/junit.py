@@ -40,9 +40,7 @@ def outcome_case(result: "Result") -> "GateCase":
     error, verdict = result.error, result.report.verdict
     if error is not None:
         return _error_case(error.message, name=result.report.name, exit_code=error.exit_code)
-    figure = f"{verdict.caption}: {verdict.figure} {verdict.unit}".rstrip()
-    interval = f" ({verdict.interval})" if verdict.interval else ""
-    text = f"{figure}{interval}. {verdict.sentence}" if verdict.figure else verdict.sentence
+    text = f"{verdict.headline}. {verdict.sentence}" if verdict.figure else verdict.sentence
     return passed_case(name=result.report.name, text=text)
 
 

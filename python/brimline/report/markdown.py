@@ -29,7 +29,7 @@ def _parts(report: Report) -> Iterator[str]:
 
 
 def _verdict(verdict: Verdict) -> Iterator[str]:
-    figure = f": {_escaped(verdict.figure)} {_escaped(verdict.unit)}".rstrip() if verdict.figure else ""
+    figure = f": {_escaped(verdict.quoted)}" if verdict.quoted else ""
     interval = f" ({_escaped(verdict.interval)})" if verdict.interval else ""
     badges = "".join(f" `{badge.text.replace('`', '')}`" for badge in verdict.badges)
     yield f"**{_escaped(verdict.caption)}{figure}**{interval}{badges}"

@@ -177,18 +177,19 @@ def _verdict(verdict: Verdict) -> RenderableType:
 
 def _headline(verdict: Verdict) -> RichText:
     style = _STYLES[verdict.tone]
-    headline = (
-        RichText(f"{verdict.caption}: ", style="bold")
-        if verdict.figure
-        else RichText(verdict.caption, style=f"bold {style}")
-    )
-    if verdict.figure:
-        headline.append(f"{verdict.figure} {verdict.unit}".rstrip(), style=f"bold {style}")
-        headline.append(f" ({verdict.interval})" if verdict.interval else "")
+    headline = RichText(verdict.headline)
+    headline.stylize("bold", 0, len(verdict.caption))
+    headline.stylize(f"bold {style}", *_span(verdict.headline, verdict.quoted or verdict.caption))
     for badge in verdict.badges:
         headline.append("  ")
         headline.append(f"[{badge.text}]", style=_STYLES[badge.tone])
     return headline
+
+
+def _span(text: str, part: str) -> tuple[int, int]:
+    """Where `part` stands last in `text`."""
+    start = text.rindex(part)
+    return start, start + len(part)
 
 
 def _section(section: Section, *, wide: bool) -> RenderableType:

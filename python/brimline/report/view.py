@@ -64,6 +64,18 @@ class Verdict:
     facts: Sequence[Fact] = ()
     next_step: str = ""  # what to do next; where it is empty, what every report of its kind says
 
+    @property
+    def quoted(self) -> str:
+        """`13 610 ops/s`; "" where nothing may be quoted."""
+        return f"{self.figure} {self.unit}".rstrip() if self.figure else ""
+
+    @property
+    def headline(self) -> str:
+        """`Sustained throughput: 13 610 ops/s (95 % CI 11 500–15 700)`, in plain text."""
+        if not self.quoted:
+            return self.caption
+        return f"{self.caption}: {self.quoted}{f' ({self.interval})' if self.interval else ''}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:

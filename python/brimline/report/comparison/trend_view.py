@@ -7,7 +7,6 @@ from brimline.analysis.configuration import ASKED, Difference, configuration_dif
 from brimline.analysis.gate import GateCase, GateVerdict, overall
 from brimline.analysis.run_trend import MetricTrend, RunSeries, too_few_text
 from brimline.analysis.spoilt import spoilt_metrics, spoilt_text
-from brimline.record.environment import brimline_version
 from brimline.report.comparison.as_json import trend_document
 from brimline.report.comparison.charts import trend_chart
 from brimline.report.comparison.claims import trend_claims
@@ -16,8 +15,10 @@ from brimline.report.comparison.figures import (
     metric_text,
     unsent_badges,
 )
+from brimline.report.comparison.grid import runs_grid
 from brimline.report.comparison.runs_table import series_table
 from brimline.report.comparison.view import gate_section
+from brimline.report.frame import framed
 from brimline.report.lint_section import linted
 from brimline.report.view import Badge, Block, Cell, Chart, Column, Report, Section, Table, Text, Tone, Verdict
 from brimline.stats.change import geometric_mean
@@ -38,7 +39,8 @@ def trend_report(series: Sequence[RunSeries], *, floor: float, cases: Sequence[G
         *(_series(each, number) for number, each in enumerate(series, start=1)),
     ]
     run_count = sum(len(each.runs) for each in series)
-    report = Report(
+    report = framed(
+        None,
         kind="trend",
         kind_title="Trend",
         name=joined(", ", dict.fromkeys(each.name for each in series)),
@@ -48,9 +50,9 @@ def trend_report(series: Sequence[RunSeries], *, floor: float, cases: Sequence[G
             else message("{runs} runs of {series} plans, the oldest first", runs=run_count, series=len(series))
         ),
         verdict=_verdict(series, floor=floor, cases=cases),
-        sections=[section for section in sections if section.blocks],
-        footer=f"brimline {brimline_version()}",
+        sections=sections,
         data=trend_document(series, cases),
+        grids=[runs_grid(series)],
     )
     return linted(report, trend_claims(report, series))
 

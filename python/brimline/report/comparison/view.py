@@ -1,17 +1,18 @@
 """Owns a comparison as a report: what was configured differently first, then what changed, then the runs."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from brimline.analysis.change_text import change_text, interval_text, p_text
 from brimline.analysis.changes import MetricChange
-from brimline.analysis.compared_run import ComparedRun, Noun
+from brimline.analysis.compared_run import Noun
 from brimline.analysis.comparison import Comparison, quantile_name, shift_text
 from brimline.analysis.configuration import Difference
 from brimline.analysis.gate import GateCase, overall
 from brimline.analysis.judged_change import ALPHA, ChangeVerdict
 from brimline.analysis.unlike_loads import same_load_commands
-from brimline.record.environment import brimline_version
 from brimline.record.experiment import ExperimentRecord
+from brimline.record.model import Environment
 from brimline.report import blocks
 from brimline.report.comparison.as_json import comparison_document
 from brimline.report.comparison.charts import changes_chart, shift_chart
@@ -28,6 +29,7 @@ from brimline.report.comparison.figures import (
 )
 from brimline.report.comparison.grid import sides_grid
 from brimline.report.comparison.runs_table import sides_table
+from brimline.report.frame import experiment_report, framed
 from brimline.report.lint_section import linted
 from brimline.report.view import Badge, Block, Cell, Code, Column, Fact, Report, Section, Table, Text, Verdict
 from brimline.units import UNKNOWN_TEXT
@@ -87,18 +89,16 @@ def comparison_report(
         _changes(comparison),
         _distribution(comparison),
         _runs(comparison),
-        *_reproduction(experiment, comparison.a[0]),
-        blocks.definitions(),
     ]
-    name = experiment.name if experiment else _names(comparison)
-    report = Report(
+    report = _framed(
+        experiment,
+        comparison.a[0].environment,
         kind="comparison",
         kind_title="Comparison",
-        name=name,
+        name=experiment.name if experiment else _names(comparison),
         subtitle=message(_SUBTITLES[comparison.noun], a=len(comparison.a), b=len(comparison.b), kind=comparison.kind),
         verdict=_verdict(comparison, cases, same_load),
-        sections=[section for section in sections if section.blocks],
-        footer=f"brimline {brimline_version()}" + (f" · {experiment.directory.name}" if experiment else ""),
+        sections=sections,
         data=comparison_document(comparison, cases, same_load),
         grids=[sides_grid(comparison)],
     )
@@ -305,14 +305,11 @@ def _runs(comparison: Comparison) -> Section:
     return Section(id="runs", title=title, short=short, blocks=[sides_table(sides, shown)])
 
 
-def _reproduction(experiment: ExperimentRecord | None, first: ComparedRun) -> list[Section]:
-    """Where the runs of an A/B comparison were made, and how to make them again."""
-    environment = blocks.environment(first.environment if experiment is None else experiment.environment)
-    if experiment is None:
-        return [environment]
-    command = experiment.environment.get("command")
-    typed = str(command) if command else "brimline ab"
-    return [
-        environment,
-        blocks.reproduce(typed, experiment.spec_text, [Fact(label="Record", value=str(experiment.directory))]),
-    ]
+def _framed(
+    experiment: ExperimentRecord | None, environment: Environment, *, sections: Sequence[Section], **parts: Any
+) -> Report:
+    """Of runs that were made for it a report of that experiment, else one without a record."""
+    if experiment is not None:
+        return experiment_report(experiment, sections=sections, **parts)
+    whole = [*sections, blocks.environment(environment), blocks.definitions()]
+    return framed(None, sections=whole, **parts)

@@ -10,6 +10,8 @@ from brimline.analysis.data_import import (
     text_not_utf8,
 )
 from brimline.analysis.finding import Standing
+from brimline.analysis.import_metrics import IMPORT_METRICS
+from brimline.analysis.metrics import Known
 from brimline.analysis.quantile_text import quantile_text
 from brimline.record.data_import import REJECTED_FILE, ImportRecord, documents_there
 from brimline.record.layout import RUNNING
@@ -20,6 +22,8 @@ from brimline.report.data_import.rejects import reason_facts, reasons_document, 
 from brimline.report.data_size import size_document, size_facts
 from brimline.report.distribution import distribution_document, distribution_section
 from brimline.report.document import FORMAT_VERSION
+from brimline.report.frame import framed
+from brimline.report.grid import Grid, GridRow
 from brimline.report.lint_section import findings_document
 from brimline.report.view import (
     UNDER_WAY,
@@ -37,7 +41,7 @@ from brimline.report.view import (
 )
 from brimline.spec.import_settings import ImportSettings
 from brimline.stats.quantile_interval import QuantileInterval, quantile_intervals
-from brimline.units import UNKNOWN_TEXT, format_bytes, format_count, format_duration, format_number
+from brimline.units import NS_PER_S, UNKNOWN_TEXT, format_bytes, format_count, format_duration, format_number
 from brimline.wording import joined, message
 
 CHECKS_INTRO = "Whether every record is accounted for, and whether the server holds what it should."
@@ -68,16 +72,32 @@ def import_report(record: ImportRecord) -> Report:
         _inputs(record),
         blocks.environment(record.environment),
     ]
-    return Report(
+    return framed(
+        record,
         kind="import",
         kind_title="Import",
         name=record.state.name,
         subtitle=_subtitle(record),
         verdict=_verdict(record, rejects),
-        sections=[section for section in sections if section.blocks],
-        footer=f"brimline {record.brimline_version} · {record.directory.name}",
+        sections=sections,
         data=import_document(record, rejects),
+        grids=[_grid(record)],
     )
+
+
+def _grid(record: ImportRecord) -> Grid:
+    """What the whole import came to, in one row."""
+    rate, rows = documents_per_s(record), record.rows
+    documents, span_ns = sum(row.documents for row in rows), sum(row.end_ns - row.start_ns for row in rows)
+    known = {
+        "import_rate": rate,
+        "import_time": 1e6 * NS_PER_S / rate if rate else None,
+        "input": sum(row.input_bytes for row in rows) * NS_PER_S / span_ns if span_ns else None,
+        "client_cpu": record.state.client_cpu_ns / documents if documents else None,
+        "server_cpu": record.state.server_cpu_ns / documents if documents and record.state.server_cpu_ns else None,
+    }
+    figures = {key: Known(float(value)) for key, value in known.items() if value is not None}
+    return Grid(axes=(), rows=[GridRow(levels=(), figures=figures)], metrics=IMPORT_METRICS)
 
 
 def documents_per_s(record: ImportRecord) -> float | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from brimline.analysis.growth_metrics import BATCH_METRICS, STEP_METRICS
+from brimline.analysis.import_metrics import BATCH_METRICS, STEP_METRICS
 from brimline.analysis.metrics import Known, mean_over
 from brimline.experiments.growth.conclusion import IndexSetGrowth, Volume
 from brimline.experiments.growth.figures import QueryFigures

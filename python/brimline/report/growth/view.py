@@ -13,12 +13,11 @@ from brimline.experiments.growth.conclusion import (
 from brimline.experiments.growth.order import GrowthEnd, GrowthSettings, GrowthTrial, Protocol
 from brimline.plan.pacing import connections_text
 from brimline.record.experiment import ExperimentRecord
-from brimline.report import blocks
 from brimline.report.distribution import distribution_table
+from brimline.report.frame import experiment_report
 from brimline.report.growth.as_json import growth_document
 from brimline.report.growth.charts import disk_chart, import_chart, query_chart
 from brimline.report.growth.grids import growth_grids
-from brimline.report.search.view import command, identity
 from brimline.report.view import Badge, Block, Cell, Column, Fact, Report, Section, Table, Text, Verdict
 from brimline.units import (
     UNKNOWN_TEXT,
@@ -98,14 +97,11 @@ def growth_report(
         Section(id="import", title="Import", short="Import", blocks=[import_chart(sets)] if sets else []),
         Section(id="queries", title="Queries", short="Queries", blocks=_query_blocks(sets, settings)),
         Section(id="disk", title="Disk", short="Disk", blocks=_disk_blocks(sets)),
-        blocks.environment(experiment.environment),
-        blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
-        blocks.definitions(_DEFINITIONS),
     ]
-    return Report(
+    return experiment_report(
+        experiment,
         kind="growth",
         kind_title="Growth",
-        name=experiment.name,
         subtitle=message(
             "to {to} records in steps of {step} · {protocol} queries",
             to=format_count(settings.to_records),
@@ -113,10 +109,10 @@ def growth_report(
             protocol=settings.protocol.value,
         ),
         verdict=_verdict(conclusion, trials),
-        sections=[section for section in sections if section.blocks],
-        footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
+        sections=sections,
         data=growth_document(experiment, trials, conclusion, settings, grids),
         grids=grids,
+        definitions=_DEFINITIONS,
     )
 
 

@@ -9,8 +9,10 @@ from brimline.analysis.quantile_text import quantile_text
 from brimline.record.imported import ImportedRun
 from brimline.report import blocks
 from brimline.report.document import FORMAT_VERSION
+from brimline.report.frame import framed
 from brimline.report.imported.charts import chart_list
 from brimline.report.imported.claims import imported_claims
+from brimline.report.imported.grid import imported_grid
 from brimline.report.imported.table import ImportedStatistics, imported_statistics, statistics_section
 from brimline.report.lint_section import findings_document, linted
 from brimline.report.view import Badge, Cell, Column, Fact, Facts, Report, Section, Table, Text, Verdict
@@ -41,15 +43,16 @@ def imported_report(run: ImportedRun) -> Report:
         _sources(run),
         blocks.definitions(),
     ]
-    report = Report(
+    report = framed(
+        run,
         kind="imported",
         kind_title=message("Imported from {tool}", tool=run.tool),
         name=run.name,
         subtitle=_subtitle(run),
         verdict=_verdict(run, statistics[0]),
-        sections=[section for section in sections if section.blocks],
-        footer=f"brimline {run.brimline_version} · {run.directory.name}",
+        sections=sections,
         data=imported_document(run, statistics, findings),
+        grids=[imported_grid(statistics, closed_loop=run.closed_loop)],
     )
     return linted(report, imported_claims(run, statistics, histograms))
 

@@ -17,6 +17,7 @@ from brimline.record.layout import SPEC_FILE
 from brimline.record.model import RunRecord
 from brimline.report import blocks
 from brimline.report.distribution import distribution_section
+from brimline.report.frame import framed
 from brimline.report.grid import Grid, GridRow
 from brimline.report.limit import limit_section
 from brimline.report.lint_section import linted
@@ -75,14 +76,14 @@ def run_report(
         blocks.reproduce(_command(record), _spec_text(record), _identity(record)),
         blocks.definitions(),
     ]
-    report = Report(
+    report = framed(
+        record,
         kind="run",
         kind_title="Run",
         name=record.name,
         subtitle=_subtitle(record, observation),
         verdict=first_screen.verdict(record, observation, slo, judgement, before_loss, remark_facts(truths)),
-        sections=[section for section in sections if section.blocks],
-        footer=f"brimline {record.brimline_version} · {record.directory.name}",
+        sections=sections,
         data=run_document(
             record, observation, statistics, slo=slo, judgement=judgement, held=before_loss, truths=truths
         ),

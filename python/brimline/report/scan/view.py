@@ -7,6 +7,7 @@ from brimline.analysis.scan_figures import ScanTrial
 from brimline.analysis.scan_rule import RangeFit, Validity, entries_per_s, entries_text
 from brimline.record.experiment import ExperimentRecord
 from brimline.report import blocks
+from brimline.report.frame import experiment_report
 from brimline.report.lint_section import linted
 from brimline.report.scan.as_json import scan_document
 from brimline.report.scan.charts import range_chart, rates_chart, touch_chart
@@ -19,7 +20,6 @@ from brimline.report.scan.figures import (
     trial_name,
     volume_text,
 )
-from brimline.report.search.view import command, identity
 from brimline.report.view import Badge, Block, Cell, Column, Fact, Facts, Report, Section, Table, Text, Tone, Verdict
 from brimline.servers.lab.names import CLIENT_ROUTED
 from brimline.spec.scans import ScansSpec
@@ -85,24 +85,21 @@ def scan_report(
             blocks=[chart for chart in (rates_chart(trials),) if chart is not None],
         ),
         blocks.checks(findings, intro=_CHECKS_INTRO),
-        blocks.environment(experiment.environment),
-        blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
-        blocks.definitions(DEFINITIONS),
     ]
     documents = experiment.settings.get("document_count")
-    report = Report(
+    report = experiment_report(
+        experiment,
         kind="scan",
         kind_title="Scan",
-        name=experiment.name,
         subtitle=message(
             "{queries} queries over {documents} documents",
             queries=len(trials),
             documents=format_count(documents) if isinstance(documents, int) else UNKNOWN_TEXT,
         ),
         verdict=_verdict(experiment, trials, fits, findings),
-        sections=[section for section in sections if section.blocks],
-        footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
+        sections=sections,
         data=scan_document(experiment, scans, trials, fits, findings),
+        definitions=DEFINITIONS,
     )
     return linted(report, scan_claims(report))
 

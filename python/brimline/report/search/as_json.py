@@ -83,6 +83,7 @@ def frontier_document(
     rows: Sequence[ProbeRow],
     conclusion: FrontierConclusion,
     settings: FrontierSettings,
+    grids: Sequence[Grid],
 ) -> dict[str, Any]:
     """Everything that the report of an SLO frontier says, for machines."""
     return {
@@ -113,6 +114,7 @@ def frontier_document(
             for point in conclusion.points
         ],
         "sweep": _sweep_fields(conclusion.points[0].conclusion.sweep),
+        "figures": figures_document(grids),
         "probes": [_probe_document(row) for row in rows],
     }
 

@@ -11,24 +11,25 @@ from brimline.experiments.trial import SEARCH_STAGES, Trial
 from brimline.record.experiment import ExperimentRecord
 from brimline.record.model import RunRecord
 from brimline.report import blocks, figures
+from brimline.report.frame import experiment_report
 from brimline.report.lint_section import linted
 from brimline.report.run.step_sections import with_remarks
 from brimline.report.search.as_json import frontier_document
 from brimline.report.search.frontier_claims import frontier_claims
+from brimline.report.search.grids import loads_grid
 from brimline.report.search.levels import levels_table
 from brimline.report.search.plateau_facts import plateau_facts
 from brimline.report.search.probe_charts import capacity_curve
 from brimline.report.search.probe_findings import search_findings
 from brimline.report.search.probes import ProbeRow, probe_rows, probe_table, search_points
 from brimline.report.search.view import (
-    command,
     detail_sections,
     generator_ended,
-    identity,
     not_watched,
     search_figure,
     sweep_chart,
 )
+from brimline.report.showing import figures_section
 from brimline.report.view import Badge, Cell, Chart, Column, Fact, Key, Report, Section, Sketch, Table, Tone, Verdict
 from brimline.units import UNKNOWN_TEXT, duration_label, format_duration
 from brimline.wording import capitalised, joined, message
@@ -51,6 +52,7 @@ def frontier_report(
     """The report of a frontier. `detail` is the run of one probe that is shown more closely."""
     rows = frontier_rows(trials, conclusion)
     first = conclusion.points[0]
+    grid = loads_grid(trials, first.settings.axis)
     limited = any(generator_ended(each.conclusion) for each in conclusion.points)
     shown = [
         frontier_table(conclusion.points),
@@ -73,22 +75,21 @@ def frontier_report(
             intro="In the order in which they ran, each judged by the limit that asked for it. Nothing is left out.",
             blocks=[probe_table(rows)],
         ),
+        figures_section(grid),
         *detail_sections(detail, first.settings.slo),
         blocks.checks(search_findings(trials, client_limited=limited), intro=blocks.SEARCH_CHECKS_INTRO),
-        blocks.environment(experiment.environment, more=not_watched(detail)),
-        blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
-        blocks.definitions(),
     ]
     limits = joined(", ", [each.settings.slo.leading.short_text for each in conclusion.points])
-    report = Report(
+    report = experiment_report(
+        experiment,
         kind="frontier",
         kind_title="SLO frontier",
-        name=experiment.name,
         subtitle=message("{preset} · objectives: {limits}", preset=settings.search.preset, limits=limits),
         verdict=frontier_verdict(conclusion),
-        sections=[section for section in sections if section.blocks],
-        footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
-        data=frontier_document(experiment, rows, conclusion, settings),
+        sections=sections,
+        data=frontier_document(experiment, rows, conclusion, settings, [grid]),
+        grids=[grid],
+        more=not_watched(detail),
     )
     return linted(with_remarks(report, detail), frontier_claims(report))
 

@@ -3,7 +3,6 @@
 What it concluded and the probes that show it, in words and tables.
 """
 
-import shlex
 from collections.abc import Sequence
 
 from brimline.analysis.bottleneck import BottleneckKind
@@ -20,9 +19,9 @@ from brimline.experiments.settings import CapacitySettings, Grade
 from brimline.experiments.sweep import CEILING_TEXT, SweepConclusion, SweepEnd
 from brimline.experiments.trial import Trial
 from brimline.record.experiment import ExperimentRecord
-from brimline.record.layout import SPEC_FILE
 from brimline.record.model import RunRecord
 from brimline.report import blocks
+from brimline.report.frame import experiment_report
 from brimline.report.limit import limit_blocks
 from brimline.report.lint_section import linted
 from brimline.report.own_claims import probe_claims
@@ -126,23 +125,21 @@ def capacity_report(
             search_findings(trials, client_limited=generator_ended(conclusion)),
             intro=blocks.SEARCH_CHECKS_INTRO,
         ),
-        blocks.environment(experiment.environment, more=not_watched(detail)),
-        blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
-        blocks.definitions((*blocks.DEFINITIONS, *SEARCH_DEFINITIONS)),
     ]
-    report = Report(
+    report = experiment_report(
+        experiment,
         kind="capacity",
         kind_title="Capacity",
-        name=experiment.name,
         subtitle=blocks.subtitle(
             [message("{preset} · objective: {limits}", preset=settings.preset, limits=slo.short_text)],
             experiment.environment,
         ),
         verdict=_capacity_verdict(conclusion, settings),
-        sections=[section for section in sections if section.blocks],
-        footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
+        sections=sections,
         data=capacity_document(experiment, rows, conclusion, settings, [grid]),
         grids=[grid],
+        definitions=(*blocks.DEFINITIONS, *SEARCH_DEFINITIONS),
+        more=not_watched(detail),
     )
     return linted(with_remarks(report, detail), probe_claims(report))
 
@@ -169,20 +166,17 @@ def sweep_report(
         ),
         *detail_sections(detail, None),
         blocks.checks(worst_findings(trials), intro=blocks.SWEEP_CHECKS_INTRO),
-        blocks.environment(experiment.environment, more=not_watched(detail)),
-        blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
-        blocks.definitions(),
     ]
-    report = Report(
+    report = experiment_report(
+        experiment,
         kind="sweep",
         kind_title="Sweep",
-        name=experiment.name,
         subtitle=blocks.subtitle(["closed loop, throughput against connections"], experiment.environment),
         verdict=_sweep_verdict(conclusion),
-        sections=[section for section in sections if section.blocks],
-        footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
+        sections=sections,
         data=sweep_document(experiment, rows, conclusion, [grid]),
         grids=[grid],
+        more=not_watched(detail),
     )
     return linted(with_remarks(report, detail), probe_claims(report))
 
@@ -428,22 +422,3 @@ def sweep_chart(rows: Sequence[ProbeRow], conclusion: SweepConclusion) -> Block 
         knee_connections=conclusion.knee_connections,
         plateau_ops_per_s=conclusion.saturation_ops_per_s,
     )
-
-
-def command(experiment: ExperimentRecord) -> str:
-    """The command line that was typed.
-
-    For an experiment that wasn't started by one, a command that does the same.
-    """
-    typed = experiment.environment.get("command")
-    if isinstance(typed, str) and typed:
-        return typed
-    return f"brimline {experiment.kind} {shlex.quote(str(experiment.directory / SPEC_FILE))}"
-
-
-def identity(experiment: ExperimentRecord) -> list[Fact]:
-    """Where the experiment lies, and how it ended."""
-    return [
-        Fact(label="Record", value=str(experiment.directory)),
-        Fact(label="Ended", value=experiment.ended_by.replace("_", " "), note=experiment.message),
-    ]

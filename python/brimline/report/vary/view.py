@@ -11,9 +11,9 @@ from brimline.record.experiment import ExperimentRecord
 from brimline.record.model import Environment
 from brimline.report import blocks
 from brimline.report.comparison.figures import VERDICT_TONES
+from brimline.report.frame import experiment_report
 from brimline.report.lint_section import linted
 from brimline.report.search.probe_findings import worst_findings
-from brimline.report.search.view import command, identity
 from brimline.report.showing import figures_section
 from brimline.report.vary.as_json import vary_document
 from brimline.report.vary.charts import factor_charts
@@ -122,20 +122,19 @@ def vary_report(
         ),
         blocks.checks(worst_findings(_as_probes(trials), are_runs=True), intro=_CHECKS_INTRO)
         if trials and not settings.measure else _nothing(),
-        blocks.environment(_shared(environment) if settings.apart else environment),
-        blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
-        blocks.definitions((*_DEFINITIONS, *_definitions_of(settings))),
     ]  # fmt: skip
-    report = Report(
+    report = experiment_report(
+        experiment,
         kind="vary",
         kind_title=message("Design over {verb}", verb=settings.measure) if settings.measure else "Factor sweep",
         name=_name(experiment, settings),
         subtitle=_subtitle(settings, environment),
         verdict=_verdict(conclusion, settings, trials),
-        sections=[remarked(section, remark) for section in sections if section.blocks],
-        footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
+        sections=[remarked(section, remark) for section in sections],
         data=vary_document(experiment, trials, loads, conclusion, settings, [grid]),
         grids=[grid],
+        definitions=(*_DEFINITIONS, *_definitions_of(settings)),
+        environment=_shared(environment) if settings.apart else environment,
     )
     return linted(report, vary_claims(report))
 

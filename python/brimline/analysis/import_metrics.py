@@ -1,4 +1,4 @@
-"""Owns the figures of a growth beside those that every run has: of a step that was loaded, of a batch of queries."""
+"""Owns the figures of imports and growths beside those that every run has: of a step, a batch, a whole import."""
 
 from brimline.analysis.metrics import Metric, all_metrics
 
@@ -27,4 +27,10 @@ BATCH_METRICS = (
         for each in all_metrics("closed loop", ())
         if each.key in ("mean", "p50", "p99", "throughput", "server_cpu")
     ),
+)
+IMPORT_METRICS = (
+    *STEP_METRICS[:2],
+    _metric("input", "Read from files", "bytes/s", "input_bytes_per_s", higher_is_better=True),
+    _metric("client_cpu", "Client CPU per document", "ns", "client_cpu_ns_per_document"),
+    _metric("server_cpu", "Server CPU per document", "ns", "server_cpu_ns_per_document"),
 )
