@@ -146,6 +146,7 @@ def scan_in(place: Workplace, settings: ScanSettings, *, directory: Path | None 
     with database_named(data.database, deployment, purpose="scan") as database:
         collection = data.collection
         size = collection_size(database, collection)
+        scans = scans.sized(size.count)
         check_scenarios(database, collection, scans, entry_count=size.count)
         with indexes_in_place(database, collection, scans, place.context, left=left) as built:
             asked = probes(scans, entry_count=size.count)

@@ -88,6 +88,21 @@ def _check_name(text: str) -> None:
         raise ValueError("must have 1 to 60 characters")
 
 
+def _amount(minimum: int) -> Any:
+    whole = readers.whole(minimum, readers.RECORD_COUNT_MAX)
+
+    def read(value: object) -> int | str:
+        if not isinstance(value, str) or not value.rstrip().endswith("%"):
+            return whole(value)
+        share = readers.percentage(value)
+        if minimum and not share:
+            raise ValueError("must be more than 0%, or there is nothing to ask for")
+        return units.percentage_text(share)
+
+    words = f"{minimum} to {readers.RECORD_COUNT_MAX}, also like 100k; or a share of the documents, such as 5%"
+    return (BeforeValidator(read), WithJsonSchema({"type": ["integer", "string"], "description": words}))
+
+
 def _mapping(read: Any, description: str, *kinds: str) -> Any:
     return (BeforeValidator(read), WithJsonSchema({"type": list(kinds) or "object", "description": description}))
 
@@ -108,11 +123,9 @@ PlanWords = Annotated[
 ScenarioName = Annotated[
     str, BeforeValidator(readers.text(_check_name)), WithJsonSchema({"type": "string", "description": "in reports"})
 ]
-Count = Annotated[
-    int,
-    BeforeValidator(readers.whole(0, readers.RECORD_COUNT_MAX)),
-    WithJsonSchema({"type": ["integer", "string"], "description": f"0 to {readers.RECORD_COUNT_MAX}; also like 100k"}),
-]
+Amount = Annotated[int | str, *_amount(1)]
+"""A count, or a share of the collection's documents, as text: "5%"."""
+Count = Annotated[int | str, *_amount(0)]
 Repetitions = Annotated[
     int,
     BeforeValidator(readers.whole(REPETITIONS_MIN, REPETITIONS_MAX)),
@@ -158,8 +171,8 @@ class RangeSpec(Part):
 
     field: FieldName
     """The indexed field."""
-    widths: Annotated[tuple[fields.RecordCount, ...], Field(strict=False)] | None = None
-    """How many entries each range holds; by default 1 000, 10 000 … and all there are."""
+    widths: Annotated[tuple[Amount, ...], Field(strict=False)] | None = None
+    """How many entries each range holds, or which share of all; by default 1 000, 10 000 … and all there are."""
 
     @model_validator(mode="after")
     def _check_widths(self) -> Self:
@@ -170,7 +183,9 @@ class RangeSpec(Part):
                 f"a line needs {WIDTHS_MIN} to {_WIDTHS_MAX} widths, not {len(self.widths)}; "
                 "give some such as [10k, 30k, 100k, 300k]"
             )
-        if any(later <= earlier for earlier, later in pairwise(self.widths)):
+        if len({type(width) for width in self.widths}) > 1:
+            raise ValueError("widths must all be counts, or all be shares; one collection decides which is wider")
+        if any(later <= earlier for earlier, later in pairwise(map(_size, self.widths))):
             raise ValueError("widths must grow; order them, each once")
         return self
 
@@ -190,14 +205,14 @@ class ScenarioSpec(Part):
     """Order of the documents."""
     projection: Document | None = None
     """Fields to bring."""
-    limit: fields.RecordCount | None = None
-    """Documents to bring at most."""
+    limit: Amount | None = None
+    """Documents to bring at most; also a share of the collection's."""
     hint: Hint | None = None
     """Index that the server is told to use."""
     plan: PlanWords | None = None
     """The plan that is expected; another one ends the scan with exit code 3."""
     documents: Count | None = None
-    """Number of documents that is expected."""
+    """Number of documents that is expected; also a share of the collection's."""
 
     @model_validator(mode="after")
     def _check_question(self) -> Self:
@@ -214,6 +229,18 @@ class ScenarioSpec(Part):
         if self.range is not None and isinstance(self.filter, Mapping) and self.range.field in self.filter:
             raise ValueError(f"filter and range are both about {self.range.field}; leave it out of filter")
         return self
+
+
+def count_of(amount: int | str, *, entry_count: int) -> int:
+    """A count as it is; a share of so many entries, rounded, and no less than one unless it is 0%."""
+    if isinstance(amount, int):
+        return amount
+    share = _size(amount)
+    return max(round(share * entry_count), 1) if share else 0
+
+
+def _size(amount: int | str) -> float:
+    return amount if isinstance(amount, int) else units.parse_percentage(amount)
 
 
 class ScansSpec(Part):
@@ -240,6 +267,20 @@ class ScansSpec(Part):
     """About how long one query is repeated at most."""
     query_timeout_ns: QueryTime = Field(default=readers.HOUR_NS, alias="query_timeout")
     """How long one execution may take."""
+
+    def sized(self, entry_count: int) -> "ScansSpec":
+        """The same with counts in place of shares. Shares that come to the same count are asked for once."""
+
+        def of(amount: int | str | None) -> int | None:
+            return None if amount is None else count_of(amount, entry_count=entry_count)
+
+        def sized(each: ScenarioSpec) -> ScenarioSpec:
+            range_ = each.range
+            if range_ is not None and range_.widths is not None:
+                range_ = range_.model_copy(update={"widths": tuple(dict.fromkeys(map(of, range_.widths)))})
+            return each.model_copy(update={"range": range_, "limit": of(each.limit), "documents": of(each.documents)})
+
+        return self.model_copy(update={"scenarios": tuple(map(sized, self.scenarios))})
 
     @model_validator(mode="after")
     def _check_names(self) -> Self:

@@ -116,3 +116,58 @@ def test_words_for_a_plan() -> None:
         ExpectedStage(stage="IXSCAN", index="by_host"),
     )
     assert normal_key_pattern('{ "_id" : 1 }') == "{_id: 1}"
+
+
+SHARES = """
+name: shares
+data: {records: 10}
+scans:
+  scenarios:
+    - {name: ranges, range: {field: x, widths: [0.5%, 5%, 50 %]}}
+    - {name: first, filter: all, limit: 5%, documents: 5%}
+    - {name: none, filter: {x: 1}, documents: 0}
+"""
+
+
+@pytest.mark.parametrize(
+    ("entries", "widths", "documents"),
+    [(10, (1, 5), 1), (200, (1, 10, 100), 10), (1_000_000, (5_000, 50_000, 500_000), 50_000)],
+)
+def test_shares_are_of_the_documents_that_are_there(
+    tmp_path: Path, entries: int, widths: tuple[int, ...], documents: int
+) -> None:
+    path = tmp_path / "shares.yaml"
+    path.write_text(SHARES)
+    scans = load_spec(path).spec.scans
+    assert scans is not None
+    ranges, first, none = scans.sized(entries).scenarios
+    assert ranges.range is not None
+    assert ranges.range.widths == widths
+    assert (first.limit, first.documents, none.documents) == (documents, documents, 0)
+
+
+@pytest.mark.parametrize("entries", [2_000, 20_000, 200_000, 2_000_000, 100_000_000])
+def test_the_shipped_scans_follow_the_number_of_records(entries: int) -> None:
+    scans = load_spec("s2-scans").spec.scans
+    assert scans is not None
+    sized = scans.sized(entries)
+    ranges = [each.range.widths for each in sized.scenarios if each.range is not None]
+    assert ranges == [tuple(round(entries * share) for share in (0.005, 0.015, 0.05, 0.15, 0.5))] * 3
+    limits = [(each.limit, each.documents) for each in sized.scenarios if each.limit is not None]
+    assert limits == [(round(entries * share),) * 2 for share in (0.05, 0.005)]
+
+
+@pytest.mark.parametrize(
+    ("widths", "message"),
+    [
+        ("[1k, 5%, 50%]", "widths must all be counts, or all be shares"),
+        ("[5%, 1%, 50%]", "widths must grow"),
+        ("[0%, 1%, 50%]", "must be more than 0%"),
+        ("[1%, 50%, 150%]", "must be in 0% to 100%"),
+    ],
+)
+def test_slips_of_shares(tmp_path: Path, widths: str, message: str) -> None:
+    path = tmp_path / "shares.yaml"
+    path.write_text(SHARES.replace("[0.5%, 5%, 50 %]", widths))
+    with pytest.raises(SpecError, match=message):
+        load_spec(path)

@@ -8,7 +8,15 @@ from typing import Any
 
 from brimline.analysis.scan_figures import Execution
 from brimline.experiments.cost import StageCost, TimeEstimate
-from brimline.spec.scans import EVERY_DOCUMENT, REPETITIONS_MIN, RangeSpec, ScansSpec, ScenarioSpec, extended_json
+from brimline.spec.scans import (
+    EVERY_DOCUMENT,
+    REPETITIONS_MIN,
+    RangeSpec,
+    ScansSpec,
+    ScenarioSpec,
+    count_of,
+    extended_json,
+)
 from brimline.stats.line import mean_bounds
 from brimline.units import NS_PER_S, count_text
 from brimline.wording import message
@@ -96,7 +104,7 @@ def probes(scans: ScansSpec, *, entry_count: int) -> list[ScanProbe]:
 def widths(range_: RangeSpec, *, entry_count: int) -> list[int]:
     """The widths of a range: those of the spec, else powers of ten from 1 000 and all entries there are."""
     if range_.widths is not None:
-        return list(range_.widths)
+        return [count_of(width, entry_count=entry_count) for width in range_.widths]
     decades = []
     width = _WIDTH_START
     while width < entry_count:

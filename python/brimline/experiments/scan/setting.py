@@ -20,7 +20,7 @@ from brimline.errors import TargetError, UsageError
 from brimline.execution import RunContext
 from brimline.experiments.scan.order import RangeBounds, ScanProbe, starts
 from brimline.spec.expected_plan import key_pattern_text
-from brimline.spec.scans import IndexSpec, ScansSpec
+from brimline.spec.scans import IndexSpec, ScansSpec, count_of
 from brimline.units import format_count
 
 
@@ -213,7 +213,9 @@ def _check_ranges(scans: ScansSpec, there: Mapping[str, Mapping[str, Any]], entr
     for scenario in scans.scenarios:
         if scenario.range is None:
             continue
-        field, widest = scenario.range.field, max(scenario.range.widths or (), default=0)
+        field = scenario.range.field
+        counts = [count_of(width, entry_count=entry_count) for width in scenario.range.widths or ()]
+        widest = max(counts, default=0)
         if _index_of_range(field, there) is None:
             raise UsageError(
                 f"{scenario.name}: no index begins with {field}, so a range of it can't be scanned",

@@ -52,7 +52,8 @@ def _trial(entry: TrialEntry, scans: ScansSpec) -> ScanTrial:
         plan=None if answer is None else explained(answer),
         refusal=None if refusal is None else Refusal(**refusal),
         expected_plan=() if scenario.plan is None else parse_expected_plan(scenario.plan),
-        expected_documents=scenario.documents,
+        # Shares were made counts when the collection's size was known.
+        expected_documents=scenario.documents if isinstance(scenario.documents, int) else None,
         first_touch=str(values.get("first_touch", "")),
         document_bytes=values.get("document_bytes"),
         private=bool(values.get("private", False)),
