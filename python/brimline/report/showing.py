@@ -11,7 +11,7 @@ from brimline.report.grid import Grid, grid_csv, grid_document, metrics_table, o
 from brimline.report.grid_charts import grid_charts
 from brimline.report.view import Block, Report, Section
 
-FIGURES = "figures"
+FIGURES = "figures-shown"
 """The section of the figures; charts and tables that were chosen come first in their report."""
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import pytest
 
 from brimline.analysis.metrics import Known, all_metrics
 from brimline.errors import UsageError
-from brimline.report import Report
+from brimline.report import Report, render_html
 from brimline.report.grid import Grid, GridAxis, GridRow, grid_document, metrics_table, operations_table
 from brimline.report.grid_charts import grid_charts
 from brimline.report.markdown import render_markdown
@@ -122,3 +123,11 @@ def test_a_name_that_a_report_does_not_have_is_refused(every_kind: Mapping[str, 
         showing(every_kind["sweep"], ["throughput", "delete.p99"])
     with pytest.raises(UsageError, match="no figures to choose from"):
         showing(replace(every_kind["sweep"], grids=()), ["throughput"])
+
+
+@pytest.mark.parametrize("kind", HAVING)
+def test_no_part_of_the_page_has_the_name_of_another(every_kind: Mapping[str, Report], kind: str) -> None:
+    """The section was called as the element that holds the charts, and none was drawn."""
+    for report in (every_kind[kind], showing(every_kind[kind], ["p95", "throughput"])):
+        names = re.findall(r'\bid="([^"]+)"', render_html(report))
+        assert len(names) == len(set(names)), names
