@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from brimline.api.resume import resumption
+from brimline.api.vary import keep_or_remove
+from brimline.errors import UsageError
 from brimline.record import ExperimentWriter
 
 SPEC = "name: orders\ndata: {records: 1000}\noperations: {read: 1.0}\n"
@@ -39,3 +41,13 @@ def test_the_server_that_was_given_is_found_again(tmp_path: Path) -> None:
 )
 def test_what_is_not_known_whole_is_not_guessed(tmp_path: Path, environment: dict[str, Any]) -> None:
     assert _address(tmp_path / "experiment", environment) is None
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_design_that_can_not_go_on_is_not_taken_away(tmp_path: Path, begun: bool) -> None:
+    """One that failed before its first run leaves nothing behind, but what was begun before is not its own to remove."""
+    made = {"kind": "vary", "name": "orders", "settings": {}, "plan_hash": "00000000"}
+    with ExperimentWriter(tmp_path / "design", spec_text=SPEC, environment={}, **made) as writer:  # type: ignore[arg-type]
+        writer.seal(ended_by="error")
+    keep_or_remove(tmp_path / "design", UsageError("the collection is empty"), begun=begun)
+    assert (tmp_path / "design").exists() is begun

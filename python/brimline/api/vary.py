@@ -279,7 +279,7 @@ def _conduct(
             )
         except BrimlineError as error:
             writer.seal(ended_by="interrupt" if stop.requested else "error", message=error.message)
-            _keep_or_remove(directory, error)
+            keep_or_remove(directory, error, begun=resume is not None)
             raise
         writer.seal(ended_by="interrupt" if stop.requested else "completed")
         verb = resuming_verb(VARY_KIND, stored)
@@ -419,9 +419,9 @@ def _plan_hash(settings: VarySettings, variants: Mapping[Levels, Variant]) -> st
     return hashlib.sha256(" ".join((*plans, _SENT)).encode()).hexdigest()[:8]
 
 
-def _keep_or_remove(directory: Path, error: BrimlineError) -> None:
-    """A sweep that failed before its first run or load leaves nothing behind."""
-    if read_experiment(directory).trials:
+def keep_or_remove(directory: Path, error: BrimlineError, *, begun: bool) -> None:
+    """A sweep that failed before its first run or load leaves nothing behind, unless it had been `begun` before."""
+    if begun or read_experiment(directory).trials:
         error.hint = error.hint or f"what was measured is kept: brimline show {directory}"
     else:
         rmtree(directory, ignore_errors=True)
