@@ -61,7 +61,7 @@ def _chart(grid: Grid, place: int, metrics: Sequence[Metric]) -> Chart | None:
     left_out = max(len(lines) - LINES_MAX, 0)
     more = message(" {count} further combinations are in the table.", count=format_count(left_out)) if left_out else ""
     return Chart(
-        id=f"{axis.name}-{metrics[0].key}".replace(".", "-").replace("_", "-"),
+        id=f"shown-{axis.name}-{metrics[0].key}".replace(".", "-").replace("_", "-"),
         title=title,
         caption=message("Bars are 95 % intervals.{more}", more=more),
         summary=joined("; ", (_summary(name, rows, last, place) for name, rows in lines)),

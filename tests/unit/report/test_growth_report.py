@@ -193,7 +193,7 @@ def test_figures_of_steps_and_batches_can_be_chosen() -> None:
     tables = [block for block in shown.blocks if isinstance(block, Table)]
     assert tables[0].headings == ["Records", "Import of a million"]
     assert tables[1].headings[:4] == ["Records", "Queries", "Connections", "Time in the server"]
-    assert {"records-import-time", "records-query-time", "queries-query-time"} <= {
+    assert {"shown-records-import-time", "shown-records-query-time", "shown-queries-query-time"} <= {
         block.id for block in shown.blocks if isinstance(block, Chart)
     }
 

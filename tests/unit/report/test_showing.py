@@ -52,8 +52,12 @@ def test_a_table_has_the_chosen_figures_in_their_order() -> None:
 
 def test_metrics_of_one_operation_share_a_chart_and_others_have_their_own() -> None:
     charts = grid_charts(grid_of(), metrics_of("update.p95", "read.mean", "update.p99", "connections"))
-    over = [each for each in charts if each.id.startswith("connections-")]
-    assert [each.id for each in over] == ["connections-update-p95", "connections-read-mean", "connections-connections"]
+    over = [each for each in charts if each.id.startswith("shown-connections-")]
+    assert [each.id for each in over] == [
+        "shown-connections-update-p95",
+        "shown-connections-read-mean",
+        "shown-connections-connections",
+    ]
     assert len(over[0].figure["data"]) == 4  # two versions, two metrics
     assert over[0].figure["data"][0]["x"] == [2.0, 16.0]
     assert over[0].figure["data"][1]["error_y"]["array"] == pytest.approx([0.2e6, 1.6e6])
