@@ -1,11 +1,19 @@
 """compare, ab and trend as their users have them, against a real mongod."""
 
+import json
 import shutil
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
 
+from brimline.api.ab import ab_loaded, resumed_ab
+from brimline.api.comparison import compare
+from brimline.api.options import Options
+from brimline.api.workload import load_workload
+from brimline.experiments.paired.ab import ABSettings
+from brimline.record import read_experiment
+from brimline.record.files import replace_json
 from brimline.servers import Deployment
 from tests.support.command_line import CommandLine
 from tests.support.scripted_server import scripted_server
@@ -153,3 +161,42 @@ def test_the_objective_of_a_run_as_a_test_case(brimline_cli: CommandLine, p99: s
     assert outcome.exit_code == exit_code, outcome.stderr
     root = ElementTree.parse(brimline_cli.directory / "run.xml").getroot()
     assert [(case.get("name"), [child.tag for child in case]) for case in root] == [("ycsb-c", [tag])]
+
+
+@pytest.mark.slow("four sweeps on a real server")
+def test_searches_in_turns_and_gone_on_with(uri: str, tmp_path: Path) -> None:
+    """Each arm of a pair is a whole sweep in the record of the comparison; what was cut short is gone on with."""
+    a, b = (
+        load_workload("ycsb-c", overrides={"data.records": 200, "keys": {"kind": keys}})
+        for keys in ("zipfian", "uniform")
+    )
+    said = {"connections_max": 2, "warmup_s": 0.0, "duration_s": 0.05}
+    options = Options(uri=uri, runs_dir=tmp_path, data="load")
+    result = ab_loaded(a, b, ABSettings(pairs=2, measure="sweep", said=said), options)
+    assert result.comparison.kind == "sweep" and result.comparison.noun == "experiment"
+    assert [len(side) for side in (result.comparison.a, result.comparison.b)] == [2, 2]
+    assert result.comparison.changes[0].metric.key == "highest"
+    trials = sorted((result.directory / "trials").iterdir())
+    assert len(trials) == 4 and all((each / "report.html").exists() for each in trials)
+    again = compare([f"{result.directory}:A"], [f"{result.directory}:B"], runs_dir=tmp_path)
+    assert again.comparison.changes == result.comparison.changes
+
+    last = trials[-1]
+    cut_short = {"ended_by": None}
+    for path, changed in (
+        (last / "trial.json", {"took_s": None}),
+        (last / "experiment.json", cut_short),
+        (result.directory / "experiment.json", cut_short),
+    ):
+        replace_json(path, {**json.loads(path.read_text()), **changed})
+    resumed = resumed_ab(result.directory, options)
+    assert sorted((result.directory / "trials").iterdir()) == trials
+    assert read_experiment(last).ended_by == "completed" and not (result.directory / "dropped").exists()
+    assert len(resumed.comparison.b) + len(resumed.comparison.a) == 4
+
+
+def test_words_of_searches_in_turns(brimline_cli: CommandLine) -> None:
+    asked = ("ab", "ycsb-c", "--b", "connections=64")
+    brimline_cli.run(*asked, "--quick").check_error(2, "--quick is of searches")
+    brimline_cli.run(*asked, "--p99", "5ms").check_error(2, "an objective has no effect", "--measure capacity")
+    brimline_cli.run(*asked, "--measure", "soak").check_error(2, "--measure")

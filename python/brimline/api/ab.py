@@ -1,6 +1,6 @@
 """Owns the verb `ab`: two workloads in turns on one server, and what differs between them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -9,8 +9,10 @@ from typing import Unpack
 from brimline.analysis.compared_run import ComparedRun
 from brimline.analysis.comparison import Comparison, compare_runs, noise_floor
 from brimline.analysis.gate import GateCase, gate
+from brimline.api.compared_record import read_compared
 from brimline.api.gating import gate_error
 from brimline.api.kinds import Kind, conduct, go_on
+from brimline.api.measures import measure_named
 from brimline.api.options import Options
 from brimline.api.pairs import run_pairs, target_lost
 from brimline.api.recording import recording
@@ -23,12 +25,12 @@ from brimline.execution import allow_descriptors
 from brimline.experiments.cost import TimeEstimate, pairs_time
 from brimline.experiments.paired.ab import AB_KIND, ABSettings
 from brimline.experiments.paired.order import Arm
-from brimline.experiments.paired.runner import ArmPlan, pair_records, paired_run
+from brimline.experiments.paired.runner import ArmPlan, pair_entries
 from brimline.experiments.stored import stored_settings
 from brimline.plan import Plan, resolve
 from brimline.record import ExperimentRecord, read_experiment
-from brimline.record.files import replace_text
-from brimline.record.layout import SPEC_B_FILE, SPEC_FILE, TARGET_LOST
+from brimline.record.files import is_there, replace_text
+from brimline.record.layout import EXPERIMENT_FILE, SPEC_B_FILE, SPEC_FILE, TARGET_LOST
 from brimline.report.comparison.view import comparison_report
 from brimline.spec import LoadedSpec, Spec
 from brimline.units import NS_PER_S
@@ -124,10 +126,11 @@ def ab_in(place: Workplace, work: ABWork, *, directory: Path | None = None, resu
     for each in (place, place_b):
         each.prepare()
     place.stop.raise_if_requested()
+    measured_a, measured_b = (_measured(each, settings) for each in (place, place_b))
     arms: dict[Arm, ArmPlan] = {
-        "A": ArmPlan(plan=plan_a, context=place.context, title="A", label="a"),
-        "B": ArmPlan(plan=plan_b, context=place_b.context, title="B", label="b"),
-        "A2": ArmPlan(plan=plan_a, context=place.context, title="A against itself", label="a2"),
+        "A": ArmPlan(plan=plan_a, context=place.context, title="A", label="a", measured=measured_a),
+        "B": ArmPlan(plan=plan_b, context=place_b.context, title="B", label="b", measured=measured_b),
+        "A2": ArmPlan(plan=plan_a, context=place.context, title="A against itself", label="a2", measured=measured_a),
     }
     name = " and ".join(dict.fromkeys((place.spec.name, b.spec.name)))
     with recording(
@@ -152,8 +155,8 @@ def ab_result(experiment: ExperimentRecord, *, limits: Mapping[str, float] | Non
     Raises InvalidRun where an arm has no run that counts, TargetError where that is because the target went away.
     """
     runs: dict[Arm, list[ComparedRun]] = {}
-    for probe, record in pair_records(experiment):
-        runs.setdefault(probe.arm, []).append(paired_run(record, with_background=False))
+    for probe, entry in pair_entries(experiment):
+        runs.setdefault(probe.arm, []).append(read_compared(entry.directory))
     for arm in ("A", "B"):
         if arm not in runs:
             raise InvalidRun(f"there is no run of {arm} in {experiment.directory}", hint="repeat the comparison")
@@ -175,6 +178,26 @@ def ab_result(experiment: ExperimentRecord, *, limits: Mapping[str, float] | Non
         comparison=comparison,
         cases=cases,
     )
+
+
+def _measured(place: Workplace, settings: ABSettings) -> Callable[[Path], tuple[ComparedRun, str]] | None:
+    """Makes what an arm measures in a directory, or goes on with it; None: a run."""
+    made = measure_named(settings.measure)
+    if made is None:
+        return None
+    asked = made.settings(place.spec, settings.said)
+
+    def measured(directory: Path) -> tuple[ComparedRun, str]:
+        made.measure_in(place, asked, directory=directory, resume=is_there(directory / EXPERIMENT_FILE))
+        from brimline.api.reopen import open_result  # which opens comparisons as well
+
+        result = open_result(directory)
+        result.write(place.options.language)
+        said = result.report.verdict
+        figure = " ".join(filter(None, (said.figure, said.unit, said.interval and f"({said.interval})")))
+        return read_compared(directory), f"{said.caption}: {figure}" if figure else said.sentence
+
+    return measured
 
 
 def _plan(place: Workplace) -> Plan:
@@ -203,13 +226,16 @@ def _moved(place: Workplace) -> Workplace:
     return place.with_spec(spec.model_copy(update={"data": data, "database": database}))
 
 
-def _run_s(spec: Spec) -> float | None:
+def _run_s(spec: Spec, settings: ABSettings) -> float | None:
+    made = measure_named(settings.measure)
+    if made is not None:
+        return made.measure.estimate_s(made.settings(spec, settings.said))
     duration_ns = spec.effective_duration_ns
     return None if duration_ns is None else (spec.effective_warmup_ns + duration_ns) / NS_PER_S
 
 
 def _estimate(a: Spec, work: ABWork) -> TimeEstimate:
-    run_s = {"A": _run_s(a), "B": _run_s(work.b.spec)}
+    run_s = {"A": _run_s(a, work.settings), "B": _run_s(work.b.spec, work.settings)}
     return pairs_time(work.settings.pairs, run_s | ({"A2": run_s["A"]} if work.settings.floor else {}))
 
 

@@ -1,39 +1,21 @@
 """Owns finding what is compared: from names to records of one kind, each with its figures."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from brimline.analysis.compared_imports import compared_import, compared_imported
-from brimline.analysis.compared_run import ComparedRun, compared_run
+from brimline.analysis.compared_run import ComparedRun
+from brimline.api.compared_record import kind_of, read_compared
 from brimline.api.reopen import find_record
-from brimline.errors import RecordError, UsageError
-from brimline.experiments.capacity.figures import CAPACITY
-from brimline.experiments.compared import compared_search
-from brimline.experiments.growth.measured import IMPORT_RATE, QUERY_TIME, growth_figures
-from brimline.experiments.growth.stored import GROWTH_KIND
-from brimline.experiments.measure import Figure
+from brimline.errors import UsageError
 from brimline.experiments.paired.ab import AB_KIND
 from brimline.experiments.paired.order import ARMS
-from brimline.experiments.scan.figures import TIME, scan_figures
-from brimline.experiments.scan.order import SCAN_KIND
-from brimline.experiments.sweep_figures import SWEEP
-from brimline.record import list_records, read_experiment, read_record
+from brimline.record import list_records, read_experiment
 from brimline.record.damage import damage_told
-from brimline.record.data_import import read_import
-from brimline.record.imported_files import read_imported
-from brimline.record.listing import LOAD, is_record, record_entry
+from brimline.record.listing import LOAD, is_record
 
 ARM_MARK = ":"
 """Names one arm of an A/B comparison: `DIRECTORY:A`."""
-_FIGURES: Mapping[str, tuple[Callable[[Path], Mapping[str, Figure]], tuple[str, ...]]] = {
-    "capacity": (CAPACITY.figures, (CAPACITY.main,)),
-    "frontier": (CAPACITY.figures, (CAPACITY.main,)),
-    "sweep": (SWEEP.figures, (SWEEP.main,)),
-    GROWTH_KIND: (growth_figures, (IMPORT_RATE, QUERY_TIME)),
-    SCAN_KIND: (scan_figures, (TIME,)),
-}
-"""By kind of experiment: what reads its figures, and which of them decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +28,7 @@ class Named:
     def read(self) -> ComparedRun:
         """With its figures. Raises UsageError and RecordError."""
         with damage_told(self.directory):
-            return _read(self.directory, self.kind)
+            return read_compared(self.directory)
 
 
 def named(name: str | Path, *, runs_dir: Path) -> list[Named]:
@@ -57,7 +39,7 @@ def named(name: str | Path, *, runs_dir: Path) -> list[Named]:
     text, _, arm = str(name).rpartition(ARM_MARK)
     is_arm = arm in ARMS and bool(text)
     directory = find_record(text if is_arm else name, runs_dir=runs_dir)
-    kind = _kind(directory)
+    kind = kind_of(directory)
     if kind == AB_KIND or is_arm:
         return _of_arm(directory, arm if is_arm else "")
     if kind not in _ORDER:
@@ -66,13 +48,6 @@ def named(name: str | Path, *, runs_dir: Path) -> list[Named]:
             hint=f"compare two of its runs, which are below {directory / 'trials'}",
         )
     return [Named(directory, kind)]
-
-
-def _kind(directory: Path) -> str:
-    entry = record_entry(directory)
-    if entry is None or entry.problem:
-        raise RecordError(entry.problem if entry else f"{directory} holds no record")
-    return entry.kind
 
 
 def of_one_kind(a: Sequence[Named], b: Sequence[Named]) -> tuple[list[Named], list[Named]]:
@@ -101,30 +76,6 @@ def _text(kind: str) -> str:
     )
 
 
-def _read(directory: Path, kind: str) -> ComparedRun:
-    if kind == "imported":
-        return compared_imported(read_imported(directory))
-    if kind == "import":
-        return compared_import(read_import(directory))
-    if kind not in _FIGURES:
-        return compared_run(read_record(directory))
-    experiment = read_experiment(directory)
-    read, main = _FIGURES[kind]
-    figures = read(directory)
-    if kind == "frontier":
-        figures = _by_limit(figures, max(experiment.settings.get("limits_ns", (0,))), main[0])
-    return compared_search(experiment, figures, deciding=main)
-
-
-def _by_limit(figures: Mapping[str, Figure], loosest_ns: int, main: str) -> dict[str, Figure]:
-    """The points of a frontier, each by its own limit, so that no two limits are compared."""
-    first = f"{main}_{loosest_ns}_ns"
-    return {
-        (first if key == main else key): replace(each, key=first) if key == main else each
-        for key, each in figures.items()
-    }
-
-
 def _below(directory: Path) -> list[Named]:
     """What lies in a directory and can be compared."""
     found = [Named(entry.directory, entry.kind) for entry in list_records(directory) if entry.kind in _ORDER]
@@ -147,7 +98,7 @@ def _of_arm(directory: Path, arm: str) -> list[Named]:
         raise UsageError(
             f"{directory} {problem}", hint=f"name one, {directory}:A or {directory}:B, or the directory alone"
         )
-    return [Named(each, _kind(each)) for each in found]
+    return [Named(each, kind_of(each)) for each in found]
 
 
 def without_loads(records: Sequence[Named]) -> list[Named]:

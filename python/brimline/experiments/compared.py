@@ -12,8 +12,8 @@ from brimline.errors import RecordError
 from brimline.experiments.measure import Figure
 from brimline.experiments.stored import stored_capacity_settings
 from brimline.record import ExperimentRecord
-from brimline.record.layout import PLAN_FILE
-from brimline.record.listing import named_time
+from brimline.record.layout import PLAN_FILE, TARGET_LOST
+from brimline.record.listing import named_time, record_entry
 from brimline.record.reader import read_plan
 from brimline.units import NS_PER_S
 
@@ -47,7 +47,8 @@ def compared_search(
         ends={key: (each.low, each.high) for key, each in figures.items() if (each.low, each.high) != (None, None)},
         distribution=(),
         problems=_problems(experiment, figures),
-        broken=experiment.ended_by == "target_lost",
+        broken=experiment.ended_by == TARGET_LOST,
+        ended_by=experiment.ended_by,
     )
 
 
@@ -104,5 +105,8 @@ def _common_plan(experiment: ExperimentRecord) -> Settings:
 
 
 def _started_ns(experiment: ExperimentRecord) -> int | None:
+    """By its name; of one that is a trial itself by its first run."""
     begun: datetime | None = named_time(experiment.directory)
+    first = record_entry(experiment.trials[0].directory) if experiment.trials and begun is None else None
+    begun = first.started_at if first is not None else begun
     return None if begun is None else round(begun.timestamp() * NS_PER_S)

@@ -1,6 +1,8 @@
 """Owns what an A/B comparison is asked for: how many pairs, and whether A also runs against itself."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from brimline.analysis.comparison import MARGIN
 from brimline.experiments.paired.order import ARMS, PAIRS_DEFAULT, Arm
@@ -12,11 +14,16 @@ AB_KIND = "ab"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ABSettings:
-    """`pairs`: runs of each arm. `floor`: also run A against itself. `margin`: share that doesn't matter."""
+    """`pairs`: runs of each arm. `floor`: also run A against itself. `margin`: share that doesn't matter.
+
+    `measure`: the verb that each run is of, such as a search, with what was `said` to it; "" is a run.
+    """
 
     pairs: int = PAIRS_DEFAULT
     floor: bool = False
     margin: float = MARGIN
+    measure: str = ""
+    said: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.pairs < 1:

@@ -15,6 +15,8 @@ Arm = Literal["A", "B", "A2"]
 """`A2` is A once more: what differs between the two is what this machine shows by itself."""
 ARMS: tuple[Arm, ...] = ("A", "B", "A2")
 PAIRS_DEFAULT = 5
+SEARCH_PAIRS_DEFAULT = 2
+"""A search takes minutes, and its figure has an interval of its own."""
 PAIRS_AGAIN_MAX = 2
 """Pairs that are made once more, where some prove nothing."""
 

@@ -1,6 +1,6 @@
 """Owns making the runs of a comparison in pairs happen, arm by arm, on one server."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -11,12 +11,13 @@ from brimline.analysis.finding import Standing
 from brimline.analysis.observation import Observation, observe
 from brimline.execution import RunContext, execute, putting_back
 from brimline.execution.background import Background
+from brimline.experiments.compared import COMPLETED
 from brimline.experiments.conductor import Made
 from brimline.experiments.paired.order import Arm, PairProbe, PairTrial
 from brimline.experiments.runner import describe_outcome
 from brimline.experiments.stored import read_part
 from brimline.plan import Plan
-from brimline.record import ExperimentRecord, ExperimentWriter, RunRecord, read_record
+from brimline.record import ExperimentRecord, ExperimentWriter, RunRecord, TrialEntry, read_record
 from brimline.record.background import BACKGROUND_FILE, read_activity, write_activity
 
 # The server's counters hold the background's commands too; what the generator sent is known from its own counts.
@@ -27,7 +28,8 @@ _NOT_ASKED_WITH_BACKGROUND = frozenset({"opcounters"})
 class ArmPlan:
     """What an arm runs. `context` holds the text of its spec; `beside`: what goes on as well.
 
-    `title` is for people, `label` fits a file name.
+    `title` is for people, `label` fits a file name. `measured`: makes a search in a directory instead of a run, or goes
+    on with the one there, and says what it found, also in a line.
     """
 
     plan: Plan
@@ -35,20 +37,28 @@ class ArmPlan:
     title: str
     label: str
     beside: Background | None = None
+    measured: Callable[[Path], tuple[ComparedRun, str]] | None = None
 
 
 @dataclass(slots=True, kw_only=True)
 class PairedRuns:
-    """The effects of a comparison. The first run that fell behind its rate is told at once."""
+    """The effects of a comparison. The first run that fell behind its rate is told at once.
+
+    `begun`: searches that did not come to their end, which are gone on with.
+    """
 
     arms: Mapping[Arm, ArmPlan]
     writer: ExperimentWriter
+    begun: Mapping[PairProbe, Path] = field(default_factory=dict)
     has_warned: bool = field(default=False, init=False)
 
     def perform(self, probe: PairProbe, trials: Sequence[PairTrial]) -> Sequence[Made[PairTrial]]:
         """Runs an arm. Raises what `execute` raises, and TargetError when the background can't be begun."""
         arm = self.arms[probe.arm]
-        title = f"run {len(trials) + 1}, pair {probe.pair}: {arm.title}"
+        what = "run" if arm.measured is None else "search"
+        title = f"{what} {len(trials) + 1}, pair {probe.pair}: {arm.title}"
+        if arm.measured is not None:
+            return (self._measured(probe, title, arm.measured, label=arm.label),)
         directory = self.writer.begin_trial(
             asdict(probe),
             stage="arm",
@@ -70,6 +80,17 @@ class PairedRuns:
             self.has_warned = True
             arm.context.progress.note(f"warning: {title}: {behind}; a lower rate would tell more about the server")
         return (made,)
+
+    def _measured(
+        self, probe: PairProbe, title: str, measure: Callable[[Path], tuple[ComparedRun, str]], *, label: str
+    ) -> Made[PairTrial]:
+        directory = self.begun.get(probe) or self.writer.begin_trial(
+            asdict(probe), stage="arm", label=f"{label}-{probe.pair}"
+        )
+        found, outcome = measure(directory)
+        completed = found.ended_by == COMPLETED
+        trial = PairTrial(probe=probe, completed=completed, problem=found.problems[0] if found.problems else None)
+        return Made(trial=trial, directory=directory, title=title, outcome=outcome, ended=completed)
 
 
 @contextmanager
@@ -116,13 +137,17 @@ def paired_run(record: RunRecord, *, with_background: bool, observation: Observa
     return run if problem is None else run.with_problem(problem)
 
 
+def pair_entries(experiment: ExperimentRecord) -> list[tuple[PairProbe, TrialEntry]]:
+    """What was asked for and where it lies, in the order in which it was made. Raises RecordError."""
+    return [
+        (read_part(PairProbe, {_RENAMED.get(name, name): value for name, value in entry.probe.items()}, "trial"), entry)
+        for entry in experiment.trials
+    ]
+
+
 def pair_records(experiment: ExperimentRecord) -> list[tuple[PairProbe, RunRecord]]:
     """The runs as they lie on disk, in the order in which they were made. Raises RecordError."""
-    return [
-        (read_part(PairProbe, {_RENAMED.get(name, name): value for name, value in entry.probe.items()}, "trial"),
-         read_record(entry.directory))
-        for entry in experiment.trials
-    ]  # fmt: skip
+    return [(probe, read_record(entry.directory)) for probe, entry in pair_entries(experiment)]
 
 
 _RENAMED = {"side": "arm", "number": "pair"}
