@@ -13,7 +13,7 @@ from brimline.cli.app import _VERBS
 NOT_FOR_A_LOAD = {
     "brimline.report",
     "brimline.analysis.observation",
-    "brimline.experiments",
+    "brimline.experiments.trial",
     "numpy",
     "jinja2",
 }

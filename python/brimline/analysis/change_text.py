@@ -45,6 +45,8 @@ def _interval(change: Change, low: float, high: float) -> str:
             return message("at most {value}", value=_signed(high, absolute=change.absolute))
         low_text, high_text = (_signed(value, absolute=change.absolute) for value in (low, high))
         return low_text if low_text == high_text else message("{low} to {high}", low=low_text, high=high_text)
+    if change.a_count == change.b_count == 1:
+        return "can't be told"
     if change.a_count == change.b_count:
         return message("can't be told from {count} pairs", count=format_count(change.a_count))
     return message(

@@ -197,6 +197,12 @@ def _said(spec: Spec, said: Mapping[str, Any]) -> CapacitySettings | FrontierSet
     return frontier_settings(spec, preset, limits_ns, search) if limits_ns else settings_for(spec, preset, search)
 
 
+def _estimate_s(_spec: Spec, settings: CapacitySettings | FrontierSettings) -> float:
+    if isinstance(settings, FrontierSettings):
+        return capacity_time(settings.search, goals=len(settings.limits_ns)).typical_s
+    return capacity_time(settings).typical_s
+
+
 def _search_in(
     place: Workplace, settings: CapacitySettings | FrontierSettings, *, directory: Path, resume: bool
 ) -> Path:
@@ -209,6 +215,7 @@ MEASURE = MeasureInPlace(
     measure=CAPACITY,
     measure_in=_search_in,
     settings=_said,
+    estimate_s=_estimate_s,
     words=frozenset({"connections", "loops", "ramp_up_s"}),
 )
 """A search as a design crosses it. Said to it are `SearchWords`, the `preset`, and `limits_ns` of a frontier."""

@@ -7,23 +7,23 @@ from pathlib import Path
 from brimline.analysis.compared_imports import compared_import, compared_imported
 from brimline.analysis.compared_run import ComparedRun, compared_run
 from brimline.errors import RecordError
-from brimline.experiments.capacity.figures import CAPACITY
+from brimline.experiments.capacity.figures import CAPACITY, SUSTAINED
 from brimline.experiments.compared import compared_search
 from brimline.experiments.growth.measured import IMPORT_RATE, QUERY_TIME, growth_figures
 from brimline.experiments.growth.stored import GROWTH_KIND
 from brimline.experiments.measure import Figure
 from brimline.experiments.scan.figures import TIME, scan_figures
 from brimline.experiments.scan.order import SCAN_KIND
-from brimline.experiments.sweep_figures import SWEEP
+from brimline.experiments.sweep_figures import HIGHEST, SWEEP
 from brimline.record import read_experiment, read_record
 from brimline.record.data_import import read_import
 from brimline.record.imported_files import read_imported
 from brimline.record.listing import record_entry
 
 _FIGURES: Mapping[str, tuple[Callable[[Path], Mapping[str, Figure]], tuple[str, ...]]] = {
-    "capacity": (CAPACITY.figures, (CAPACITY.main,)),
-    "frontier": (CAPACITY.figures, (CAPACITY.main,)),
-    "sweep": (SWEEP.figures, (SWEEP.main,)),
+    "capacity": (CAPACITY.figures, (SUSTAINED,)),
+    "frontier": (CAPACITY.figures, (SUSTAINED,)),
+    "sweep": (SWEEP.figures, (HIGHEST,)),
     GROWTH_KIND: (growth_figures, (IMPORT_RATE, QUERY_TIME)),
     SCAN_KIND: (scan_figures, (TIME,)),
 }

@@ -64,7 +64,7 @@ def formats_of(result: Result) -> tuple[Format, ...]:
 
 
 def _has_probes(result: Result) -> bool:
-    return "probes" in result.report.data
+    return bool(result.report.data.get("probes"))
 
 
 def _is_scan(result: Result) -> bool:

@@ -1,12 +1,13 @@
 """Owns the verb `grow`: a collection that grows by steps, import and queries at each, and where they break."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 from brimline.api.kinds import Kind, conduct
+from brimline.api.measures import MeasureInPlace
 from brimline.api.options import Options
 from brimline.api.own_lab import wants_lab
 from brimline.api.protocols import require_mongodb
@@ -20,6 +21,7 @@ from brimline.execution import allow_connections, allow_descriptors
 from brimline.experiments.conductor import conduct_trials
 from brimline.experiments.growth.conclusion import GrowthConclusion, conclude
 from brimline.experiments.growth.cost import growth_cost, require_room
+from brimline.experiments.growth.measured import growth_figures
 from brimline.experiments.growth.order import (
     Growth,
     GrowthEnd,
@@ -31,7 +33,8 @@ from brimline.experiments.growth.order import (
 )
 from brimline.experiments.growth.runner import GrowthWork, step_spec
 from brimline.experiments.growth.stored import GROWTH_KIND, stored_growth_trials
-from brimline.experiments.stored import stored_settings
+from brimline.experiments.measure import Measure
+from brimline.experiments.stored import read_part, stored_settings
 from brimline.plan import load_plan
 from brimline.record import ExperimentRecord, read_experiment
 from brimline.report.growth.view import growth_report
@@ -181,3 +184,42 @@ GROWTH = Kind(
     check=_check,
     with_budget=with_budget,
 )
+
+
+def _said(spec: Spec, said: Mapping[str, Any]) -> GrowthSettings:
+    """The settings of one growth; a level of `connections` or `indexes` is the only one that it has."""
+    words = dict(said)
+    if isinstance(words.get("connections"), int):
+        words["connections"] = (words["connections"],)
+    if isinstance(level := words.get("indexes"), str):
+        try:
+            words["indexes"] = (IndexSet.PRIMARY if level == "none" else IndexSet(level),)
+        except ValueError as error:
+            raise UsageError(
+                f"a growth has no index over {level}", hint=f"index sets are {', '.join(IndexSet)}"
+            ) from error
+    settings = read_part(GrowthSettings, words)
+    _require_indexable(settings, spec)
+    return settings
+
+
+MEASURE = MeasureInPlace(
+    measure=Measure(
+        name="grow",
+        kind=GROWTH_KIND,
+        figures=growth_figures,
+        meaningless={
+            "records": "it grows to what --to says",
+            **dict.fromkeys(
+                ("in-flight", "rate", "tlr-threads", "loops", "ramp-up", "keys"),
+                "its queries are a closed loop over keys drawn uniformly",
+            ),
+        },
+    ),
+    measure_in=grow_in,
+    settings=_said,
+    estimate_s=lambda spec, settings: growth_cost(settings, spec.data).time.typical_s,
+    words=frozenset({"connections", "indexes"}),
+    on_data=False,
+)
+"""A growth as a design crosses it; said to it are `GrowthSettings`."""

@@ -4,12 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from brimline.analysis.background import Coverage, coverage, measured_window, server_means
+from brimline.analysis.changes import MetricChange
 from brimline.analysis.compared_run import ComparedRun
 from brimline.analysis.comparison import Comparison, compare_runs
 from brimline.analysis.observation import Observation, observe
 from brimline.api.kinds import Kind, conduct
+from brimline.api.measures import MeasureInPlace
 from brimline.api.options import Options
 from brimline.api.pairs import run_pairs, target_lost
 from brimline.api.protocols import require_mongodb
@@ -23,6 +26,7 @@ from brimline.execution import allow_descriptors
 from brimline.execution.background import BACKGROUND_COLLECTION, Background, background
 from brimline.execution.leftovers import remove_leftovers
 from brimline.experiments.cost import TimeEstimate, pairs_time
+from brimline.experiments.measure import Figure, Measure
 from brimline.experiments.paired.interference import INTERFERENCE_KIND, InterferenceSettings
 from brimline.experiments.paired.order import counting_pairs
 from brimline.experiments.paired.runner import ArmPlan, pair_records, pair_trial, paired_run
@@ -34,6 +38,7 @@ from brimline.record.background import read_activity
 from brimline.report.comparison.interference_view import interference_report
 from brimline.servers import Deployment, control_client
 from brimline.spec import LoadedSpec, Spec, load_spec
+from brimline.stats.change import Change
 from brimline.units import NS_PER_S, format_bytes, format_count
 from brimline.wording import message
 
@@ -231,3 +236,48 @@ INTERFERENCE = Kind(
     estimate=_estimate,
     check=_check,
 )
+
+
+def _figures(directory: Path) -> Mapping[str, Figure]:
+    """What the background leaves of each figure, as a share of what it is alone, and throughput alone and beside it."""
+    try:
+        comparison = interference_result(read_experiment(directory)).comparison
+    except InvalidRun:
+        return {}
+    found = [_beside(each, each.change) for each in comparison.changes if each.change and not each.metric.absolute]
+    for each in comparison.changes:
+        if each.metric.key == "throughput":
+            for key, label, value in (
+                ("alone", "Throughput alone", each.a),
+                ("beside", "Throughput beside it", each.b),
+            ):
+                found.append(Figure(key=key, value=value, unit=each.metric.unit, label=label, higher_is_better=True))
+    return {figure.key: figure for figure in found}
+
+
+def _beside(each: MetricChange, change: Change) -> Figure:
+    return Figure(
+        key=f"{each.metric.key}_beside",
+        value=1 + change.value,
+        low=1 + change.low,
+        high=1 + change.high,
+        unit="share",
+        label=message("{metric} beside it, of that alone", metric=each.metric.label),
+        higher_is_better=each.metric.higher_is_better,
+    )
+
+
+def _said(spec: Spec, said: Mapping[str, Any]) -> InterferenceSettings:
+    words = {name: value for name, value in said.items() if value is not None}
+    rows = words.get("rows") or default_rows(spec, words.get("background", "import"))
+    _run_ns(spec)
+    return InterferenceSettings(**{**words, "rows": rows})
+
+
+MEASURE = MeasureInPlace(
+    measure=Measure(name="interfere", kind=INTERFERENCE_KIND, figures=_figures),
+    measure_in=interfere_in,
+    settings=_said,
+    estimate_s=lambda spec, settings: _estimate(spec, settings).typical_s,
+)
+"""An interference as a design crosses it; said to it are `InterferenceSettings`."""

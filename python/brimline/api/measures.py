@@ -9,6 +9,7 @@ from typing import Any, Protocol, cast
 from brimline.api.workplace import Workplace
 from brimline.errors import UsageError
 from brimline.experiments.measure import Measure
+from brimline.experiments.vary.order import RUN
 from brimline.spec import Spec
 
 
@@ -24,23 +25,28 @@ class MeasureInPlace:
     """A measure with its effects.
 
     `settings` makes its settings from a workload and from what was said to it, as JSON has it; raises UsageError.
+    `estimate_s`: about how long it takes with these, without server starts and loading.
     `words`: what of that a factor can say. `on_data`: it is measured on data that is loaded before.
     """
 
     measure: Measure
     measure_in: MeasureIn
     settings: Callable[[Spec, Mapping[str, Any]], Any]
+    estimate_s: Callable[[Spec, Any], float]
     words: frozenset[str] = field(default_factory=frozenset)
     on_data: bool = True
 
 
-_MODULES = {name: f"brimline.api.{name}" for name in ("capacity", "sweep")}
+_MODULES = {
+    "load": "brimline.api.measured_load",
+    **{name: f"brimline.api.{name}" for name in ("capacity", "grow", "interfere", "scan", "sweep")},
+}
 """Where the constant `MEASURE` is, by verb."""
 
 
 def measure_named(name: str) -> MeasureInPlace | None:
-    """The measure of this verb; None for "", the run in a closed loop. Raises UsageError for one that isn't there."""
-    if not name:
+    """The measure of this verb; None for a run. Raises UsageError for one that isn't there."""
+    if name in ("", RUN):
         return None
     if name not in _MODULES:
         raise UsageError(f"there is no measure {name}", hint=f"there are {', '.join(_MODULES)}")

@@ -1,14 +1,15 @@
 """Owns the verb `scan`: queries measured one by one, what the server says of each, and the rule that follows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.scan_figures import ScanTrial, agreement, client_share
 from brimline.analysis.scan_rule import RangeFit, range_fits
 from brimline.api.kinds import Kind, conduct
+from brimline.api.measures import MeasureInPlace
 from brimline.api.options import Options
 from brimline.api.protocols import require_mongodb
 from brimline.api.recording import recording
@@ -19,6 +20,8 @@ from brimline.api.workplace import Workplace, given_uri
 from brimline.errors import BrimlineError, GateFailed, InvalidRun, UsageError
 from brimline.execution.database import database_named
 from brimline.experiments.conductor import conduct_trials
+from brimline.experiments.measure import Measure
+from brimline.experiments.scan.figures import scan_figures
 from brimline.experiments.scan.order import SCAN_KIND, Scan, ScanSettings, probes, scan_time
 from brimline.experiments.scan.runner import Queries, ScanPlace
 from brimline.experiments.scan.setting import (
@@ -191,3 +194,40 @@ SCAN = Kind(
     estimate=None,  # how many queries there are follows from the collection
     check=_check,
 )
+
+
+ASSUMED_S = 60.0
+"""About what a scan takes: it follows from the queries, and is said when the collection is there."""
+
+
+def _said(spec: Spec, said: Mapping[str, Any]) -> ScanSettings:
+    _scans_of(spec)
+    return ScanSettings(**said)
+
+
+MEASURE = MeasureInPlace(
+    measure=Measure(
+        name="scan",
+        kind=SCAN_KIND,
+        figures=scan_figures,
+        meaningless=dict.fromkeys(
+            (
+                "connections",
+                "in-flight",
+                "max-pool-size",
+                "threads",
+                "rate",
+                "tlr-threads",
+                "loops",
+                "ramp-up",
+                "keys",
+                "target",
+            ),
+            "a scan asks one query at a time",
+        ),
+    ),
+    measure_in=scan_in,
+    settings=_said,
+    estimate_s=lambda _spec, _settings: ASSUMED_S,
+)
+"""A scan as a design crosses it; said to it are `ScanSettings`."""

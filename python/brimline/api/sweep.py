@@ -64,7 +64,12 @@ def sweep_result(experiment: ExperimentRecord) -> SweepResult:
     )
 
 
-MEASURE = MeasureInPlace(measure=SWEEP, measure_in=sweep_in, settings=lambda _spec, said: SweepSettings(**said))
+MEASURE = MeasureInPlace(
+    measure=SWEEP,
+    measure_in=sweep_in,
+    settings=lambda _spec, said: SweepSettings(**said),
+    estimate_s=lambda _spec, settings: sweep_time(settings).typical_s,
+)
 """A sweep as a design crosses it; said to it are `SweepSettings`."""
 
 

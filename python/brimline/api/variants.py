@@ -31,7 +31,7 @@ from brimline.experiments.vary.factor_kinds import (
     Scope,
 )
 from brimline.experiments.vary.factors import Factor, index_sets
-from brimline.experiments.vary.order import Levels, VarySettings
+from brimline.experiments.vary.order import RUN, Levels, VarySettings
 from brimline.plan import NullTarget, Plan, TargetPlan, resolve
 from brimline.plan.operations import OperationsWork
 from brimline.servers import find_mongod
@@ -91,7 +91,9 @@ def placed(
 
 
 def run_plan(spec: Spec, settings: VarySettings, target: TargetPlan) -> Plan:
-    """The plan of one run: the workload in a closed loop over its connections."""
+    """The plan of one run: the workload in a closed loop over its connections, unless its own load is measured."""
+    if settings.measure == RUN:
+        return resolve(spec, target=target)
     probe = Probe(
         stage="sweep",
         label="",
@@ -128,18 +130,21 @@ def check_overrides(factors: Sequence[Factor], overrides: Mapping[str, object]) 
                 )
 
 
-def check_meaning(factors: Sequence[Factor], measure: MeasureInPlace | None) -> None:
+def check_meaning(factors: Sequence[Factor], verb: str, measure: MeasureInPlace | None) -> None:
     """Each factor changes something of what is measured. Raises UsageError."""
     for factor in factors:
-        change = factor.kind.change(factor.levels[0])
-        if measure is None:
-            name, why = "sweep", None
-            if any(path == "load" or path.startswith("load.") for path in change.spec):
-                why = "its runs are in a closed loop; brimline run has a load of its own"
-        else:
-            name, why = measure.measure.name, measure.measure.refuses(factor.name)
+        change, why = factor.kind.change(factor.levels[0]), None
+        if measure is not None:
+            why = measure.measure.refuses(factor.name)
+            if why is None and not (
+                change.spec or change.options or change.place or change.said.keys() & measure.words
+            ):
+                why = f"there is no {factor.name} in it" if factor.name != WORKLOAD else None
+        elif not verb and any(path == "load" or path.startswith("load.") for path in change.spec):
+            why = "its runs are in a closed loop; brimline run has a load of its own"
         if why is not None:
-            raise UsageError(f"--vary {factor.name} has no meaning for {name}: {why}", hint="vary something else")
+            verb = verb or "sweep"
+            raise UsageError(f"--vary {factor.name} has no meaning for {verb}: {why}", hint="vary something else")
 
 
 def _changes(settings: VarySettings, levels: Levels) -> list[Change]:

@@ -32,11 +32,14 @@ from brimline.api.workload import (
     overrides_of,
     properties_of,
 )
-from brimline.api.workplace import Workplace, environment_of, workplace
+from brimline.api.workplace import Workplace, environment_of, given_uri, workplace
+from brimline.doctor.check import Status
+from brimline.doctor.disk import free_below, server_disk
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError, redact_text
 from brimline.execution import MakeDirectory, StopToken, allow_descriptors, interruptible
 from brimline.execution.carried import Carried
 from brimline.execution.indexed_data import ensure_indexed_data
+from brimline.experiments.measure import BLOCKS_DEFAULT, BLOCKS_MAX_DEFAULT
 from brimline.experiments.stored import stored_seed
 from brimline.experiments.vary.conclusion import VaryConclusion, conclude_vary
 from brimline.experiments.vary.cost import vary_cost_text
@@ -69,8 +72,11 @@ from brimline.record.layout import ENVIRONMENT_FILE, EXPERIMENT_FILE, SPEC_FILE,
 from brimline.record.model import Environment
 from brimline.record.reader import read_environment, read_state
 from brimline.report.vary.view import vary_report
+from brimline.servers.state import servers_directory
 from brimline.spec import LoadedSpec, Spec
 from brimline.spec.document import dump_document
+from brimline.spec.load_models import TlrLoad
+from brimline.units import NS_PER_S
 
 WORKLOADS_DIRECTORY = "workloads"
 """Below the sweep's directory: each workload as it was before a level changed it, by its name."""
@@ -130,27 +136,34 @@ def vary(
         raise UsageError("factors are crossed, or combinations are listed", hint="give --vary or --levels, not both")
     parsed, listed = parse_listed(levels) if levels else (parse_factors(factors), ())
     made = measure_named(measure)
-    check_meaning(parsed, made)
+    load_of = _load if measure else _load_kept_busy
+    check_meaning(parsed, measure, made)
     check_overrides(parsed, changes)
     properties = properties_of(words)
     named = next((factor.levels for factor in parsed if factor.name == WORKLOAD), None)
     if named is not None:
         if workload is not None or any(properties.values()):
             raise UsageError("the workload is given, and varied as well", hint=f"leave {workload or '-P and -p'} out")
-        workloads: Workloads = {name: partial(_load, name, changes=changes) for name in named}
+        workloads: Workloads = {name: partial(load_of, name, changes=changes) for name in named}
         if len({slug(Path(name).stem) for name in named}) < len(named):
             raise UsageError("two of the workloads have the same name", hint="name their files differently")
     else:
-        load = partial(_load, workload, changes=changes, **properties)
+        load = partial(load_of, workload, changes=changes, **properties)
         workloads = {load({}).spec.name: load}
     try:
-        wanted = VarySettings(factors=parsed, listed=listed, measure=measure, said=said or {}, **(settings or {}))
+        times = _times(settings or {}, once=made is not None and made.measure.has_interval)
+        wanted = VarySettings(factors=parsed, listed=listed, measure=measure, said=said or {}, **times)
     except ValueError as error:
         raise UsageError(str(error), hint=f"see brimline {measure or 'sweep'} --help") from error
     wanted, variants = placed(wanted, workloads, options, made)
+    if not options.null and all(given_uri(each.loaded.spec, each.options) is None for each in variants.values()):
+        _require_room(wanted, variants)
     if made is not None:
-        cells_s = [made.measure.estimate_s(each) for each in _settings_of(made, wanted, variants).values()]
+        cells = _settings_of(made, wanted, variants)
+        cells_s = [made.estimate_s(variants[levels].loaded.spec, each) for levels, each in cells.items()]
         wanted = replace(wanted, cell_s=sum(cells_s) / len(cells_s))
+    elif measure:
+        wanted = replace(wanted, cell_s=sum(map(_run_s, variants.values())) / len(variants))
     return _conduct(wanted, variants, workloads, options)
 
 
@@ -167,7 +180,8 @@ def resumed_vary(directory: Path, options: Options) -> VaryResult:
     experiment = resumption(directory, kinds=(VARY_KIND,)).experiment
     stored = stored_vary_settings(experiment)
     names: Sequence[str] = experiment.settings.get("workloads", ())
-    workloads: Workloads = {name: partial(_load, _stored_path(directory, name), changes={}) for name in names}
+    load_of = _load if stored.measure else _load_kept_busy
+    workloads: Workloads = {name: partial(load_of, _stored_path(directory, name), changes={}) for name in names}
     settings, variants = placed(stored, workloads, options, measure_named(stored.measure))
     if settings != stored:
         raise UsageError(
@@ -202,6 +216,37 @@ def vary_result(
     )
 
 
+def _data_bytes(spec: Spec) -> int:
+    """Bytes of all documents at most."""
+    shapes = spec.shapes.values() if spec.is_own else (spec.data,)
+    return sum(each.records * each.document_bytes_max for each in shapes)
+
+
+def _require_room(settings: VarySettings, variants: Mapping[Levels, Variant]) -> None:
+    """The disk of brimline's own servers takes the largest combination. Raises UsageError."""
+    sizes = {levels: _data_bytes(variant.loaded.spec) for levels, variant in variants.items()}
+    largest, place = max(sizes, key=sizes.__getitem__), servers_directory()
+    check = server_disk(f"below {place}", free_bytes=free_below(place), planned_bytes=sizes[largest])
+    if check.status is Status.FAIL:
+        raise UsageError(
+            f"{describe_levels(settings, largest)} won't fit: {check.evidence}", hint="vary less, or free some"
+        )
+
+
+def _times(settings: Mapping[str, Any], *, once: bool) -> Mapping[str, Any]:
+    """With how often each combination is measured; `once` where a figure has an interval of its own."""
+    blocks = settings.get("blocks", 1 if once else BLOCKS_DEFAULT)
+    most = blocks if once else max(BLOCKS_MAX_DEFAULT, blocks)
+    return {"blocks": blocks, "blocks_max": most, **settings}
+
+
+def _run_s(variant: Variant) -> float:
+    """About how long a run with the load of its workload takes, where that can be told."""
+    spec = variant.loaded.spec
+    shape_ns = spec.load.ramp_up_ns if isinstance(spec.load, TlrLoad) else 0
+    return (spec.effective_warmup_ns + (spec.effective_duration_ns or shape_ns)) / NS_PER_S
+
+
 def _settings_of(
     made: MeasureInPlace, settings: VarySettings, variants: Mapping[Levels, Variant]
 ) -> Mapping[Levels, Any]:
@@ -218,7 +263,18 @@ def _load(
     changes: Mapping[str, object],
     **properties: Unpack[PropertyWords],
 ) -> LoadedSpec:
-    loaded = load_workload(workload, overrides={**changes, **levels}, **properties)
+    return load_workload(workload, overrides={**changes, **levels}, **properties)
+
+
+def _load_kept_busy(
+    workload: str | Path | None,
+    levels: Mapping[str, object],
+    *,
+    changes: Mapping[str, object],
+    **properties: Unpack[PropertyWords],
+) -> LoadedSpec:
+    """For a closed loop over all connections. Raises UsageError also where they pause."""
+    loaded = _load(workload, levels, changes=changes, **properties)
     check_no_think_time(loaded.spec)
     return loaded
 

@@ -3,18 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from brimline.api.options import Group, Options, WorkloadOptions, option
-from brimline.api.reopen import find_record
-from brimline.api.results import Result
-from brimline.api.vary import is_design, resumed_vary
-from brimline.api.vary import vary as vary_api
 from brimline.api.workload import WorkloadWords
 from brimline.errors import UsageError
+from brimline.experiments.measure import BLOCKS_DEFAULT, BLOCKS_MAX_DEFAULT
 from brimline.experiments.vary.factor_kinds import KINDS
-from brimline.experiments.vary.order import BLOCKS_DEFAULT, BLOCKS_MAX_DEFAULT
 from brimline.units import parse_percentage
+
+if TYPE_CHECKING:
+    from brimline.api.results import Result
 
 _FACTORS = ", ".join(KINDS)
 
@@ -55,18 +54,15 @@ class DesignOptions(Group):
         """Whether anything is varied."""
         return bool(self.vary or self.levels)
 
-    def settings(self, *, once: bool) -> dict[str, Any]:
-        """Fields of the design's settings, as far as they are given. `once`: a figure has an interval of its own.
-
-        Raises UsageError.
-        """
-        blocks = self.repeats if self.repeats is not None else 1 if once else BLOCKS_DEFAULT
-        most = blocks if once else max(BLOCKS_MAX_DEFAULT, blocks)
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Fields of the design's settings, as far as they are given. Raises UsageError."""
         try:
-            precision = {} if self.precision is None else {"precision": parse_percentage(self.precision)}
+            precision = None if self.precision is None else parse_percentage(self.precision)
         except ValueError as error:
             raise UsageError(f"--precision: {error}", hint="write it like --precision 5%") from error
-        return {"blocks": blocks, "blocks_max": most if self.repeats_max is None else self.repeats_max, **precision}
+        given = {"blocks": self.repeats, "blocks_max": self.repeats_max, "precision": precision}
+        return {name: value for name, value in given.items() if value is not None}
 
     def require_asked(self, *known: str) -> None:
         """Refuses what says how a design repeats where nothing is varied, but for `known` ones. Raises UsageError."""
@@ -82,29 +78,41 @@ def designed(
     workload: WorkloadOptions,
     options: Options,
     *,
-    once: bool = True,
     times: Mapping[str, float] = MappingProxyType({}),
     **of_workload: Any,
-) -> Result:
+) -> "Result":
     """The verb `measure` at each combination, with the `words` that are said to it. Raises BrimlineError.
 
     `times`: of the runs in a closed loop, where these are the measure.
     """
+    from brimline.api.vary import vary  # not before: the load of a verb without factors has the memory to itself
+
     named: WorkloadWords = {"property_files": workload.property_files, "properties": workload.properties}
-    return vary_api(
+    return vary(
         workload.workload,
         factors=said.vary,
         levels=said.levels,
         measure=measure,
         said=words,
-        settings={**said.settings(once=once), **times},
+        settings={**said.settings, **times},
         options=options,
         **named,
         **of_workload,
     )
 
 
-def resumed_design(name: str, verb: str, options: Options) -> Result | None:
+def resumed_design(name: str, verb: str, options: Options) -> "Result | None":
     """Goes on with a design of this verb; None where the record is something else. Raises BrimlineError."""
+    from brimline.api.reopen import find_record
+    from brimline.api.vary import is_design, resumed_vary
+
     directory = find_record(name, runs_dir=options.runs_dir)
     return resumed_vary(directory, options) if is_design(directory, verb) else None
+
+
+def resumed(name: str, verb: str, options: Options) -> "Result":
+    """Goes on with a design of a verb that has nothing else to go on with. Raises UsageError where it is none."""
+    found = resumed_design(name, verb, options)
+    if found is None:
+        raise UsageError(f"{name} holds no design of brimline {verb}", hint="what has no --vary begins anew")
+    return found

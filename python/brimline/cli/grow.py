@@ -1,7 +1,7 @@
 """Owns `brimline grow`."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated, TypeVar
 
 from brimline.api.grow import GROWTH, grow_loaded
@@ -9,6 +9,7 @@ from brimline.api.kinds import go_on
 from brimline.api.options import DataOptions, Group, LoadOptions, ServerOptions, WorkloadOptions, option
 from brimline.api.reopen import find_record
 from brimline.cli import options as opt
+from brimline.cli.design import DesignOptions, designed, resumed_design
 from brimline.cli.grouped import going_on_with, grouped, only, without
 from brimline.cli.output import finish
 from brimline.errors import UsageError
@@ -48,6 +49,7 @@ def grow(
     server: Annotated[ServerOptions, without("null", "mariadb", "postgres")],
     data: Annotated[DataOptions, only("drop")],
     load: Annotated[LoadOptions, only("seed", "target", "threads")],
+    design: DesignOptions,
     output: opt.OutputOptions,
     said: GrowOptions,
     *,
@@ -58,11 +60,14 @@ def grow(
     budget_s = None if said.budget is None else _read(said.budget, parse_duration, "--budget") / NS_PER_S
     if budget_s == 0:
         raise UsageError("--budget: no time measures nothing", hint="give one such as 2h, or leave it out")
+    if resume is not None and (gone_on := resumed_design(resume, "grow", options)) is not None:
+        return finish(gone_on, output, suite="grow")
     if resume is not None:
         directory = find_record(resume, runs_dir=options.runs_dir)
         return finish(go_on(directory, options, GROWTH, budget_s=budget_s), output, suite="grow")
     if said.to is None or said.step is None:
         raise UsageError("grow needs to know how far and in which steps", hint="give --to 10M --step 1M")
+    design.require_asked("repeats")
     records = _read(said.to, parse_count, "--to")
     try:
         settings = GrowthSettings(
@@ -82,6 +87,10 @@ def grow(
         raise UsageError(
             str(error), hint="write them like --to 10M --step 1M --connections 1,8 --queries 10k"
         ) from error
+    if design.is_asked:
+        changes = {"data.records": records}
+        result = designed(design, "grow", asdict(settings), workload, options, load=load, overrides=changes)
+        return finish(result, output, suite="grow")
     loaded = opt.loaded(workload, load, changes={"data.records": records})
     return finish(grow_loaded(loaded, settings, options), output, suite="grow")
 

@@ -9,6 +9,7 @@ from brimline.api.options import DataOptions, Group, LoadOptions, ServerOptions,
 from brimline.api.reopen import find_record
 from brimline.cli import gating
 from brimline.cli import options as opt
+from brimline.cli.design import DesignOptions, designed, resumed_design
 from brimline.cli.grouped import going_on_with, grouped, only, without
 from brimline.cli.output import finish
 from brimline.errors import UsageError
@@ -43,6 +44,7 @@ def interfere(
     data: DataOptions,
     load: Annotated[LoadOptions, without("operations", "tlr")],
     gates: Annotated[gating.GateOptions, only("margin")],
+    design: DesignOptions,
     output: opt.OutputOptions,
     said: InterfereOptions,
     *,
@@ -50,9 +52,17 @@ def interfere(
 ) -> int:
     """Run a workload alone and with a background one, and say what that changes."""
     options = opt.surroundings(server, output, data)
+    if resume is not None and (gone_on := resumed_design(resume, "interfere", options)) is not None:
+        return finish(gone_on, output, suite="interfere")
     if resume is not None:
         directory = find_record(resume, runs_dir=options.runs_dir)
         return finish(go_on(directory, options, INTERFERENCE), output, suite="interfere")
+    design.require_asked()
+    if design.is_asked:
+        rows = opt.whole_number("--background-rows", said.background_rows, maximum=10**10, example="1M")
+        words = {"background": said.background, "pairs": said.pairs, "rows": rows, "margin": gates.margin_share}
+        varied = designed(design, "interfere", words, workload, options, load=load)
+        return finish(varied, output, suite="interfere")
     loaded = opt.loaded(workload, load)
     settings = _settings(loaded, said.background, said.pairs, said.background_rows, gates.margin_share)
     return finish(interfere_loaded(loaded, settings, options), output, suite="interfere")

@@ -5,12 +5,15 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
+import typer
+
 from brimline.api.load import load_loaded
 from brimline.api.options import DataOptions, LoadOptions, ServerOptions, WorkloadOptions
 from brimline.cli import options as opt
+from brimline.cli.design import DesignOptions, designed, resumed
 from brimline.cli.grouped import grouped, only
 from brimline.cli.junit import outcome_case, passed_case, write_cases
-from brimline.cli.output import json_text, print_said, printing, show_result
+from brimline.cli.output import finish, json_text, print_said, printing, show_result
 from brimline.plan import SqlTarget
 from brimline.units import format_count
 from brimline.wording import joined, message
@@ -28,10 +31,24 @@ def load(
     ],
     data: Annotated[DataOptions, only("drop", "resume")],
     load: Annotated[LoadOptions, only("records", "seed", "target", "connections", "threads", "in_flight")],
+    design: DesignOptions,
     output: opt.OutputOptions,
+    *,
+    resume_design: Annotated[
+        str | None,
+        typer.Option(
+            "--resume-design", metavar="DIR", help="Go on with a design that was cut short.", show_default=False
+        ),
+    ] = None,
 ) -> int:
-    """Load a workload's records into a server and have it count them."""
-    result = load_loaded(opt.loaded(workload, load, loads_only=True), opt.surroundings(server, output, data))
+    """Load a workload's records into a server and have it count them, or at each level of what is varied."""
+    options = opt.surroundings(server, output, data)
+    if resume_design is not None:
+        return finish(resumed(resume_design, "load", options), output, suite="load")
+    design.require_asked()
+    if design.is_asked:
+        return finish(designed(design, "load", {}, workload, options, load=load), output, suite="load")
+    result = load_loaded(opt.loaded(workload, load, loads_only=True), options)
     from brimline.api.results import AlreadyLoaded, Loads  # not before: the load has the memory to itself
 
     results = result.results if isinstance(result, Loads) else [result]

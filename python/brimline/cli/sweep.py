@@ -63,7 +63,7 @@ def sweep(
     window = {"duration_s": _seconds(said.duration), "warmup_s": _seconds(said.warmup)}
     if varied.is_asked and said.connections_max is None:
         times = {**window, **({} if said.budget is None else {"budget_s": _seconds(said.budget)})}
-        result = designed(varied, "", {}, workload, options, load=load, once=False, times=times)
+        result = designed(varied, "", {}, workload, options, load=load, times=times)
         return finish(result, output, suite="sweep")
     if said.budget is not None:
         raise UsageError("--budget has no effect without --vary", hint="name a factor, or leave it out")

@@ -3,11 +3,33 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from brimline.stats.estimate import Estimate
-from brimline.units import format_number
+from brimline.units import format_bytes, format_count, format_duration, format_number, format_percentage, format_rate
 from brimline.wording import message
+
+BLOCKS_DEFAULT = 3
+"""How often a combination is measured at least, where one figure has no interval of its own."""
+BLOCKS_MAX_DEFAULT = 10
+
+COUNTED = ("connections", "threads", "records", "queries")
+"""Units of whole numbers, which stand in the head of their column."""
+
+
+def value_text(value: float, unit: str) -> str:
+    """A figure in its unit, with four digits, so that changes below 1 % show."""
+    match unit:
+        case "ns":
+            return format_duration(value, digits=4)
+        case "share":
+            return format_percentage(value)
+        case "bytes":
+            return format_bytes(value, digits=4)
+        case "bytes/s":
+            return message("{size}/s", size=format_bytes(value, digits=4))
+        case _ if unit in COUNTED:
+            return format_count(round(value)) if value == round(value) else format_number(value)
+        case _:
+            return format_rate(value, unit=unit, digits=4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,16 +51,14 @@ class Figure:
     @property
     def text(self) -> str:
         """`Sustained load 9 400 ops/s`, with its interval where it has one."""
-        low, high, known = (
-            self.low,
-            self.high,
-            message("{value} {unit}", value=format_number(self.value), unit=self.unit),
-        )
+        low, high, known = self.low, self.high, value_text(self.value, self.unit)
         if low is not None and high is not None:
-            known = Estimate(value=self.value, low=low, high=high, unit=self.unit).text
-        elif low is not None or high is not None:
+            ends = message("{low} to {high}", low=value_text(low, self.unit), high=value_text(high, self.unit))
+            known = message("{value} (95 % CI {interval})", value=known, interval=ends)
+        elif self.value in (low, high):
             known = message("at least {value}" if high is None else "at most {value}", value=known)
-        return message("{label} {figure}", label=self.label, figure=known)
+        counted = message("{value} {unit}", value=known, unit=self.unit) if self.unit in COUNTED else known
+        return message("{label} {figure}", label=self.label, figure=counted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,17 +66,14 @@ class Measure:
     """What can be crossed with factors; one for each kind, in `experiments/<kind>/figures.py`.
 
     `name` is its verb, `kind` what its records say they are. `figures` reads those of a record anew, in the order in
-    which they are shown, none where it proves nothing; it raises RecordError. `main` is the key of the one that a
-    design is about. `estimate_s`: how long it takes with its settings, without server starts and loading.
+    which they are shown, the one that a design is about first, none where it proves nothing; it raises RecordError.
     `meaningless`: factors that it doesn't know, each with the reason as a clause. `has_interval`: one record has
     figures with intervals, so that a design need not repeat it.
     """
 
     name: str
     kind: str
-    main: str
     figures: Callable[[Path], Mapping[str, Figure]]
-    estimate_s: Callable[[Any], float]
     meaningless: Mapping[str, str] = field(default_factory=dict)
     has_interval: bool = True
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from brimline.experiments.cost import sweep_time
 from brimline.experiments.measure import Figure, Measure
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.stored import stored_seed, stored_settings, stored_trials
@@ -32,16 +31,10 @@ def _found(directory: Path) -> Iterator[Figure]:
                      higher_is_better=False)  # fmt: skip
 
 
-def _estimate_s(settings: SweepSettings) -> float:
-    return sweep_time(settings).typical_s
-
-
 SWEEP = Measure(
     name="sweep",
     kind="sweep",
-    main=HIGHEST,
     figures=_figures,
-    estimate_s=_estimate_s,
     meaningless={
         "connections": "its ladder tries them all; without --connections-max each level is a run",
         **dict.fromkeys(("rate", "tlr-threads", "loops", "ramp-up"), "its levels are closed loops"),

@@ -32,7 +32,7 @@ def _figures(directory: Path) -> Mapping[str, Figure]:
                            higher_is_better=True)}  # fmt: skip
 
 
-PEAK = Measure(name="peak", kind="peak", main="peak", figures=_figures, estimate_s=lambda _settings: 2.0)
+PEAK = Measure(name="peak", kind="peak", figures=_figures)
 SETTINGS = replace(settings_of("connections=1,8,64", "records=1k,2k", blocks=1, blocks_max=1), measure="peak",
                    said={"hard": True}, cell_s=2.0)  # fmt: skip
 

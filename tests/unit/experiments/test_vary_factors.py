@@ -1,10 +1,17 @@
 """How factors are written, and what is refused before anything starts."""
 
+from functools import partial
+
 import pytest
 
+from brimline.api.measures import measure_named
+from brimline.api.options import Options
+from brimline.api.variants import check_meaning, placed
+from brimline.api.workload import load_workload
 from brimline.errors import UsageError
-from brimline.experiments.vary.factor_kinds import KINDS, Scope
+from brimline.experiments.vary.factor_kinds import KINDS, Change, FactorKind, Scope
 from brimline.experiments.vary.factors import index_sets, parse_factor, parse_factors
+from brimline.experiments.vary.order import VarySettings
 
 
 @pytest.mark.parametrize(
@@ -21,6 +28,10 @@ from brimline.experiments.vary.factors import index_sets, parse_factor, parse_fa
          ("none", "single", "compound", "customer+created")),
         ("indexes=primary,single", "indexes", ("none", "single")),
         ("workload=ycsb-a,ycsb-b", "workload", ("ycsb-a", "ycsb-b")),
+        ("pool=8,32", "max-pool-size", ("8", "32")),
+        ("rate=500,2k/s", "rate", ("500", "2000")),
+        ("r=10s,1m", "ramp-up", ("10s", "1m")),
+        ("document-size=500,1kB", "document-bytes", ("500", "1000")),
         ("batch-size=100,1000", "batch-size", ("100", "1k")),
         ("topology=standalone,replica-set-3,shards-2,shards-4x2", "topology",
          ("standalone", "replica-set-3", "client-routed-2", "client-routed-4x2")),
@@ -93,3 +104,49 @@ def test_index_sets_are_those_of_growth_or_fields() -> None:
     for level, seen in (("compound", ["field0"]), ("field9", names)):
         with pytest.raises(ValueError, match="documents have"):
             index_sets(level, seen)
+
+
+def test_a_factor_is_one_entry_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name, what another level needs, how a level is read and what it changes; nothing else knows of it."""
+    seeds = FactorKind(
+        name="seed", scope=Scope.RUN, what="seeds", read=lambda text: str(int(text)),
+        change=lambda level: Change(spec={"seed": int(level)}),
+    )  # fmt: skip
+    monkeypatch.setitem(KINDS, "seed", seeds)  # type: ignore[misc]
+    factors = parse_factors(["seed=1,2", "connections=1,8"])
+    load = partial(load_workload, "ycsb-c")
+    settings, variants = placed(
+        VarySettings(factors=factors), {"ycsb-c": lambda changes: load(overrides=changes)}, Options(null=True)
+    )
+    assert settings.combinations == (("1", "1"), ("1", "8"), ("2", "1"), ("2", "8"))
+    specs = {levels: each.loaded.spec for levels, each in variants.items()}
+    assert [(spec.seed, spec.connections) for spec in specs.values()] == [(1, 1), (1, 8), (2, 1), (2, 8)]
+
+
+def test_what_is_said_to_a_measure_leaves_the_workload_as_it_is() -> None:
+    factors = parse_factors(["connections=4,16", "document-bytes=500,1k", "w=1,majority"])
+    load = partial(load_workload, "ycsb-a")
+    workloads = {"ycsb-a": lambda changes: load(overrides=changes)}
+    _, variants = placed(VarySettings(factors=factors), workloads, Options(), measure_named("capacity"))
+    one = variants["16", "1000", "majority"]
+    assert one.said == {"connections": 16}
+    assert one.loaded.spec.connections == load_workload("ycsb-a").spec.connections
+    assert (one.loaded.spec.data.document_bytes_max, one.loaded.spec.target.write_concern.w) == (
+        load_workload("ycsb-a", overrides={"data.field_length": 100}).spec.data.document_bytes_max, "majority",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("measure", "text", "why"),
+    [
+        ("", "rate=1,2", "its runs are in a closed loop"),
+        ("capacity", "rate=1,2", "a search finds the rate itself"),
+        ("scan", "in-flight=1,8", "a scan asks one query at a time"),
+        ("grow", "records=1k,2k", "it grows to what --to says"),
+        ("load", "keys=uniform,zipfian", "a load inserts its records"),
+        ("sweep", "connections=1,8", "its ladder tries them all"),
+    ],
+)
+def test_a_factor_without_a_meaning_says_why(measure: str, text: str, why: str) -> None:
+    with pytest.raises(UsageError, match=f"has no meaning for {measure or 'sweep'}: {why}"):
+        check_meaning(parse_factors([text]), measure, measure_named(measure))

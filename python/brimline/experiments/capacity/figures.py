@@ -5,11 +5,9 @@ from pathlib import Path
 
 from brimline.experiments.axis import Axis
 from brimline.experiments.capacity.conclusion import CapacityConclusion
-from brimline.experiments.capacity.frontier import Frontier, FrontierSettings
+from brimline.experiments.capacity.frontier import Frontier
 from brimline.experiments.capacity.search import Capacity
-from brimline.experiments.cost import capacity_time
 from brimline.experiments.measure import Figure, Measure
-from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.stored import (
     stored_capacity_settings,
     stored_frontier_settings,
@@ -33,9 +31,10 @@ def _of_search(experiment: ExperimentRecord) -> Iterator[Figure]:
     settings = stored_capacity_settings(experiment.settings)
     trials = stored_trials(experiment, slo=settings.slo)
     conclusion = Capacity(settings, stored_seed(experiment)).conclude(trials)
-    yield from _sustained(conclusion, settings.axis, key=SUSTAINED, label="Sustained load")
+    sustained = list(_sustained(conclusion, settings.axis, key=SUSTAINED, label="Sustained load"))
+    yield from sustained
     plateau = conclusion.saturation
-    if plateau is not None:
+    if sustained and plateau is not None:
         yield Figure(key="saturation", value=plateau.value, low=plateau.low, high=plateau.high, unit="ops/s",
                      label="Plateau", higher_is_better=True)  # fmt: skip
 
@@ -62,17 +61,9 @@ def _sustained(found: CapacityConclusion, axis: Axis, *, key: str, label: str) -
                      higher_is_better=True)  # fmt: skip
 
 
-def _estimate_s(settings: CapacitySettings | FrontierSettings) -> float:
-    if isinstance(settings, FrontierSettings):
-        return capacity_time(settings.search, goals=len(settings.limits_ns)).typical_s
-    return capacity_time(settings).typical_s
-
-
 CAPACITY = Measure(
     name="capacity",
     kind="capacity",
-    main=SUSTAINED,
     figures=_figures,
-    estimate_s=_estimate_s,
     meaningless={"rate": "a search finds the rate itself", "tlr-threads": "a search finds the threads itself"},
 )

@@ -112,7 +112,7 @@ def conclude_vary(
                           for each in trials if each.counts])  # fmt: skip
     everywhere, within = _differences(settings, runs, kinds)
     loading = _load_differences(settings, loads)
-    every = kinds if settings.measure else metrics_among([run.figures for run in runs], _kind(trials))
+    every = kinds if settings.is_nested else metrics_among([run.figures for run in runs], _kind(trials))
     cells = tuple(_cell(settings, levels, trials, runs, every) for levels in settings.combinations)
     is_curve = not settings.measure and not settings.listed
     return VaryConclusion(
@@ -142,7 +142,7 @@ def _differences(
         return differences(named, {COMBINATION: tuple(texts.values())}, kinds, margin=settings.margin), ()
     design = {factor.name: factor.levels for factor in settings.factors}
     strata = (WORKLOAD,) if WORKLOAD in design else ()
-    others = {name for name in design if name not in strata and (settings.measure or name != CONNECTIONS)}
+    others = {name for name in design if name not in strata and (settings.is_nested or name != CONNECTIONS)}
     everywhere = differences(runs, design, kinds, margin=settings.margin, strata=strata)
     crossed = len(design) - len(strata) > 1
     within = differences(runs, design, kinds, margin=settings.margin, strata=strata, within=True) if crossed else ()
@@ -159,7 +159,8 @@ def _kinds(trials: Sequence[VaryTrial]) -> tuple[Metric, ...]:
     found: dict[str, Metric] = {}
     for figure in (each for trial in trials for each in trial.measured.values()):
         metric = Metric(key=figure.key, label=figure.label, unit=figure.unit, decides=not found,
-                        higher_is_better=figure.higher_is_better)  # fmt: skip
+                        higher_is_better=figure.higher_is_better,
+                        document_key=f"{figure.key}_{figure.unit.replace('/', '_per_')}")  # fmt: skip
         found.setdefault(figure.key, metric)
     return tuple(found.values()) or _metrics(_kind(trials))
 

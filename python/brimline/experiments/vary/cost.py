@@ -14,7 +14,7 @@ def vary_cost_text(settings: VarySettings, *, own_server: bool) -> str:
     parts = [
         message(
             "estimate: about {typical}, {runs} times {measure} of about {each} ({combinations} combinations)"
-            if settings.measure
+            if settings.is_nested
             else "estimate: about {typical}, {runs} runs ({combinations} combinations, {blocks} blocks)",
             measure=settings.measure,
             each=format_duration(settings.run_s * NS_PER_S),

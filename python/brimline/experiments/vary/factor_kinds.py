@@ -10,7 +10,6 @@ from enum import StrEnum
 from pathlib import Path
 
 from brimline.errors import redact_uri
-from brimline.experiments.growth.order import IndexSet
 from brimline.servers.access import COMPRESSORS
 from brimline.servers.compression import NONE
 from brimline.servers.lab.names import TOPOLOGIES, read_topology
@@ -23,6 +22,7 @@ from brimline.units import NS_PER_S, count_text, duration_text, parse_bytes, par
 WORKLOAD = "workload"
 CONNECTIONS = "connections"
 IN_FLIGHT = "in-flight"
+POOL = "max-pool-size"
 RATE = "rate"
 TLR_THREADS = "tlr-threads"
 LOOPS = "loops"
@@ -158,7 +158,7 @@ def _version(text: str) -> str:
 
 
 def _indexes(text: str) -> str:
-    if text == IndexSet.PRIMARY:
+    if text == "primary":
         return NO_INDEX
     if not _INDEX.fullmatch(text) or len(set(text.split("+"))) < len(text.split("+")):
         raise ValueError(f'"{text}" is no index; write none, single, compound, or fields such as customer+created')
@@ -215,7 +215,7 @@ def _ramp_up(text: str) -> str:
 
 
 def _bytes(text: str) -> str:
-    size = parse_bytes(text)
+    size = parse_bytes(text) if text.endswith("B") else parse_count(text)
     if size < 1:
         raise ValueError("must be at least 1")
     return str(size)
@@ -265,6 +265,8 @@ _ALL = (
                change=_counted("connections", "connections"), largest_loads=True),
     FactorKind(name=IN_FLIGHT, scope=Scope.RUN, what="how many of the connections are at work at once",
                read=_connections, change=_spec("in_flight"), largest_loads=True),
+    FactorKind(name=POOL, scope=Scope.RUN, what="most sockets of a driver's pool, which workers share",
+               read=_connections, change=_spec("max_pool_size")),
     FactorKind(name=RATE, scope=Scope.RUN, what="rates that are offered, such as 5000/s", read=_rate,
                change=lambda level: Change(spec={"load": {"kind": "constant", "rate": float(level)}})),
     FactorKind(name=TLR_THREADS, scope=Scope.RUN, what="T of T-L-R: threads, each with a connection",
@@ -290,7 +292,7 @@ _ALL = (
     FactorKind(name="fields", scope=Scope.DATA, what="fields of a document", read=_count, change=_spec("data.fields")),
     FactorKind(name=FIELD_LENGTH, scope=Scope.DATA, what="bytes of a field", read=_count,
                change=_spec("data.field_length")),
-    FactorKind(name=DOCUMENT_BYTES, scope=Scope.DATA, what="bytes of a document's values, such as 1k", read=_bytes,
+    FactorKind(name=DOCUMENT_BYTES, scope=Scope.DATA, what="bytes of a document's values, such as 1kB", read=_bytes,
                change=_document_bytes),
     FactorKind(name=BATCH_SIZE, scope=Scope.SERVER, what="documents per insert command of the load", read=_count,
                change=lambda level: Change(spec={"data.batch_size": level}, said={"batch_size": parse_count(level)})),
@@ -327,6 +329,7 @@ ALIASES = {
     "database": PROTOCOL,
     "uri": SERVER,
     "connection": CONNECTIONS,
+    "pool": POOL,
     "field-bytes": FIELD_LENGTH,
     "document-size": DOCUMENT_BYTES,
     "durability": JOURNAL,

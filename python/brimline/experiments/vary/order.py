@@ -18,7 +18,7 @@ import numpy as np
 from brimline.analysis.compared_run import LoadKind
 from brimline.analysis.comparison import MARGIN
 from brimline.analysis.observation import Observation
-from brimline.experiments.measure import Figure
+from brimline.experiments.measure import BLOCKS_DEFAULT, BLOCKS_MAX_DEFAULT, Figure
 from brimline.experiments.settings import REPEATS_MAX
 from brimline.experiments.vary.factors import Factor
 from brimline.servers.database import Durability
@@ -26,13 +26,13 @@ from brimline.stats.batch_means import mean_interval
 
 VARY_KIND = "vary"
 """What its record says it is."""
+RUN = "run"
+"""The measure that is a run with the load of its workload."""
 COMBINATIONS_MAX = 1_000
 ATTEMPTS_MAX = 2
 """A run that proves nothing is made once more."""
 SPOILT_MAX = 2
 """Blocks without a value after which the end is not held up for a combination."""
-BLOCKS_DEFAULT = 3
-BLOCKS_MAX_DEFAULT = 10
 PRECISION_DEFAULT = 0.05
 
 Levels = tuple[str, ...]
@@ -70,7 +70,8 @@ class VarySettings:
     are loaded differently. `listed`: the combinations where they are not crossed.
 
     `measure`: the verb that is measured at each combination, with what was `said` to it; "" is a run in a closed loop
-    over the connections, for `warmup_s` and `duration_s`. `cell_s`: about how long one of another measure takes.
+    over the connections, for `warmup_s` and `duration_s`, "run" one with the load of its workload. `cell_s`: about how
+    long one of these other measures takes.
     """
 
     factors: tuple[Factor, ...]
@@ -115,7 +116,12 @@ class VarySettings:
     @property
     def attempts_max(self) -> int:
         """How often a combination is tried in a block: other measures than a run repeat what proves nothing."""
-        return 1 if self.measure else ATTEMPTS_MAX
+        return 1 if self.is_nested else ATTEMPTS_MAX
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether each combination has the record of another measure, and not that of a run."""
+        return self.measure not in ("", RUN)
 
     @property
     def block_s(self) -> float:

@@ -250,13 +250,12 @@ def read_measured_trial(
 ) -> VaryTrial:
     """What the record of another measure than a run shows; `problem`: what was wrong with it, if it has no figure."""
     figures = {} if problem and not is_record(directory) else measure.figures(directory)
-    known = measure.main in figures
     return VaryTrial(
         probe=probe,
-        outcome=RunOutcome.COUNTS if known else RunOutcome.FAILED,
-        figures={key: each.value for key, each in figures.items()} if known else {},
-        measured=figures if known else {},
-        reasons=() if known else (problem or "it has no figure",),
+        outcome=RunOutcome.COUNTS if figures else RunOutcome.FAILED,
+        figures={key: each.value for key, each in figures.items()},
+        measured=figures,
+        reasons=() if figures else (problem or "it has no figure",),
         server=server,
         took_s=took_s,
         name=directory.name,

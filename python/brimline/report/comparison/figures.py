@@ -6,18 +6,15 @@ from brimline.analysis.changes import Bound, MetricChange
 from brimline.analysis.compared_run import ComparedRun, Metric
 from brimline.analysis.gate import GateVerdict
 from brimline.analysis.judged_change import ChangeVerdict
+from brimline.experiments.measure import value_text
 from brimline.report.blocks import unsent_badge
 from brimline.report.view import Badge, Tone
 from brimline.stats.change import TELLING_SPAN_MAX, geometric_mean
 from brimline.stats.quantile_interval import quantile_of
 from brimline.units import (
     UNKNOWN_TEXT,
-    format_bytes,
-    format_count,
     format_duration,
-    format_number,
     format_percentage,
-    format_rate,
 )
 from brimline.wording import message
 
@@ -35,8 +32,6 @@ GATE_TONES: dict[GateVerdict, Tone] = {
     GateVerdict.FAIL: "fail",
     GateVerdict.INCONCLUSIVE: "warn",
 }
-_COUNTED = ("connections", "threads", "records", "queries")
-"""Units of whole numbers, which stand in the head of their column."""
 _UNIT_ENDINGS = {"ops/s": "ops_per_s", "documents/s": "documents_per_s", "ns": "ns", "share": "share"}
 
 
@@ -47,7 +42,7 @@ def unit_ending(metric: Metric) -> str:
 
 def metric_text(metric: Metric, value: float, *, bound: Bound = "") -> str:
     """A figure in its unit, with four digits, so that changes below 1 % show; behind the sign of a bound, if it is."""
-    text = _value_text(metric, value)
+    text = value_text(value, metric.unit)
     return message("{sign} {value}", sign=bound, value=text) if bound else text
 
 
@@ -58,24 +53,8 @@ def figure_text(run: ComparedRun, metric: Metric) -> str:
     value, low, high = run.interval(metric.key)
     if low is None or high is None:
         return metric_text(metric, value, bound="" if low is high else "≥" if high is None else "≤")
-    return message("{value} ({low} to {high})", value=_value_text(metric, value), low=_value_text(metric, low),
-                   high=_value_text(metric, high))  # fmt: skip
-
-
-def _value_text(metric: Metric, value: float) -> str:
-    match metric.unit:
-        case "ns":
-            return format_duration(value, digits=4)
-        case "share":
-            return format_percentage(value)
-        case "bytes":
-            return format_bytes(value, digits=4)
-        case "bytes/s":
-            return message("{size}/s", size=format_bytes(value, digits=4))
-        case unit if unit in _COUNTED:
-            return format_count(round(value)) if value == round(value) else format_number(value)
-        case unit:
-            return format_rate(value, unit=unit, digits=4)
+    return message("{value} ({low} to {high})", value=value_text(value, metric.unit), low=value_text(low, metric.unit),
+                   high=value_text(high, metric.unit))  # fmt: skip
 
 
 def is_figure(quantile: float, runs: Iterable[ComparedRun]) -> bool:

@@ -25,12 +25,12 @@ def factor_charts(conclusion: VaryConclusion, settings: VarySettings, factor: Fa
         return
     lines = _lines(conclusion, settings, factor)
     main, *others = conclusion.metrics
-    for name, metrics in (("throughput", (main,)), ("latency", [] if settings.measure else others)):
+    for name, metrics in (("throughput", (main,)), ("latency", [] if settings.is_nested else others)):
         known = [mean for _, cells in lines for cell in cells for metric in metrics
                  if (mean := cell.means.get(metric.key)) is not None]  # fmt: skip
         if known:
             yield _chart(name, metrics, factor, lines[:LINES_MAX], known, left_out=len(lines) - LINES_MAX,
-                         place=settings.factors.index(factor), is_measured=bool(settings.measure))  # fmt: skip
+                         place=settings.factors.index(factor), is_measured=settings.is_nested)  # fmt: skip
 
 
 def _lines(
@@ -72,6 +72,8 @@ def _chart(
         xaxis=x_axis,
         yaxis=figures.latency_axis("service time", [mean.value for mean in known])
         if is_time
+        else figures.latency_axis(metrics[0].label, [mean.value for mean in known])
+        if metrics[0].unit == "ns"
         else figures.zero_based(axis_title(metrics[0]), highest),
     )
     colored = list(zip(lines, figures.SERIES, strict=False))

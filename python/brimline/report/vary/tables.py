@@ -6,6 +6,7 @@ from statistics import fmean
 from brimline.analysis.change_text import change_text, interval_text, p_text
 from brimline.analysis.compared_run import Metric
 from brimline.analysis.factorial import LevelDifference, Mean
+from brimline.experiments.measure import COUNTED
 from brimline.experiments.vary.conclusion import Cell, Curve, VaryConclusion, at_text
 from brimline.experiments.vary.factor_kinds import CONNECTIONS
 from brimline.experiments.vary.order import VarySettings, VaryTrial
@@ -21,7 +22,7 @@ _EVERYWHERE = "all"
 def combinations_table(conclusion: VaryConclusion, settings: VarySettings) -> Table:
     """Every combination with its means and intervals."""
     names = [factor.name for factor in settings.factors]
-    if settings.measure:
+    if settings.is_nested:
         return _measured_table(conclusion, settings, names)
     return Table(
         columns=[*_level_columns(names), *_mean_columns(conclusion.metrics), *_count_columns()],
@@ -39,7 +40,10 @@ def _measured_table(conclusion: VaryConclusion, settings: VarySettings, names: S
     columns = [
         column
         for metric in conclusion.metrics
-        for column in (Column(label=metric.label), Column(label="95 % CI", numeric=False))
+        for column in (
+            Column(label=metric.label, unit=metric.unit if metric.unit in COUNTED else ""),
+            Column(label="95 % CI", numeric=False),
+        )
     ]
     return Table(
         columns=[

@@ -92,7 +92,7 @@ def vary_report(
             title="What each level changes",
             short="Differences",
             intro="Each level against the first of its factor. Intervals are those of the ratio of two figures."
-            if settings.measure
+            if settings.is_nested
             else "Each level against the first of its factor. Intervals are Welch's over blocks.",
             blocks=_present(_everywhere(conclusion)) if counted else [],
         ),
@@ -101,10 +101,10 @@ def vary_report(
             title="How many connections are best",
             short="Connections",
             blocks=[*_charts(conclusion, settings, connections=True), *_present(curves_table(conclusion, settings))]
-            if counted and not settings.measure
+            if counted and not settings.is_nested
             else [],
         ),
-        Section(id="levels", title="By level" if settings.measure else "Throughput and latency by level",
+        Section(id="levels", title="By level" if settings.is_nested else "Throughput and latency by level",
                 short="Levels", blocks=_charts(conclusion, settings, connections=False)),
         Section(id="combinations", title="Every combination", short="Combinations",
                 blocks=[combinations_table(conclusion, settings), *_present(_within(conclusion))] if trials else []),
@@ -121,12 +121,12 @@ def vary_report(
             blocks=[servers_table(trials, settings)] if trials else [],
         ),
         blocks.checks(worst_findings(_as_probes(trials), are_runs=True), intro=_CHECKS_INTRO)
-        if trials and not settings.measure else _nothing(),
+        if trials and not settings.is_nested else _nothing(),
     ]  # fmt: skip
     report = experiment_report(
         experiment,
         kind="vary",
-        kind_title=message("Design over {verb}", verb=settings.measure) if settings.measure else "Factor sweep",
+        kind_title=message("Design over {verb}", verb=settings.measure) if settings.is_nested else "Factor sweep",
         name=_name(experiment, settings),
         subtitle=_subtitle(settings, environment),
         verdict=_verdict(conclusion, settings, trials),
@@ -186,7 +186,7 @@ def _verdict(conclusion: VaryConclusion, settings: VarySettings, trials: Sequenc
         Fact(label="Ended by", value=_ENDS[conclusion.ended_by]),
         Fact(label="Combinations", value=format_count(len(conclusion.cells))),
         Fact(
-            label="Measured" if settings.measure else "Runs",
+            label="Measured" if settings.is_nested else "Runs",
             value=message("{count} of {all} count", count=counting, all=len(trials)),
         ),
         Fact(label="Blocks", value=format_count(conclusion.blocks)),
@@ -194,7 +194,7 @@ def _verdict(conclusion: VaryConclusion, settings: VarySettings, trials: Sequenc
     ]
     badges = []
     if known < len(conclusion.cells):
-        badges.append(Badge(text="combinations without a figure" if settings.measure else
+        badges.append(Badge(text="combinations without a figure" if settings.is_nested else
                             "combinations without a run that counts", tone="fail"))  # fmt: skip
     if failed := sum(trial.outcome is RunOutcome.FAILED for trial in trials):
         badges.append(Badge(text=message("{count} failed", count=format_count(failed)), tone="fail"))
@@ -224,7 +224,7 @@ def _verdict(conclusion: VaryConclusion, settings: VarySettings, trials: Sequenc
 
 
 def _caption(settings: VarySettings, conclusion: VaryConclusion) -> str:
-    if not settings.measure:
+    if not settings.is_nested:
         return "Differences of throughput that are shown"
     return message("Differences that are shown: {metric}", metric=conclusion.main.label)
 
@@ -245,7 +245,7 @@ def _charts(conclusion: VaryConclusion, settings: VarySettings, *, connections: 
     return [
         chart
         for factor in settings.factors
-        if (factor.name == CONNECTIONS and not settings.measure) is connections
+        if (factor.name == CONNECTIONS and not settings.is_nested) is connections
         for chart in factor_charts(conclusion, settings, factor)
     ]
 
