@@ -229,7 +229,7 @@ def _moved(place: Workplace) -> Workplace:
 def _run_s(spec: Spec, settings: ABSettings) -> float | None:
     made = measure_named(settings.measure)
     if made is not None:
-        return made.measure.estimate_s(made.settings(spec, settings.said))
+        return made.estimate_s(spec, made.settings(spec, settings.said))
     duration_ns = spec.effective_duration_ns
     return None if duration_ns is None else (spec.effective_warmup_ns + duration_ns) / NS_PER_S
 
