@@ -45,7 +45,7 @@ def test_what_is_not_known_whole_is_not_guessed(tmp_path: Path, environment: dic
 
 @pytest.mark.parametrize("begun", [False, True])
 def test_a_design_that_can_not_go_on_is_not_taken_away(tmp_path: Path, begun: bool) -> None:
-    """One that failed before its first run leaves nothing behind, but what was begun before is not its own to remove."""
+    """One that failed before its first run leaves nothing behind, but what was begun before stays."""
     made = {"kind": "vary", "name": "orders", "settings": {}, "plan_hash": "00000000"}
     with ExperimentWriter(tmp_path / "design", spec_text=SPEC, environment={}, **made) as writer:  # type: ignore[arg-type]
         writer.seal(ended_by="error")

@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 from brimline.analysis.acknowledgement import Acknowledgement, acknowledgement
 from brimline.analysis.checkpoints import checkpoint_duration_s
@@ -137,52 +138,13 @@ def observe(
     """
     steady = steady or steady_state(record, interval_quantiles(objectives))
     record = counted(record, steady)
-    intervals = [row for row in record.intervals if row["phase"] == "measure"]
-    due_operations = [row for row in record.operations if row["phase"] == "measure"]
     loads = all_loads(record)
-    main = loads[0]
-    due_of_main = [row for row in main.operations if row["phase"] == "measure"]
-    window = done_in_window(main)
+    window = _Window.of(record, loads[0])
+    watched = ServerWindow.of(record.server, start_ns=window.start_ns, end_ns=window.end_ns)
     found = {clock: _latencies(loads, clock, objectives) for clock in CLOCKS}
-    service, response, lag = (found[clock].get(None) for clock in CLOCKS)
-    measured_s = record.measured_s
-    finished = sum(row["ok"] + row["miss"] + row["failed"] for row in due_operations)
-    finished_of_main = sum(row["ok"] + row["miss"] + row["failed"] for row in due_of_main)
-    finished_in_window = sum(row["ok"] + row["miss"] + row["failed"] for row in done_in_window(record))
-    answered_in_window = sum(row["ok"] + row["miss"] for row in window)
-    sent = sum(row["sent"] for row in due_of_main)
-    offered = offered_mean(
-        record.plan,
-        start_ns=intervals[0]["start_ns"] if intervals else 0,
-        end_ns=intervals[-1]["end_ns"] if intervals else 0,
-    )
-    overdue = main.summary["overdue"] if main.summary else 0
-    generator = generator_cpu(intervals)
-    watched = ServerWindow.of(
-        record.server,
-        start_ns=intervals[0]["start_ns"] if intervals else 0,
-        end_ns=intervals[-1]["end_ns"] if intervals else 0,
-    )
-    server = server_cpu(watched)
-    throughput_ops_per_s = answered_in_window / measured_s if measured_s else 0.0
-    held_back_share = sum(row["held_back"] for row in due_of_main) / sent if sent else None
-    mean_in_flight = _mean_in_flight(window, measured_s)
-    late = lateness(main, found["response"], service=service, lag=lag, held_back_share=held_back_share, server=server)
-    figures = RunFigures(
-        throughput_ops_per_s=throughput_ops_per_s,
-        mean_in_flight=_mean_in_flight(done_in_window(record), measured_s),
-        held_back_share=held_back_share,
-        lateness=late,
-        response_in_time=_in_time(found["response"], objectives),
-        error_rate=_share(sum(row["failed"] for row in due_operations), finished),
-        miss_rate=_share(sum(row["miss"] for row in due_operations), finished),
-        service=service,
-        response=response,
-        lag=lag,
-        generator=generator,
-        server=server,
-        steady=steady,
-    )
+    figures = _run_figures(window, found, objectives, steady=steady, server=server_cpu(watched))
+    offered = offered_mean(record.plan, start_ns=window.start_ns, end_ns=window.end_ns)
+    main, finished = window.main, _finished(window.done)
     return Observation(
         target=record.plan.target.kind,
         connections=record.plan.connections,
@@ -191,39 +153,126 @@ def observe(
         closed_loop=record.closed_loop,
         ended_by=record.ended_by,
         message=record.message,
-        measured_s=measured_s,
+        measured_s=record.measured_s,
         offered_ops_per_s=offered,
-        throughput_ops_per_s=throughput_ops_per_s,
-        throughput=_throughput(window, intervals, throughput_ops_per_s),
-        completed_share=None if offered is None else _share(finished_of_main, sent + overdue),
-        mean_in_flight=mean_in_flight,
-        service=service,
-        response=response,
-        lag=lag,
+        throughput_ops_per_s=figures.throughput_ops_per_s,
+        throughput=_throughput(window.done_of_main, window.intervals, figures.throughput_ops_per_s),
+        completed_share=None if offered is None else window.completed_share,
+        mean_in_flight=_mean_in_flight(window.done_of_main, record.measured_s),
+        service=figures.service,
+        response=figures.response,
+        lag=figures.lag,
         error_rate=figures.error_rate,
         miss_rate=figures.miss_rate,
-        overdue=overdue,
+        overdue=window.overdue,
         backlog_growth=None
         if record.closed_loop
         else _backlog_growth([row for row in main.intervals if row["phase"] == "measure"]),
-        held_back_share=held_back_share,
-        generator=generator,
-        server=server,
+        held_back_share=window.held_back_share,
+        generator=figures.generator,
+        server=figures.server,
         server_use=server_use(watched, link_bits_per_s=link_bits_per_s(record.server_facts)),
         acknowledgement=acknowledgement(record),
-        client_cpu_ns_per_op=generator.engine_cpu_ns / finished_in_window if finished_in_window else None,
+        client_cpu_ns_per_op=figures.generator.engine_cpu_ns / finished if finished else None,
         findings=validity(record, figures, null_ceiling_ops_per_s=null_ceiling_ops_per_s),
         steady=steady,
         back_to_back=record.plan.pacer.kind == "closed" and record.plan.pacer.think_time is None,
-        failures=_failures(due_operations),
+        failures=_failures(window.due),
         kinds={(kind, clock): each for clock in CLOCKS for kind, each in found[clock].items() if kind is not None},
         checkpoint_s=checkpoint_duration_s(record.server),
         server_gone_ns=server_gone_ns(main),
-        places_kept_unsent=places_kept_unsent(main, held_back_share),
+        places_kept_unsent=places_kept_unsent(main, window.held_back_share),
         silence=longest_silence(record),
-        lateness=late,
-        usage=usage(intervals, done_in_window(record), watched, measured_s=measured_s),
+        lateness=figures.lateness,
+        usage=usage(window.intervals, window.done, watched, measured_s=record.measured_s),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Window:
+    """The measured window in rows: what was due in it and what was done in it, of the run and of its `main` load."""
+
+    record: RunRecord
+    main: RunRecord
+    intervals: Sequence[IntervalRow]
+    due: Sequence[OperationRow]
+    due_of_main: Sequence[OperationRow]
+    done: Sequence[OperationRow]
+    done_of_main: Sequence[OperationRow]
+
+    @classmethod
+    def of(cls, record: RunRecord, main: RunRecord) -> Self:
+        return cls(
+            record=record,
+            main=main,
+            intervals=[row for row in record.intervals if row["phase"] == "measure"],
+            due=[row for row in record.operations if row["phase"] == "measure"],
+            due_of_main=[row for row in main.operations if row["phase"] == "measure"],
+            done=done_in_window(record),
+            done_of_main=done_in_window(main),
+        )
+
+    @property
+    def start_ns(self) -> int:
+        return self.intervals[0]["start_ns"] if self.intervals else 0
+
+    @property
+    def end_ns(self) -> int:
+        return self.intervals[-1]["end_ns"] if self.intervals else 0
+
+    @property
+    def overdue(self) -> int:
+        return self.main.summary["overdue"] if self.main.summary else 0
+
+    @property
+    def held_back_share(self) -> float | None:
+        sent = sum(row["sent"] for row in self.due_of_main)
+        return sum(row["held_back"] for row in self.due_of_main) / sent if sent else None
+
+    @property
+    def completed_share(self) -> float:
+        planned = sum(row["sent"] for row in self.due_of_main) + self.overdue
+        return _share(_finished(self.due_of_main), planned)
+
+
+def _run_figures(
+    window: _Window,
+    found: Mapping[Clock, Mapping[str | None, Latency]],
+    objectives: Sequence[LatencyObjective],
+    *,
+    steady: SteadyState | None,
+    server: ServerCpu,
+) -> RunFigures:
+    """What the checks of validity need."""
+    service, response, lag = (found[clock].get(None) for clock in CLOCKS)
+    measured_s, finished = window.record.measured_s, _finished(window.due)
+    answered = sum(row["ok"] + row["miss"] for row in window.done_of_main)
+    return RunFigures(
+        throughput_ops_per_s=answered / measured_s if measured_s else 0.0,
+        mean_in_flight=_mean_in_flight(window.done, measured_s),
+        held_back_share=window.held_back_share,
+        lateness=lateness(
+            window.main,
+            found["response"],
+            service=service,
+            lag=lag,
+            held_back_share=window.held_back_share,
+            server=server,
+        ),
+        response_in_time=_in_time(found["response"], objectives),
+        error_rate=_share(sum(row["failed"] for row in window.due), finished),
+        miss_rate=_share(sum(row["miss"] for row in window.due), finished),
+        service=service,
+        response=response,
+        lag=lag,
+        generator=generator_cpu(window.intervals),
+        server=server,
+        steady=steady,
+    )
+
+
+def _finished(operations: Sequence[OperationRow]) -> int:
+    return sum(row["ok"] + row["miss"] + row["failed"] for row in operations)
 
 
 def _latencies(
@@ -257,8 +306,7 @@ def _failures(operations: Sequence[OperationRow]) -> dict[str | None, tuple[int,
     found = {}
     for kind in kinds:
         rows = [row for row in operations if kind in (None, row["operation"])]
-        finished = sum(row["ok"] + row["miss"] + row["failed"] for row in rows)
-        if finished:
+        if finished := _finished(rows):
             found[kind] = (sum(row["failed"] for row in rows), finished)
     return found
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from brimline.analysis.bottleneck import Bottleneck, BottleneckKind, bottleneck, generator_limits
 from brimline.analysis.finding import Standing
+from brimline.analysis.knee import REPEATS_MIN, Band, Knee, Level, find_knee, recommended_band
 from brimline.analysis.metrics import Known, figures_over
 from brimline.analysis.observation import Observation
 from brimline.execution import SoFar
 from brimline.experiments.cost import sweep_time
-from brimline.experiments.knee import REPEATS_MIN, Band, Knee, Level, find_knee, recommended_band
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.trial import Probe, Trial, broken_off, of_stage, spent_s
 from brimline.plan.pacing import connections_text

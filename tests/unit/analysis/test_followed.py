@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from brimline.analysis.checkpoints import checkpoint_duration_s
 from brimline.analysis.finding import Standing
 from brimline.analysis.followed import ServerChange, following_findings, server_changes
+from brimline.analysis.growth.figures import quiet_time_ns
 from brimline.analysis.observation import observe
 from brimline.analysis.server_settling import server_checks
 from brimline.analysis.server_window import ServerWindow, is_of_another_server
-from brimline.experiments.growth.figures import quiet_time_ns
 from brimline.monitor import NO_PRIMARY
 from brimline.record.model import Scalar
 from brimline.report.run.server_series import gauge, grown_between, rate

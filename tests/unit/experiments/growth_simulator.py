@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from brimline.experiments.growth.figures import LoadFigures, QueryFigures, Signals
+from brimline.analysis.growth.figures import LoadFigures, QueryFigures, Signals
 from brimline.experiments.growth.order import Growth, GrowthSettings, GrowthTask, GrowthTrial
 
 STEPS_MAX = 2_000

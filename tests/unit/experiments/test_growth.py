@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brimline.experiments.growth.cause import onset
+from brimline.analysis.growth.cause import onset
+from brimline.analysis.growth.figures import quiet_time_ns
+from brimline.analysis.growth.speed import speed_share
 from brimline.experiments.growth.conclusion import GrowthConclusion, conclude
 from brimline.experiments.growth.cost import growth_cost
-from brimline.experiments.growth.figures import quiet_time_ns
 from brimline.experiments.growth.order import (
     Growth,
     GrowthEnd,
@@ -19,7 +20,6 @@ from brimline.experiments.growth.order import (
     IndexSet,
     index_fields,
 )
-from brimline.experiments.growth.speed import speed_share
 from brimline.record.model import ServerRow
 from brimline.spec.data import DataSpec
 

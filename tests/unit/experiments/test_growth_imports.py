@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from brimline.experiments.growth.conclusion import Breakpoint, conclude
-from brimline.experiments.growth.figures import LoadFigures
+from brimline.analysis.growth.breakpoints import Breakpoint
+from brimline.analysis.growth.figures import LoadFigures
+from brimline.analysis.growth.speed import IMPORT_TIME_MIN_S, import_course, import_speed_share
+from brimline.experiments.growth.conclusion import conclude
 from brimline.experiments.growth.order import Growth, GrowthEnd, GrowthSettings, GrowthTrial
-from brimline.experiments.growth.speed import IMPORT_TIME_MIN_S, import_course, import_speed_share
 from brimline.stats.segmented import Direction, find_break
 from tests.unit.experiments.growth_simulator import GrowingServer
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import pytest
 
+from brimline.analysis.growth.breakpoints import ALPHA
 from brimline.analysis.metric_names import check_names
-from brimline.experiments.growth.conclusion import ALPHA, conclude
+from brimline.experiments.growth.conclusion import conclude
 from brimline.experiments.growth.moved import breaks_moved
 from brimline.experiments.growth.order import GrowthSettings, IndexSet, Protocol
 from brimline.experiments.measure import Figure

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from brimline.experiments.growth.conclusion import Breakpoint, GrowthConclusion, IndexSetGrowth, conclude
+from brimline.analysis.growth.breakpoints import Breakpoint
+from brimline.experiments.growth.conclusion import GrowthConclusion, IndexSetGrowth, conclude
 from brimline.experiments.growth.order import GrowthSettings
 from brimline.experiments.growth.stored import stored_growth_trials
 from brimline.experiments.measure import Figure

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import median
 
-from brimline.experiments.growth.figures import LoadFigures, QueryFigures
-from brimline.experiments.growth.speed import import_course
+from brimline.analysis.growth.figures import LoadFigures, QueryFigures
+from brimline.analysis.growth.speed import import_course
 from brimline.plan.pacing import connections_text
 from brimline.spec.readers import CONNECTION_COUNT_MAX
 from brimline.units import format_count, format_duration, format_percentage, format_rate

@@ -11,13 +11,7 @@ from typing import Any
 
 from pymongo.errors import PyMongoError
 
-from brimline.analysis.observation import observe
-from brimline.errors import TargetError, UsageError
-from brimline.execution import MakeDirectory, RunContext, execute
-from brimline.execution.grown_data import Index, extend_data, put_back
-from brimline.execution.unrecorded import execute_unrecorded
-from brimline.experiments.conductor import Made
-from brimline.experiments.growth.figures import (
+from brimline.analysis.growth.figures import (
     CACHE_PAGES_READ,
     SLICE_READS_MIN,
     LoadFigures,
@@ -25,6 +19,13 @@ from brimline.experiments.growth.figures import (
     query_figures,
     quiet_time_ns,
 )
+from brimline.analysis.growth.speed import IMPORT_TIME_MIN_S
+from brimline.analysis.observation import observe
+from brimline.errors import TargetError, UsageError
+from brimline.execution import MakeDirectory, RunContext, execute
+from brimline.execution.grown_data import Index, extend_data, put_back
+from brimline.execution.unrecorded import execute_unrecorded
+from brimline.experiments.conductor import Made
 from brimline.experiments.growth.order import (
     GrowthTask,
     GrowthTrial,
@@ -33,7 +34,6 @@ from brimline.experiments.growth.order import (
     describe_task,
     index_fields,
 )
-from brimline.experiments.growth.speed import IMPORT_TIME_MIN_S
 from brimline.monitor.server_status import COMMAND, read_status
 from brimline.plan import Plan, TargetPlan, load_plan, resolve
 from brimline.record import ExperimentWriter, RunRecord

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from brimline.analysis.compared_run import LoadKind, Metric, metrics
 from brimline.analysis.factorial import FactorRun, LevelDifference, Mean, differences, mean_of, stated_by_all
 from brimline.analysis.judged_change import CLAIMS, ChangeVerdict
+from brimline.analysis.knee import Band, Knee, Level, find_knee, recommended_band
 from brimline.analysis.metrics import metrics_among
-from brimline.experiments.knee import Band, Knee, Level, find_knee, recommended_band
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.vary.factor_kinds import CONNECTIONS, WORKLOAD
 from brimline.experiments.vary.factors import Factor

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from brimline.experiments.growth.conclusion import Breakpoint, GrowthConclusion, IndexSetGrowth, Volume
+from brimline.analysis.growth.breakpoints import Breakpoint, Volume
+from brimline.experiments.growth.conclusion import GrowthConclusion, IndexSetGrowth
 from brimline.experiments.growth.order import GrowthSettings, GrowthTrial
 from brimline.record.experiment import ExperimentRecord
 from brimline.report.document import FORMAT_VERSION

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from brimline.experiments.growth.conclusion import Breakpoint, IndexSetGrowth, Volume
+from brimline.analysis.growth.breakpoints import Breakpoint, Volume
+from brimline.experiments.growth.conclusion import IndexSetGrowth
 from brimline.plan.pacing import connections_text
 from brimline.report import figures
 from brimline.report.view import Chart, Key, Sketch

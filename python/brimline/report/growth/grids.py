@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
+from brimline.analysis.growth.breakpoints import Volume
+from brimline.analysis.growth.figures import QueryFigures
 from brimline.analysis.import_metrics import BATCH_METRICS, STEP_METRICS
 from brimline.analysis.metrics import Known, mean_over
-from brimline.experiments.growth.conclusion import IndexSetGrowth, Volume
-from brimline.experiments.growth.figures import QueryFigures
+from brimline.experiments.growth.conclusion import IndexSetGrowth
 from brimline.report.grid import Grid, GridAxis, GridRow
 from brimline.units import NS_PER_S
 

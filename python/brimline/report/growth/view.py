@@ -3,13 +3,8 @@
 from collections.abc import Sequence
 
 from brimline.analysis.distribution import Shard, work_together
-from brimline.experiments.growth.conclusion import (
-    ALPHA,
-    Breakpoint,
-    GrowthConclusion,
-    IndexSetGrowth,
-    Volume,
-)
+from brimline.analysis.growth.breakpoints import ALPHA, Breakpoint, Volume
+from brimline.experiments.growth.conclusion import GrowthConclusion, IndexSetGrowth
 from brimline.experiments.growth.order import GrowthEnd, GrowthSettings, GrowthTrial, Protocol
 from brimline.plan.pacing import connections_text
 from brimline.record.experiment import ExperimentRecord

@@ -3,11 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from brimline.experiments.knee import Band, Level, find_knee, recommended_band
+from brimline.analysis.knee import Band, Level, find_knee, recommended_band
 from brimline.experiments.trial import Probe
 from brimline.stats.estimate import Estimate
-
-from .observations import MS, closed_trial
+from tests.unit.experiments.observations import MS, closed_trial
 
 
 def level(

@@ -12,7 +12,7 @@ from statistics import median
 
 from brimline.analysis.bottleneck.cache import EVICTIONS_NEAR
 from brimline.analysis.bottleneck.disk import BUSY_SHARE_NEAR
-from brimline.experiments.growth.figures import Signals
+from brimline.analysis.growth.figures import Signals
 from brimline.stats.estimate import Estimate
 from brimline.units import format_count, format_number, format_percentage
 from brimline.wording import message

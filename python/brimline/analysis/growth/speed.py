@@ -12,7 +12,7 @@ from itertools import pairwise
 from math import log
 from statistics import fmean, median
 
-from brimline.experiments.growth.figures import LoadFigures, QueryFigures
+from brimline.analysis.growth.figures import LoadFigures, QueryFigures
 
 DEGREES_MIN = 6
 """Differences between batches of a volume, or imports, below which it isn't known how far they follow controls."""
