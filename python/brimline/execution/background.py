@@ -185,7 +185,8 @@ class Import(Background):
             if begun is not None:
                 self._spans.append((begun, time.time_ns()))
         finally:
-            run.abort()
+            # What is in flight is waited for: a batch that came in after `clean` would make the collection anew.
+            run.stop()
             with suppress(OSError):  # a target that went away is told by the run beside it
                 run.join()
 

@@ -30,7 +30,7 @@ class Engine:
 
     def __init__(self) -> None:
         self.looks = self.without_waiting = 0
-        self._has_samples = False
+        self._has_samples = self.is_told_to_drain = False
 
     def poll(self, timeout_s: float) -> Any:
         assert timeout_s > 0
@@ -45,6 +45,9 @@ class Engine:
         return {"intervals": []}
 
     def abort(self) -> None: ...
+
+    def stop(self) -> None:
+        self.is_told_to_drain = True
 
     def join(self) -> Any:
         return {"ok": 1, "errors": []}
@@ -73,6 +76,7 @@ def test_a_background_that_imports_is_looked_at_now_and_then(engine: Engine, mon
     assert done.error == "all 5 documents are in"
     assert [documents for _, documents in done.progress] == [1, 2, 3, 4, 5]
     assert engine.without_waiting == 0
+    assert engine.is_told_to_drain, "a batch in flight would make a collection anew that was removed"
 
 
 def test_the_real_engine_has_samples_at_the_end_of_each_interval() -> None:
