@@ -8,7 +8,7 @@ import pytest
 
 from brimline.report import in_language, write_html
 from tests.browser.chromium import Chromium, find_chromium
-from tests.unit.report.every_kind import reports_of_every_kind
+from tests.unit.report.every_kind import every_kind_once
 from tests.unit.report.report_samples import make_reports
 
 pytestmark = pytest.mark.browser
@@ -63,7 +63,7 @@ POINTING = """
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     directory = tmp_path_factory.mktemp("reports")
-    reports = reports_of_every_kind(directory, make_reports(directory))
+    reports = every_kind_once(tmp_path_factory, lambda: make_reports(directory))
     paths = {kind: directory / f"{kind}.html" for kind in KINDS}
     for kind, path in paths.items():
         name, _, language = kind.partition("-")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from brimline.report import Report
-from tests.unit.report.every_kind import reports_of_every_kind
+from tests.unit.report.every_kind import every_kind_once
 from tests.unit.report.report_samples import Reports, make_reports
 
 
@@ -20,5 +20,5 @@ def directory(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def every_kind(tmp_path_factory: pytest.TempPathFactory, reports: Reports) -> dict[str, Report]:
-    return reports_of_every_kind(tmp_path_factory.mktemp("kinds"), reports)
+def every_kind(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Report]:
+    return every_kind_once(tmp_path_factory, lambda: request.getfixturevalue("reports"))

@@ -1,8 +1,10 @@
 """Owns one report of every kind that brimline makes, for tests that hold for all of them."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from brimline.analysis.comparison import compare_runs, noise_floor
 from brimline.analysis.gate import gate
@@ -17,6 +19,7 @@ from brimline.report import Report, run_report
 from brimline.report.comparison.view import comparison_report
 from brimline.report.data_import.view import import_report
 from brimline.report.imported.view import imported_report
+from tests.support.made_once import made_once
 from tests.support.own_run import write_own_run
 from tests.support.run_sets import run_sets
 from tests.unit.experiments.growth_simulator import GrowingServer
@@ -37,6 +40,11 @@ KINDS = (
 CLAIMING = tuple(kind for kind in KINDS if kind not in ("import", "growth"))
 """Those that recompute what they claim."""
 FRONTIER_LIMITS_MS = (5, 3)
+
+
+def every_kind_once(directories: pytest.TempPathFactory, reports: Callable[[], Reports]) -> dict[str, Report]:
+    """The reports of all kinds, made once for all workers of a run; `reports` makes those that it takes from there."""
+    return made_once(directories, "every-kind", lambda: reports_of_every_kind(directories.mktemp("kinds"), reports()))
 
 
 def reports_of_every_kind(directory: Path, reports: Reports) -> dict[str, Report]:
