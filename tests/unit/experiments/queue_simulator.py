@@ -8,7 +8,7 @@ network, no clock.
 import heapq
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -112,44 +112,47 @@ class QueueSimulator:
         closed = probe.rate_ops_per_s is None
         rate = probe.rate_ops_per_s or 0.0
         limit = int(end_s * rate) if not closed else 10**7
-        services = iter(law.draw_service_s(min(limit, 200_000) + 1, rng).tolist())
-        stalls = sorted(law.stalls(end_s, rng))
+        services = iter((law.draw_service_s(min(limit, 200_000) + 1, rng) / speed).tolist())
+        stalls = iter(sorted(law.stalls(end_s, rng)))
+        stall_begins, stall_ends = _next_stall(stalls)
         connections = [0.0] * probe.connections
         servers = [0.0] * (law.servers or 1)
+        has_servers, generator_s = bool(law.servers), law.generator_s
         gap_s = 1 / law.gate_ops_per_s / speed if law.gate_ops_per_s else 0.0
         gate = generator = 0.0
-        stall = 0
         due_s, sent_s, done_s = [], [], []
-        index = 0
-        while index < limit:
+        # Millions of operations pass here, so that what is compared is compared once, and nothing is looked up.
+        replace_first = heapq.heapreplace
+        for index in range(limit):
             free = connections[0]
             due = free if closed else index / rate
             if due >= end_s:
                 break
-            sent = max(due, free, generator)
+            sent = due if due > free else free
+            if generator > sent:
+                sent = generator
             if sent >= end_s:
                 break
-            generator = sent + law.generator_s
-            start = max(sent, gate)
-            if law.servers:
-                start = max(start, servers[0])
-            while stall < len(stalls) and start >= sum(stalls[stall]):
-                stall += 1
-            if stall < len(stalls) and start >= stalls[stall][0]:
-                start = sum(stalls[stall])
+            generator = sent + generator_s
+            start = sent if sent > gate else gate
+            if has_servers and servers[0] > start:
+                start = servers[0]
+            while start >= stall_ends:
+                stall_begins, stall_ends = _next_stall(stalls)
+            if start >= stall_begins:
+                start = stall_ends
             gate = start + gap_s
             service = next(services, None)
             if service is None:
-                services = iter(law.draw_service_s(200_000, rng).tolist())
+                services = iter((law.draw_service_s(200_000, rng) / speed).tolist())
                 service = next(services)
-            done = start + service / speed
-            if law.servers:
-                heapq.heapreplace(servers, done)
-            heapq.heapreplace(connections, done)
-            due_s.append(due if not closed else sent)
+            done = start + service
+            if has_servers:
+                replace_first(servers, done)
+            replace_first(connections, done)
+            due_s.append(sent if closed else due)
             sent_s.append(sent)
             done_s.append(done)
-            index += 1
         return np.array(due_s), np.array(sent_s), np.array(done_s)
 
     def _server_rows(self, probe: Probe, done: Any) -> list[ServerRow]:
@@ -161,6 +164,12 @@ class QueueSimulator:
             cpu_ns = int(np.count_nonzero(done <= at_s) * law.cpu_per_op_s * 1e9)
             rows.append({"at_ns": int(at_s * 1e9), "server_cpu_ns": cpu_ns, "server_cpu_count": law.servers or 1})
         return rows
+
+
+def _next_stall(stalls: Iterator[Stall]) -> tuple[float, float]:
+    """Begin and end of the next one in seconds; of none, never."""
+    begins_s, length_s = next(stalls, (math.inf, 0.0))
+    return begins_s, begins_s + length_s
 
 
 def record_of(
