@@ -105,7 +105,7 @@ def test_the_next_best_is_taken(brimline_cli: CommandLine, plain_server: Secured
 
 
 def test_compression_is_a_factor(brimline_cli: CommandLine, mongod: Deployment, spec: Path) -> None:
-    once = ("--repeats", "1", "--repeats-max", "1", "--duration", "1s", "--warmup", "200ms")
+    once = ("--repeats", "1", "--repeats-max", "1", "--duration", "300ms", "--warmup", "50ms")
     words = ("--vary", "compression=none,zstd", *once)
     uri = ("--uri", f"mongodb://{mongod.address}", "--data", "load", "--drop")
     outcome = brimline_cli.run("sweep", spec, *words, *uri, "--json")

@@ -148,6 +148,7 @@ def test_failures_are_told_by_status_with_an_example(
     assert error["count"] == done.json()["operations"]["place"]["failed"] > 0
 
 
+@pytest.mark.slow("a whole search of a service on real time")
 def test_a_rate_and_a_search_are_of_a_service_too(
     brimline_cli: CommandLine, service: OrderService, workload: Path
 ) -> None:

@@ -82,6 +82,7 @@ def test_one_that_fails_is_told_with_its_own_words(brimline_cli: CommandLine, mo
     outcome.check_error(4, "mongodump ended with 1: Failed: no such host")
 
 
+@pytest.mark.slow("a dump that would not end is under way beside a run of seconds")
 def test_one_that_would_outlive_the_run_is_ended(brimline_cli: CommandLine, mongod: Deployment, log: Path) -> None:
     outcome = interfere(brimline_cli, mongod, log, misbehaves="time.sleep(600)", words=("--json",))
     (process, *_), *_ = calls(log)

@@ -95,7 +95,7 @@ def test_version_against_version_is_one_command(brimline_cli: CommandLine) -> No
     share_binaries(brimline_cli.directory / "cache")
     outcome = brimline_cli.run(
         *("sweep", "--vary", "workload=ycsb-a,ycsb-b", "--vary", "server-version=4.4,6.0", "--connections", "1,4"),
-        *("--records", "1000", "--duration", "1s", "--warmup", "200ms", "--cache-gb", "0.25", "-q", "--json"),
+        *("--records", "1000", "--duration", "300ms", "--warmup", "100ms", "--cache-gb", "0.25", "-q", "--json"),
         *("--repeats", "1", "--repeats-max", "1"),
     )
     assert outcome.exit_code == 0, outcome.stderr

@@ -12,7 +12,7 @@ from tests.support.command_line import CommandLine
 
 pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
 
-SHORT = ("--records", "1000", "--duration", "1s", "--warmup", "200ms", "-q")
+SHORT = ("--records", "1000", "--duration", "300ms", "--warmup", "50ms", "-q")
 TWICE = ("--repeats", "2", "--repeats-max", "2")
 DATABASE = "brimline_vary"
 
@@ -96,7 +96,7 @@ def test_indexes_and_write_concern_on_a_server_that_is_there(
 def test_one_that_was_interrupted_goes_on(brimline_cli: CommandLine) -> None:
     running = brimline_cli.start(
         *("sweep", "ycsb-c", "--vary", "cache-gb=0.25,0.5", "--vary", "connections=1,2", *TWICE),
-        *("--records", "1000", "--duration", "1s", "--warmup", "200ms"),
+        *("--records", "1000", "--duration", "500ms", "--warmup", "100ms"),
     )
     directory = brimline_cli.wait_for_samples("ycsb-c", kind="vary-").parents[1]
     running.send(signal.SIGINT)

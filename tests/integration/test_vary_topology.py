@@ -17,7 +17,7 @@ from tests.support.server import required_mongod
 
 pytestmark = pytest.mark.mongod
 
-SHORT = ("--records", "1000", "--duration", "1s", "--warmup", "200ms", "-q")
+SHORT = ("--records", "1000", "--duration", "400ms", "--warmup", "100ms", "-q")
 ONCE = ("--repeats", "1", "--repeats-max", "1")
 
 

@@ -264,6 +264,7 @@ def test_batches(brimline_cli: CommandLine, url: str, database: Database) -> Non
     assert database["usertable"].count_documents({}) == 950
 
 
+@pytest.mark.slow("a run has to be well under way when it ends")
 def test_an_interrupt_keeps_what_was_measured(brimline_cli: CommandLine, url: str, database: Database) -> None:
     assert ycsb(brimline_cli, url, "load", "c").exit_code == 0
     asked = ["-target", "200", "-p", "operationcount=1M", "-p", url]
