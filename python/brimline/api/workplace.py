@@ -28,6 +28,7 @@ from brimline.execution import (
     keeper,
 )
 from brimline.execution.carried import Carried
+from brimline.operations import KINDS
 from brimline.plan import NullTarget, Plan, TargetPlan, resolve
 from brimline.plan.operations import OperationsWork
 from brimline.record import RunRecord, capture_environment, create_run_directory
@@ -38,6 +39,7 @@ from brimline.servers.selection import Mode
 from brimline.spec import LoadedSpec, Spec
 from brimline.spec.data import DataSpec
 from brimline.spec.document import dotted
+from brimline.spec.own import OwnOperations
 from brimline.spec.readers import check_database
 from brimline.spec.target import TargetSpec, database_of_uri
 
@@ -173,6 +175,15 @@ class Workplace:
         return f"{kept}; the same command goes on with the load" if stays else kept
 
 
+def _check_figures(spec: Spec, options: Options) -> None:
+    """Refuses a figure to show of an operation that no workload has, before anything is measured."""
+    if options.figures:
+        from brimline.analysis.metric_names import check_names  # of no use to a load, which has memory to itself
+
+        own = spec.operations.by_name if isinstance(spec.operations, OwnOperations) else ()
+        check_names(options.figures, [*KINDS, *own])
+
+
 @contextmanager
 def workplace(
     loaded: LoadedSpec, options: Options, *, stop: StopToken | None = None, resume: Path | None = None
@@ -183,6 +194,7 @@ def workplace(
     `resume`: the record that is gone on with, if one is.
     """
     uri = given_uri(loaded.spec, options)
+    _check_figures(loaded.spec, options)
     require_client(loaded.spec)
     require_target(loaded.spec, options, uri)
     require_room_for_records(options.runs_dir, *([] if resume is None else [resume]))

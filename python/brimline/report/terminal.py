@@ -40,7 +40,7 @@ _SHOWN_SECTIONS = (
     "steps",
     "loads", FIGURES, "accounting", "errors", "validity", "bottleneck",
     "rule", "scenarios",
-    "level-differences", "best-connections", "combinations", "loading", "breakpoints",
+    "moved-breakpoints", "level-differences", "best-connections", "combinations", "loading", "breakpoints",
 )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from brimline.report.lint_section import linted
 from brimline.report.search.probe_findings import worst_findings
 from brimline.report.showing import figures_section
 from brimline.report.vary.as_json import vary_document
+from brimline.report.vary.breakpoints import moved_section
 from brimline.report.vary.charts import factor_charts
 from brimline.report.vary.claims import vary_claims
 from brimline.report.vary.databases import database_blocks, durability_remark, remarked
@@ -87,6 +88,7 @@ def vary_report(
     counted = any(trial.counts for trial in trials)
     remark, grid = durability_remark(settings, trials), combinations_grid(conclusion, settings)
     sections = [
+        moved_section(trials, settings),
         Section(
             id="level-differences",
             title="What each level changes",
