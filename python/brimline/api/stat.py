@@ -10,8 +10,8 @@ from pymongo.errors import OperationFailure, PyMongoError
 
 from brimline.api.options import URI_VARIABLE, named_uri
 from brimline.api.protocols import require_protocol
+from brimline.compat.mongostat import StatInterval
 from brimline.errors import TargetError
-from brimline.monitor.stat import StatInterval
 from brimline.servers import PasswordSource, reached
 from brimline.servers.deployment import refusal
 from brimline.servers.refusal import NOT_ALLOWED_CODES

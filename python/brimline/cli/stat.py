@@ -14,8 +14,8 @@ from brimline.api.stat import stat as stat_api
 from brimline.cli import options as opt
 from brimline.cli.grouped import grouped, only
 from brimline.cli.output import printing
+from brimline.compat.mongostat import Field, StatInterval, StatTable, chosen_fields, json_line, parse_fields
 from brimline.errors import UsageError
-from brimline.monitor.stat import Field, StatInterval, StatTable, chosen_fields, json_line, parse_fields
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _EXIT_SIGNAL_BASE = 128

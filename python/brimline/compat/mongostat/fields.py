@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from brimline.compat.mongostat.columns import VALUES, StatInterval, at_path, default_columns, growth
 from brimline.errors import UsageError
 from brimline.monitor.row import COUNTERS
 from brimline.monitor.server_status import read_status
-from brimline.monitor.stat.columns import VALUES, StatInterval, at_path, default_columns, growth
 
 INVALID = "INVALID"
 """What stands where the server has nothing at a path, or nothing that can be counted."""

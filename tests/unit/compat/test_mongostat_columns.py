@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from brimline.compat.mongostat import StatInterval, StatTable, chosen_fields, json_line, parse_fields
+from brimline.compat.mongostat.amounts import bits_text, bytes_text
+from brimline.compat.mongostat.columns import VALUES
 from brimline.errors import UsageError
-from brimline.monitor.stat import StatInterval, StatTable, chosen_fields, json_line, parse_fields
-from brimline.monitor.stat.amounts import bits_text, bytes_text
-from brimline.monitor.stat.columns import VALUES
 
 _GOLDEN = Path(__file__).parents[2] / "golden" / "mongostat"
 _HOST = "127.0.0.1:27017"

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Sequence
 
-from brimline.monitor.stat.columns import StatInterval
-from brimline.monitor.stat.fields import Field
+from brimline.compat.mongostat.columns import StatInterval
+from brimline.compat.mongostat.fields import Field
 
 HEADINGS_EVERY = 10
 """Rows from one line of headings to the next."""

@@ -4,8 +4,8 @@ Columns, their order, rounding and widths are held to recorded output of the rea
 (`tests/unit/monitor/test_stat.py`); what those recordings don't show is decided here and told in `docs/guides/stat.md`.
 """
 
-from brimline.monitor.stat.columns import StatInterval
-from brimline.monitor.stat.fields import Field, chosen_fields, parse_fields
-from brimline.monitor.stat.lines import StatTable, json_line
+from brimline.compat.mongostat.columns import StatInterval
+from brimline.compat.mongostat.fields import Field, chosen_fields, parse_fields
+from brimline.compat.mongostat.lines import StatTable, json_line
 
 __all__ = ["Field", "StatInterval", "StatTable", "chosen_fields", "json_line", "parse_fields"]

@@ -6,8 +6,8 @@ from datetime import datetime
 from math import isfinite
 from typing import Any
 
+from brimline.compat.mongostat.amounts import bits_text, bytes_text
 from brimline.monitor.server_status import read_status
-from brimline.monitor.stat.amounts import bits_text, bytes_text
 
 Value = Callable[["StatInterval", bool], str]
 """The text of a column, from an interval and whether it is for people."""
