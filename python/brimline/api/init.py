@@ -9,10 +9,10 @@ from pymongo.errors import PyMongoError
 
 from brimline.api.options import path_given
 from brimline.api.protocols import require_protocol
+from brimline.compat.simrunner import from_simrunner
 from brimline.errors import TargetError, UsageError
 from brimline.init.live_collection import SAMPLE_DEFAULT, SAMPLE_MAX
 from brimline.init.live_workload import LiveWords, OperationsFrom, Written, from_live, from_log
-from brimline.init.simrunner import from_simrunner
 from brimline.record.files import is_there, replace_text
 from brimline.servers import PasswordSource, reached
 from brimline.spec.readers import check_collection, check_database

@@ -1,1 +1,1 @@
-"""Owns the files of other load generators that become workloads; one package for each."""
+"""Owns what speaks the languages of other tools, their files and their output; one package for each."""

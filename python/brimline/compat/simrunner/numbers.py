@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-from brimline.init.simrunner.arguments import Arguments
-from brimline.init.simrunner.nodes import Constant, Form, Node, as_form
+from brimline.compat.simrunner.arguments import Arguments
+from brimline.compat.simrunner.nodes import Constant, Form, Node, as_form
 
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
 LONG_MIN, LONG_MAX = -(2**63), 2**63 - 1

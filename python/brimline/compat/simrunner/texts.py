@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from brimline.init.simrunner.arguments import Arguments
-from brimline.init.simrunner.nodes import Constant, Form, Node, as_form
+from brimline.compat.simrunner.arguments import Arguments
+from brimline.compat.simrunner.nodes import Constant, Form, Node, as_form
 from brimline.init.translated import uuid_form
 
 _FAKER = {

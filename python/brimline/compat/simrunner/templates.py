@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from brimline.compat.simrunner.configuration import named
+from brimline.compat.simrunner.dictionaries import Dictionaries
+from brimline.compat.simrunner.expressions import Definitions, Expressions, Names, loadable
+from brimline.compat.simrunner.nodes import Constant, Form, Node, Reference, as_form, in_step
 from brimline.init.left_out import LeftOut
-from brimline.init.simrunner.configuration import named
-from brimline.init.simrunner.dictionaries import Dictionaries
-from brimline.init.simrunner.expressions import Definitions, Expressions, Names, loadable
-from brimline.init.simrunner.nodes import Constant, Form, Node, Reference, as_form, in_step
 from brimline.init.words import name_word
 from brimline.init.yaml_text import Noted
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from bson import json_util
 
+from brimline.compat.simrunner.nodes import Constant, Form, Node, in_step
 from brimline.init.left_out import LeftOut
-from brimline.init.simrunner.nodes import Constant, Form, Node, in_step
 from brimline.init.words import name_word
 
 _INLINE_MAX = 200

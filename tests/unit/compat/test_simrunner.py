@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
+from brimline.compat.simrunner import from_simrunner
 from brimline.errors import UsageError
-from brimline.init.simrunner import from_simrunner
 from brimline.spec import load_spec
-from tests.unit.init.simrunner_cases import ALONE, EXPRESSIONS, OPERATIONS, template_of, translation, values_of
+from tests.unit.compat.simrunner_cases import ALONE, EXPRESSIONS, OPERATIONS, template_of, translation, values_of
 
 
 def test_variables_are_drawn_once_and_reach_bounds_as_constants(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from brimline.compat.simrunner.arguments import Arguments
+from brimline.compat.simrunner.nodes import Constant, Form, Node, Reference, as_form
 from brimline.init.rounding import date_text
-from brimline.init.simrunner.arguments import Arguments
-from brimline.init.simrunner.nodes import Constant, Form, Node, Reference, as_form
 
 _UNITS = {"day": "d", "hour": "h", "minute": "m", "second": "s"}
 _PARTS = {"minute": (0, 59), "hour": (0, 23), "day": (1, 31), "month": (1, 12), "second": (0, 59), "year": (1970, 2035)}

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from brimline.compat.simrunner.expressions import Definitions, Expressions
+from brimline.compat.simrunner.nodes import Constant, Node, Reference, in_step
+from brimline.compat.simrunner.templates import Template, add_variables
 from brimline.init.left_out import LeftOut
-from brimline.init.simrunner.expressions import Definitions, Expressions
-from brimline.init.simrunner.nodes import Constant, Node, Reference, in_step
-from brimline.init.simrunner.templates import Template, add_variables
 from brimline.init.words import operation_name
 from brimline.init.yaml_text import Noted
 from brimline.spec.readers import CONNECTION_COUNT_MAX

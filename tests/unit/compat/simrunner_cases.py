@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from brimline.init.simrunner import Translated, from_simrunner
+from brimline.compat.simrunner import Translated, from_simrunner
 from brimline.spec.document import parse_document
 
 

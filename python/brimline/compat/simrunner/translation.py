@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from brimline.compat.simrunner.configuration import Configuration, named, read_configuration
+from brimline.compat.simrunner.expressions import Definitions
+from brimline.compat.simrunner.templates import Inserts, Template, TemplateReader
+from brimline.compat.simrunner.workloads import WorkloadReader
 from brimline.errors import UsageError
 from brimline.init.left_out import LeftOut
-from brimline.init.simrunner.configuration import Configuration, named, read_configuration
-from brimline.init.simrunner.expressions import Definitions
-from brimline.init.simrunner.templates import Inserts, Template, TemplateReader
-from brimline.init.simrunner.workloads import WorkloadReader
 from brimline.init.translated import Translated, header_lines, used_values
 from brimline.init.words import name_word
 from brimline.init.yaml_text import noted, yaml_text

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.init.simrunner_cases import ALONE, EXPRESSIONS, template_of, translation, values_of
+from tests.unit.compat.simrunner_cases import ALONE, EXPRESSIONS, template_of, translation, values_of
 
 
 def _inserted(directory: Path, expression: Any, **more: Any) -> Any:

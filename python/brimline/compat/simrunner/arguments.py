@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from brimline.compat.simrunner.nodes import Constant, Form, Node, Reference
 from brimline.init.left_out import LeftOut
-from brimline.init.simrunner.nodes import Constant, Form, Node, Reference
 
 
 class Arguments:

@@ -3,8 +3,18 @@
 import math
 from typing import Any
 
-from brimline.init.simrunner.arguments import Arguments
-from brimline.init.simrunner.nodes import Constant, Fields, Form, Items, Node, Reference, as_form, as_generator, in_step
+from brimline.compat.simrunner.arguments import Arguments
+from brimline.compat.simrunner.nodes import (
+    Constant,
+    Fields,
+    Form,
+    Items,
+    Node,
+    Reference,
+    as_form,
+    as_generator,
+    in_step,
+)
 
 _BYTES = frozenset({"uuid", "binary", "object_id"})
 _REPEATED_MAX = 50

@@ -4,7 +4,7 @@ Source: the README of github.com/schambon/SimRunner and what its expressions do,
 counterpart is listed by its path in the configuration.
 """
 
-from brimline.init.simrunner.translation import from_simrunner
+from brimline.compat.simrunner.translation import from_simrunner
 from brimline.init.translated import Translated
 
 __all__ = ["Translated", "from_simrunner"]

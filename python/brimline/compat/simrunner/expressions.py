@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from brimline.compat.simrunner.arguments import Arguments
+from brimline.compat.simrunner.nodes import Constant, Fields, Form, Items, Node, Reference, as_form, as_generator
+from brimline.compat.simrunner.operators import operated
+from brimline.compat.simrunner.texts import joined
 from brimline.init.left_out import LeftOut
-from brimline.init.simrunner.arguments import Arguments
-from brimline.init.simrunner.nodes import Constant, Fields, Form, Items, Node, Reference, as_form, as_generator
-from brimline.init.simrunner.operators import operated
-from brimline.init.simrunner.texts import joined
 from brimline.init.words import name_word
 
 _CONCAT_MAX = 50

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
-from brimline.init.simrunner import dates, numbers, structures, texts
-from brimline.init.simrunner.arguments import Arguments
-from brimline.init.simrunner.nodes import Constant, Form, Node, Reference
+from brimline.compat.simrunner import dates, numbers, structures, texts
+from brimline.compat.simrunner.arguments import Arguments
+from brimline.compat.simrunner.nodes import Constant, Form, Node, Reference
 
 _OPERATORS: Mapping[str, Callable[[Arguments], Node]] = {
     "%objectid": lambda _: Form({"kind": "object_id"}),
