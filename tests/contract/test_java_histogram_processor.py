@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.peers.builds import Missing, build_java
-from brimline.report.ycsb import write_hdr_files
+from brimline.compat.ycsb import write_hdr_files
 from tests.support.java_histograms import JavaProcessor
 from tests.support.simulation import simulate
 from tests.support.ycsb_runs import Run

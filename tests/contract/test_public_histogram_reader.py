@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from brimline.compat.ycsb import write_hdr_files
 from brimline.record import RunRecord
 from brimline.record.model import Histogram
-from brimline.report.ycsb import write_hdr_files
 from tests.support.public_histograms import PublicInterval, buckets, figures, merged_by_tag, public_intervals
 from tests.support.simulation import simulate
 from tests.support.ycsb_golden import GOLDEN, recorded

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from brimline.compat.ycsb import StatusLines, measurement_rows, render, write_raw
+from brimline.compat.ycsb.export import render as export
+from brimline.compat.ycsb.measurements import Times, named_measurements
+from brimline.compat.ycsb.raw import raw_summary
 from brimline.record.operation_log import csv_text
-from brimline.report.ycsb import StatusLines, measurement_rows, render, write_raw
-from brimline.report.ycsb.export import render as export
-from brimline.report.ycsb.measurements import Times, named_measurements
-from brimline.report.ycsb.raw import raw_summary
 from brimline.spec.ycsb_front import Phase
 from tests.support.ycsb_golden import GOLDEN, form, raw_form, recorded
 from tests.support.ycsb_runs import BROKEN, STEADY, Run

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from brimline import _native
+from brimline.compat.ycsb import StatusLines, measurement_rows, write_hdr_files
+from brimline.compat.ycsb.java import double_text
+from brimline.compat.ycsb.measurements import logged_calls, mean_us
+from brimline.compat.ycsb.text import at_percentile
 from brimline.record import RunRecord, hlog
-from brimline.report.ycsb import StatusLines, measurement_rows, write_hdr_files
-from brimline.report.ycsb.java import double_text
-from brimline.report.ycsb.measurements import logged_calls, mean_us
-from brimline.report.ycsb.text import at_percentile
 from brimline.spec.ycsb_front import FAILED_STATUSES, Phase
 from tests.support.ycsb_golden import GOLDEN, form, json_form, json_layout, recorded, status_form
 from tests.support.ycsb_runs import BROKEN, MS, STEADY, Run

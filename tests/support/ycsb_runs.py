@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from brimline.compat.ycsb import measurement_rows, render
 from brimline.execution import execute
 from brimline.plan import SimulatedTarget, load_plan, resolve
 from brimline.record.model import Samples
-from brimline.report.ycsb import measurement_rows, render
 from brimline.spec import load_ycsb
 from brimline.spec.ycsb_front import Phase
 from tests.support.simulation import GENERATOR_NS, context

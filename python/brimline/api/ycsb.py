@@ -14,6 +14,7 @@ from brimline.api.options import Options
 from brimline.api.protocols import require_mongodb
 from brimline.api.run import interruption
 from brimline.api.workplace import Workplace, given_uri, workplace
+from brimline.compat.ycsb import StatusLines, measurement_rows, missed_target, render, write_hdr_files, write_raw
 from brimline.errors import RecordError
 from brimline.execution import add_data, allow_descriptors, check_room, execute
 from brimline.plan import Plan, load_plan, resolve
@@ -21,7 +22,6 @@ from brimline.plan.log import operations_at_most
 from brimline.plan.model import ClosedPacer, ConstantPacer, LoadWork, MixWork
 from brimline.record import brimline_version
 from brimline.record.model import RunRecord, Samples
-from brimline.report.ycsb import StatusLines, measurement_rows, missed_target, render, write_hdr_files, write_raw
 from brimline.spec import LoadedSpec, YcsbOutput, load_ycsb
 from brimline.spec.ycsb_front import Phase
 from brimline.units import NS_PER_S

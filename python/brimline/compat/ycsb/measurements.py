@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from brimline.compat.ycsb.java import hash_map_order
 from brimline.operations import KINDS, ycsb_call
 from brimline.record.histograms import native_codec
 from brimline.record.model import Histogram, OperationRow, RunRecord, SampleRow
-from brimline.report.ycsb.java import hash_map_order
 from brimline.spec import YcsbOutput
 
 CLEANUP = "CLEANUP"

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Sequence
 
-from brimline.report.ycsb.java import double_text
-from brimline.report.ycsb.text import Row
+from brimline.compat.ycsb.java import double_text
+from brimline.compat.ycsb.text import Row
 from brimline.spec.ycsb_front import Exporter
 
 

@@ -6,10 +6,10 @@ maximum is in seconds. A row per status interval where status lines were asked f
 
 from pathlib import Path
 
+from brimline.compat.ycsb.measurements import Measurement, Times, named_measurements, times_by_interval
 from brimline.record import hlog
 from brimline.record.files import replace_text
 from brimline.record.model import RunRecord
-from brimline.report.ycsb.measurements import Measurement, Times, named_measurements, times_by_interval
 from brimline.spec import YcsbOutput
 from brimline.units import NS_PER_S
 

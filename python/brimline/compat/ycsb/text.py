@@ -2,10 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from brimline.plan.model import MixWork
-from brimline.record.model import Histogram, RunRecord
-from brimline.report.ycsb.java import double_text, ratio
-from brimline.report.ycsb.measurements import (
+from brimline.compat.ycsb.java import double_text, ratio
+from brimline.compat.ycsb.measurements import (
     STATUSES,
     Measurement,
     Times,
@@ -14,7 +12,9 @@ from brimline.report.ycsb.measurements import (
     operations_done,
     times_by_interval,
 )
-from brimline.report.ycsb.raw import RawTimes, raw_summary
+from brimline.compat.ycsb.raw import RawTimes, raw_summary
+from brimline.plan.model import MixWork
+from brimline.record.model import Histogram, RunRecord
 from brimline.spec import YcsbOutput
 from brimline.units import NS_PER_MS
 

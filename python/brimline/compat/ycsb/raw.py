@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
-from brimline.errors import RecordError
-from brimline.record.layout import unwritable
-from brimline.record.model import RunRecord
-from brimline.record.operation_log import LoggedTimes, Selection
-from brimline.report.ycsb.java import ratio
-from brimline.report.ycsb.measurements import (
+from brimline.compat.ycsb.java import ratio
+from brimline.compat.ycsb.measurements import (
     CLEANUP,
     Times,
     logged_calls,
     measurement_name,
     named_measurements,
 )
+from brimline.errors import RecordError
+from brimline.record.layout import unwritable
+from brimline.record.model import RunRecord
+from brimline.record.operation_log import LoggedTimes, Selection
 from brimline.spec import YcsbOutput
 from brimline.units import NS_PER_MS, NS_PER_US
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from brimline.report.ycsb.java import double_text, hash_map_order, ratio, to_long, two_decimals
+from brimline.compat.ycsb.java import double_text, hash_map_order, ratio, to_long, two_decimals
 from tests.support.ycsb_golden import doubles
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from brimline.report.ycsb.status import remaining_text
+from brimline.compat.ycsb.status import remaining_text
 
 
 @pytest.mark.parametrize(

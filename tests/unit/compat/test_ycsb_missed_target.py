@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from brimline.compat.ycsb import missed_target
 from brimline.plan.model import ConstantPacer
-from brimline.report.ycsb import missed_target
 from tests.support.ycsb_runs import STEADY, Run
 
 

@@ -4,9 +4,8 @@ import math
 from collections.abc import Callable
 from datetime import datetime
 
-from brimline.record.model import Samples
-from brimline.report.ycsb.java import ratio, to_long, two_decimals
-from brimline.report.ycsb.measurements import (
+from brimline.compat.ycsb.java import ratio, to_long, two_decimals
+from brimline.compat.ycsb.measurements import (
     Measurement,
     Times,
     mean_us,
@@ -14,7 +13,8 @@ from brimline.report.ycsb.measurements import (
     operation_names,
     operations_done,
 )
-from brimline.report.ycsb.text import at_percentile
+from brimline.compat.ycsb.text import at_percentile
+from brimline.record.model import Samples
 from brimline.spec import YcsbOutput
 from brimline.units import NS_PER_MS, NS_PER_S
 
