@@ -7,7 +7,7 @@ import pytest
 
 from brimline.cli.app import main
 from tests.support.ycsb_golden import GOLDEN
-from tests.unit.record.importing.jtl import START_MS, Sample, uniform, write
+from tests.unit.compat.results.jtl import START_MS, Sample, uniform, write
 
 
 def brimline(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[object, str, str]:

@@ -8,10 +8,10 @@ from brimline.api.comparison import ComparisonResult, compare
 from brimline.api.lint import LintResult
 from brimline.api.scan import scan_result
 from brimline.api.trend import TrendResult, trend
+from brimline.compat.results import import_files
 from brimline.errors import UsageError
-from brimline.record.importing import import_files
 from tests.unit.analysis.records import run_record
-from tests.unit.record.importing.jtl import uniform, write
+from tests.unit.compat.results.jtl import uniform, write
 from tests.unit.report.comparison_samples import dropped, regressed, report_of, trend_of
 from tests.unit.report.import_samples import an_import
 from tests.unit.report.scan_samples import make_scan

@@ -6,12 +6,12 @@ from typing import Literal, TypeAlias, get_args
 
 from brimline.analysis.steady import counted
 from brimline.api.results import Result, RunResult
+from brimline.compat.jmeter.jtl import jtl_lines
 from brimline.errors import UsageError
 from brimline.record.layout import ANALYSIS_FILE, REPORT_FILE
 from brimline.record.operation_log import csv_text
 from brimline.report import html_pieces, in_language, render_json
 from brimline.report.csv_export import probes_csv, scans_csv, statistics_csv
-from brimline.report.jtl import jtl_lines
 from brimline.report.markdown import render_markdown
 from brimline.report.showing import figures_csv
 

@@ -8,8 +8,8 @@ import pytest
 from brimline.analysis.compared_imports import compared_import, compared_imported
 from brimline.analysis.comparison import compare_runs
 from brimline.analysis.judged_change import ChangeVerdict
-from brimline.record.importing import import_files
-from tests.unit.record.importing.jtl import uniform, write
+from brimline.compat.results import import_files
+from tests.unit.compat.results.jtl import uniform, write
 from tests.unit.report.import_samples import an_import
 
 

@@ -12,9 +12,9 @@ from brimline.analysis.objective import LatencyObjective, Slo
 from brimline.analysis.observation import observe
 from brimline.api.run_result import run_result
 from brimline.api.scan import scan_result
+from brimline.compat.results import import_files
 from brimline.experiments.paired.ab import AB_KIND
 from brimline.record import ExperimentWriter, read_experiment
-from brimline.record.importing import import_files
 from brimline.report import Report, run_report
 from brimline.report.comparison.view import comparison_report
 from brimline.report.data_import.view import import_report
@@ -22,8 +22,8 @@ from brimline.report.imported.view import imported_report
 from tests.support.made_once import made_once
 from tests.support.own_run import write_own_run
 from tests.support.run_sets import run_sets
+from tests.unit.compat.results.jtl import uniform, write
 from tests.unit.experiments.growth_simulator import GrowingServer
-from tests.unit.record.importing.jtl import uniform, write
 from tests.unit.report.comparison_samples import dropped, interfered, regressed, report_of, trend_of
 from tests.unit.report.import_samples import an_import
 from tests.unit.report.report_samples import ENVIRONMENT, SPEC, Reports, frontier, write_run

@@ -15,12 +15,12 @@ from brimline.api.export import FILE_NAMES, FORMATS, exported, formats_of
 from brimline.api.results import RunResult, SweepResult
 from brimline.api.run_result import run_result
 from brimline.api.scan import scan_result
+from brimline.compat.jmeter.jtl import COLUMNS, jtl_lines
+from brimline.compat.results import import_files
 from brimline.errors import UsageError
 from brimline.record import read_record
-from brimline.record.importing import import_files
 from brimline.report import in_language
 from brimline.report.csv_export import PROBE_COLUMNS, RUN_COLUMNS, SCAN_COLUMNS, probes_csv, statistics_csv
-from brimline.report.jtl import COLUMNS, jtl_lines
 from brimline.report.markdown import render_markdown
 from brimline.report.statistics import operation_statistics
 from tests.support.command_line import CommandLine

@@ -11,14 +11,14 @@ from brimline._native import Histogram
 from brimline.analysis.finding import Standing
 from brimline.analysis.imported import imported_findings
 from brimline.analysis.lint import contradictions, lint
-from brimline.record.importing import import_files
+from brimline.compat.results import import_files
 from brimline.report import Report, render_html, render_json
 from brimline.report.imported.claims import imported_claims
 from brimline.report.imported.table import imported_statistics
 from brimline.report.imported.view import imported_report
 from brimline.report.view import Chart, Table
 from tests.support.ycsb_golden import GOLDEN, runs_with_measurements
-from tests.unit.record.importing.jtl import START_MS, Sample, uniform, write, write_lines
+from tests.unit.compat.results.jtl import START_MS, Sample, uniform, write, write_lines
 
 MS = 1_000_000
 

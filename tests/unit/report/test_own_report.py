@@ -18,10 +18,10 @@ from brimline.analysis.observation import observe
 from brimline.analysis.step_truth import step_truths
 from brimline.api.run_result import run_result
 from brimline.api.workload import objective
+from brimline.compat.jmeter.jtl import jtl_lines
 from brimline.record.model import RunRecord
 from brimline.report import in_language, print_report, print_summary, render_html, said_in
 from brimline.report.csv_export import RUN_COLUMNS, statistics_csv
-from brimline.report.jtl import jtl_lines
 from brimline.report.markdown import render_markdown
 from brimline.report.run.step_sections import per_document, with_remarks
 from brimline.report.search.view import detail_sections

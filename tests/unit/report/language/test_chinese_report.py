@@ -13,8 +13,8 @@ from rich.console import Console
 
 from brimline.analysis.observation import observe
 from brimline.analysis.verdict import Slo, judge
+from brimline.compat.results import import_files
 from brimline.errors import UsageError
-from brimline.record.importing import import_files
 from brimline.report import (
     Report,
     in_language,
@@ -33,7 +33,7 @@ from brimline.spec.import_settings import ImportSettings
 from brimline.units import format_count, format_duration, format_number, format_percentage, format_rate
 from brimline.wording import Verbatim, capitalised, joined, message, wanted_language
 from tests.support.ycsb_golden import GOLDEN
-from tests.unit.record.importing.jtl import START_MS, Sample, uniform, write, write_lines
+from tests.unit.compat.results.jtl import START_MS, Sample, uniform, write, write_lines
 from tests.unit.report.comparison_samples import dropped, interfered, regressed, report_of, trend_of
 from tests.unit.report.import_samples import an_import
 from tests.unit.report.report_samples import ENVIRONMENT, SPEC, Reports, frontier, simulated_plan, write_run

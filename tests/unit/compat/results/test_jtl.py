@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from brimline.compat.results import format_of, import_files, jtl_xml
+from brimline.compat.results import tally as tally_module
 from brimline.errors import UsageError
-from brimline.record.importing import format_of, import_files, jtl_xml
-from brimline.record.importing import tally as tally_module
-from tests.unit.record.importing.jtl import COLUMNS, START_MS, Sample, row, uniform, write, write_lines
+from tests.unit.compat.results.jtl import COLUMNS, START_MS, Sample, row, uniform, write, write_lines
 
 MS = 1_000_000
 

@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from brimline.compat.results.source import FORMATS_HINT, bad_file
 from brimline.errors import UsageError
-from brimline.record.importing.source import FORMATS_HINT, bad_file
 
 # What a file begins with, what it is, the program that unpacks it whatever its name is, and how such names end.
 _PACKED: Sequence[tuple[bytes, str, str, str]] = (

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from brimline.compat.results import import_files
 from brimline.errors import RecordError
 from brimline.record import imported_files, list_records
 from brimline.record.imported_files import is_imported, read_imported, write_imported
-from brimline.record.importing import import_files
 from brimline.record.reader import read_record
 from tests.support.ycsb_golden import GOLDEN
-from tests.unit.record.importing.jtl import START_MS, Sample, uniform, write
+from tests.unit.compat.results.jtl import START_MS, Sample, uniform, write
 
 HOSTILE = 'GET /a.b,c "d"\nTag=é 订单/%2E'
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from brimline.compat.results import import_files
 from brimline.errors import UsageError
 from brimline.record.imported import ImportedRun, Series
-from brimline.record.importing import import_files
 from brimline.record.scaled import ScaledHistogram
 from tests.support.ycsb_golden import GOLDEN, runs_with_measurements
 

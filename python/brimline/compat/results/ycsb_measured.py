@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from brimline.compat.results.source import COUNT_MAX, ELAPSED_US_MAX, bad_file, decimal_number, whole_number
 from brimline.record.imported import Clock, IntervalTimes
-from brimline.record.importing.source import COUNT_MAX, ELAPSED_US_MAX, bad_file, decimal_number, whole_number
 from brimline.record.scaled import ScaledHistogram
 from brimline.units import NS_PER_US
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from brimline.compat.results import import_files
+from brimline.compat.results.jtl_times import Times
 from brimline.errors import UsageError
-from brimline.record.importing import import_files
-from brimline.record.importing.jtl_times import Times
-from tests.unit.record.importing.jtl import COLUMNS, START_MS, Sample, row, uniform, write, write_lines
+from tests.unit.compat.results.jtl import COLUMNS, START_MS, Sample, row, uniform, write, write_lines
 
 MS = 1_000_000
 with (Path(__file__).parent / "jmeter_dates.tsv").open(encoding="utf-8", newline="") as file:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from brimline.compat.results import import_files
 from brimline.errors import UsageError
 from brimline.record.imported import ImportedRun, Series
-from brimline.record.importing import import_files
 
 US, MS = 1_000, 1_000_000
 

@@ -6,19 +6,19 @@ One file one format; each is read as a stream, and nothing is written before eve
 from collections.abc import Sequence
 from pathlib import Path
 
+from brimline.compat.results.foreign import refuse_foreign_bytes
+from brimline.compat.results.hdr_log import YCSB, HdrLog, is_hdr_log, read_hdr_log
+from brimline.compat.results.hdr_run import hdr_run
+from brimline.compat.results.jtl_csv import headless, is_blank, is_jtl_header, read_jtl_csv
+from brimline.compat.results.jtl_errors import ErrorTally
+from brimline.compat.results.jtl_xml import read_jtl_xml
+from brimline.compat.results.source import FORMATS_HINT, bad_file, described, head_of
+from brimline.compat.results.tally import OTHER_OPERATIONS, Tally
+from brimline.compat.results.ycsb_lines import YcsbOutput, read_ycsb
+from brimline.compat.results.ycsb_run import ycsb_run
 from brimline.errors import UsageError, visible
 from brimline.record.environment import brimline_version
 from brimline.record.imported import ImportedRun, Printed, Series, SourceFile
-from brimline.record.importing.foreign import refuse_foreign_bytes
-from brimline.record.importing.hdr_log import YCSB, HdrLog, is_hdr_log, read_hdr_log
-from brimline.record.importing.hdr_run import hdr_run
-from brimline.record.importing.jtl_csv import headless, is_blank, is_jtl_header, read_jtl_csv
-from brimline.record.importing.jtl_errors import ErrorTally
-from brimline.record.importing.jtl_xml import read_jtl_xml
-from brimline.record.importing.source import FORMATS_HINT, bad_file, described, head_of
-from brimline.record.importing.tally import OTHER_OPERATIONS, Tally
-from brimline.record.importing.ycsb_lines import YcsbOutput, read_ycsb
-from brimline.record.importing.ycsb_run import ycsb_run
 from brimline.units import NS_PER_MS, NS_PER_US
 
 _NOWHERE = Path()

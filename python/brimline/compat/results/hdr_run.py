@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from brimline.compat.results.hdr_log import HdrLog
+from brimline.compat.results.source import bad_file
 from brimline.record.imported import IntervalTimes, Printed, Series, TimeRow
-from brimline.record.importing.hdr_log import HdrLog
-from brimline.record.importing.source import bad_file
 from brimline.record.model import ErrorRow
 from brimline.record.scaled import ScaledHistogram
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from brimline.compat.results.source import EPOCH_MS_MAX, SPAN_S_MAX, bad_file, decimal_number, lines_of, open_text
 from brimline.record.imported import Clock, IntervalTimes
-from brimline.record.importing.source import EPOCH_MS_MAX, SPAN_S_MAX, bad_file, decimal_number, lines_of, open_text
 from brimline.record.scaled import ScaledHistogram
 from brimline.units import NS_PER_S, NS_PER_US
 

@@ -13,10 +13,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from brimline.errors import UsageError
-from brimline.record.importing.jtl_errors import ErrorTally
-from brimline.record.importing.jtl_times import Times
-from brimline.record.importing.source import (
+from brimline.compat.results.jtl_errors import ErrorTally
+from brimline.compat.results.jtl_times import Times
+from brimline.compat.results.source import (
     ELAPSED_MS_MAX,
     SAMPLE_BYTES_MAX,
     SAMPLES_MAX,
@@ -25,7 +24,8 @@ from brimline.record.importing.source import (
     open_text,
     whole_number,
 )
-from brimline.record.importing.tally import Batch, Tally
+from brimline.compat.results.tally import Batch, Tally
+from brimline.errors import UsageError
 
 REQUIRED = ("timeStamp", "elapsed", "label", "success")
 _BATCH_ROWS = 50_000

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from brimline.analysis.imported import imported_findings
+from brimline.compat.results import import_files
 from brimline.errors import BrimlineError
 from brimline.record.imported_files import read_imported, write_imported
-from brimline.record.importing import import_files
 from brimline.report.imported.view import imported_report
 from tests.support.old_histograms import encoded
-from tests.unit.record.importing.jtl import START_MS
+from tests.unit.compat.results.jtl import START_MS
 
 EDGES = (
     "", " ", "0", "-0", "-1", "-5", "+5", "1_0", "0x10", "1e3", "1e308", "1e309", "-1e308", "NaN", "-nan", "Infinity",

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from brimline import _native
+from brimline.compat.results import format_of, import_files
 from brimline.errors import UsageError
 from brimline.record.imported import ImportedRun
-from brimline.record.importing import format_of, import_files
 from tests.support.old_histograms import encoded, zigzag
 
 US, MS, S = 1_000, 1_000_000, 1_000_000_000

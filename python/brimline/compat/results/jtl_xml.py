@@ -13,10 +13,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from brimline.errors import UsageError
-from brimline.record.importing.jtl_errors import ErrorTally
-from brimline.record.importing.jtl_times import bad_time
-from brimline.record.importing.source import (
+from brimline.compat.results.jtl_errors import ErrorTally
+from brimline.compat.results.jtl_times import bad_time
+from brimline.compat.results.source import (
     ELAPSED_MS_MAX,
     EPOCH_MS_MAX,
     EPOCH_MS_MIN,
@@ -27,7 +26,8 @@ from brimline.record.importing.source import (
     unreadable,
     whole_number,
 )
-from brimline.record.importing.tally import Batch, Tally
+from brimline.compat.results.tally import Batch, Tally
+from brimline.errors import UsageError
 
 _SAMPLES = ("sample", "httpSample")
 _BLOCK_BYTES = 256 * 1024

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from brimline.compat.results.source import EPOCH_MS_MAX, EPOCH_MS_MIN, bad_file, whole_number
 from brimline.errors import UsageError
-from brimline.record.importing.source import EPOCH_MS_MAX, EPOCH_MS_MIN, bad_file, whole_number
 
 _SECONDS = re.compile(r"[0-9]{8,10}\.[0-9]+")
 _DATE = re.compile(

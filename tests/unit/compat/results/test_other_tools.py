@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from brimline.compat.results import import_files
 from brimline.errors import UsageError
-from brimline.record.importing import import_files
 
 STARS = "*" * 50
 GO_YCSB_BEGIN = f'{STARS}\n"operationcount"="1000"\n{STARS}\nRun finished, takes 10.001s\n'

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
+from brimline.compat.results.foreign import foreign
+from brimline.compat.results.hdr_log import HdrLog
+from brimline.compat.results.hdr_run import ToolRun, log_end_ns, log_rows, log_start_unix_ns, log_warnings, merged
+from brimline.compat.results.source import COUNT_MAX, SPAN_S_MAX, bad_file, decimal_number, whole_number
+from brimline.compat.results.tally import Batch, Tally
+from brimline.compat.results.ycsb_lines import YcsbOutput, head_text
+from brimline.compat.results.ycsb_measured import OPERATION, Key, Measured, all_measured, bucket_times
 from brimline.record.imported import READ_MODIFY_WRITE, Clock, Printed, Series, TimeRow, TimesFrom
-from brimline.record.importing.foreign import foreign
-from brimline.record.importing.hdr_log import HdrLog
-from brimline.record.importing.hdr_run import ToolRun, log_end_ns, log_rows, log_start_unix_ns, log_warnings, merged
-from brimline.record.importing.source import COUNT_MAX, SPAN_S_MAX, bad_file, decimal_number, whole_number
-from brimline.record.importing.tally import Batch, Tally
-from brimline.record.importing.ycsb_lines import YcsbOutput, head_text
-from brimline.record.importing.ycsb_measured import OPERATION, Key, Measured, all_measured, bucket_times
 from brimline.record.model import ErrorRow
 from brimline.record.scaled import ScaledHistogram
 from brimline.units import NS_PER_MS, NS_PER_S, NS_PER_US

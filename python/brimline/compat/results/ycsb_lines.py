@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from brimline.errors import UsageError
-from brimline.record.importing import go_ycsb
-from brimline.record.importing.foreign import foreign
-from brimline.record.importing.source import (
+from brimline.compat.results import go_ycsb
+from brimline.compat.results.foreign import foreign
+from brimline.compat.results.source import (
     COUNT_MAX,
     ELAPSED_US_MAX,
     EPOCH_MS_MAX,
@@ -31,6 +30,7 @@ from brimline.record.importing.source import (
     open_text,
     whole_number,
 )
+from brimline.errors import UsageError
 
 _MEASURED = re.compile(r"\[(?P<metric>[^\]]+)\], ?(?P<rest>.*)")
 _DECIMAL_COMMA = re.compile(r"(?P<measurement>[^,]+), ?(?P<whole>-?[0-9]+),(?P<fraction>[0-9]+(?:[eE][+-]?[0-9]+)?)")
