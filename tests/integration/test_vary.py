@@ -189,3 +189,30 @@ def test_a_ladder_at_each_level_has_a_record_of_its_own(uri: str, brimline_cli: 
     brimline_cli.run("capacity", "--resume", str(directory)).check_error(2, "holds a vary", "brimline sweep --resume")
     again = brimline_cli.run("sweep", "--resume", str(directory), *at[:2], "-q", "--json")
     assert [each["record"] for each in again.json()["cells"]] == names, "no cell is made twice"
+
+
+def test_a_rate_is_kept_while_other_things_are_varied(uri: str, brimline_cli: CommandLine) -> None:
+    """Each is a run with the load of its workload, and the times that are compared are response times."""
+    words = ("--records", "500", "--duration", "300ms", "--warmup", "50ms", "--uri", uri, "--data", "load", "--drop")
+    asked = ("run", "ycsb-a", "--rate", "300", "--vary", "write-concern=1,majority", "--repeats", "1", "-q", "--json")
+    outcome = brimline_cli.run(*asked, "--repeats-max", "1", *words)
+    assert outcome.exit_code == 0, outcome.stderr
+    document = outcome.json()
+    assert document["measure"] == "run"
+    assert {run["levels"]["write-concern"] for run in document["probes"]} == {"1", "majority"}
+    assert all(run["response"] is not None for run in document["probes"])
+    (directory,) = brimline_cli.record_directories(kind="vary-")
+    brimline_cli.run("sweep", "--resume", str(directory), "-q").check_error(2, "holds a vary", "brimline run --resume")
+    again = brimline_cli.run("run", "--resume", str(directory), "--uri", uri, "-q", "--json")
+    assert len(again.json()["probes"]) == 2
+
+
+def test_loads_are_compared_on_one_server(uri: str, brimline_cli: CommandLine) -> None:
+    asked = ("load", "ycsb-a", "--records", "300", "--vary", "compression=none,zlib", "--repeats", "1", "--drop")
+    outcome = brimline_cli.run(*asked, "--repeats-max", "1", "--uri", uri, "-q", "--json")
+    assert outcome.exit_code == 0, outcome.stderr
+    document = outcome.json()
+    assert [each["throughput_documents_per_s"] > 0 for each in document["combinations"]] == [True, True]
+    brimline_cli.run("load", "--vary", "compression=none,zlib", "ycsb-a", "--vary", "rate=1,2").check_error(
+        2, "no meaning for load", "something else"
+    )

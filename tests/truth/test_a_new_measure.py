@@ -100,14 +100,13 @@ MEASURE = MeasureInPlace(
     measure=Measure(
         name="best",
         kind="best",
-        main="best",
         figures=_figures,
-        estimate_s=lambda settings: best_time(settings).typical_s,
         meaningless={"rate": "its runs are closed loops"},
         has_interval=False,
     ),
     measure_in=best_in,
     settings=lambda _spec, said: BestSettings(**said),
+    estimate_s=lambda _spec, settings: best_time(settings).typical_s,
 )
 
 

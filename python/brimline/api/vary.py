@@ -1,8 +1,7 @@
 """Owns the factor sweep behind the verb `sweep`: crossed factors in blocks, and what each level changes."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any, Unpack
 from brimline.api.measures import MeasureInPlace, measure_named
 from brimline.api.options import Options
 from brimline.api.results import Result
-from brimline.api.resume import require_same_server, resuming_verb, resumption
+from brimline.api.resume import resuming_verb, resumption
 from brimline.api.row_files import ROW_FILES, require_same_rows, row_files
 from brimline.api.run import interruption
 from brimline.api.variants import (
@@ -24,6 +23,7 @@ from brimline.api.variants import (
     require_descriptors,
     run_plan,
 )
+from brimline.api.varied_place import open_place
 from brimline.api.workload import (
     PropertyWords,
     WorkloadWords,
@@ -32,13 +32,11 @@ from brimline.api.workload import (
     overrides_of,
     properties_of,
 )
-from brimline.api.workplace import Workplace, environment_of, given_uri, workplace
+from brimline.api.workplace import environment_of, given_uri
 from brimline.doctor.check import Status
 from brimline.doctor.disk import free_below, server_disk
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError, redact_text
-from brimline.execution import MakeDirectory, StopToken, allow_descriptors, interruptible
-from brimline.execution.carried import Carried
-from brimline.execution.indexed_data import ensure_indexed_data
+from brimline.execution import interruptible
 from brimline.experiments.measure import BLOCKS_DEFAULT, BLOCKS_MAX_DEFAULT
 from brimline.experiments.stored import stored_seed
 from brimline.experiments.vary.conclusion import VaryConclusion, conclude_vary
@@ -55,7 +53,7 @@ from brimline.experiments.vary.order import (
     VarySettings,
     VaryTrial,
 )
-from brimline.experiments.vary.runner import LOAD_STAGE, Setup, VaryWork, describe_levels, run_vary
+from brimline.experiments.vary.runner import VaryWork, describe_levels, run_vary
 from brimline.experiments.vary.stored import (
     begun,
     servers_started,
@@ -64,9 +62,8 @@ from brimline.experiments.vary.stored import (
     stored_vary_settings,
     stored_vary_trials,
 )
-from brimline.plan import NullTarget, load_plan
+from brimline.plan import NullTarget
 from brimline.record import ExperimentRecord, ExperimentWriter, create_run_directory, read_experiment
-from brimline.record.experiment import TrialEntry
 from brimline.record.files import is_there, make_directory, replace_text
 from brimline.record.layout import ENVIRONMENT_FILE, EXPERIMENT_FILE, SPEC_FILE, slug
 from brimline.record.model import Environment
@@ -320,7 +317,7 @@ def _conduct(
         work = VaryWork(
             settings=settings,
             writer=writer,
-            open_place=partial(_open_place, settings, variants, stop, before),
+            open_place=partial(open_place, settings, variants, stop, before),
             progress=options.progress,
             stop=stop,
             measure=measure,
@@ -343,93 +340,6 @@ def _conduct(
     result = vary_result(read_experiment(directory), trials=trials, interrupted=interrupted)
     result.write(options.language)
     return result
-
-
-@contextmanager
-def _open_place(
-    settings: VarySettings,
-    variants: Mapping[Levels, Variant],
-    stop: StopToken,
-    before: ExperimentRecord,
-    levels: Levels,
-) -> Iterator["_Place"]:
-    variant = variants[levels]
-    with workplace(variant.loaded, variant.options, stop=stop) as place:
-        wanted = settings.server_levels(levels)
-        earlier = next((each for each in before.trials if _served(each, settings) == wanted), None)
-        if earlier is not None:
-            was = read_environment(earlier.directory / ENVIRONMENT_FILE)
-            require_same_server(before.directory, was, place.context.environment)
-        here = [each for its, each in variants.items() if settings.server_levels(its) == settings.server_levels(levels)]
-        for each in here:  # now it is known how many servers a connection leads to
-            target = place.reading(each.reads).beside(each.loaded).target
-            allow_descriptors(run_plan(each.loaded.spec, settings, target))
-        yield _Place(place, settings, variants)
-
-
-class _Place:
-    """A server that is up; see `vary_runner.Place`."""
-
-    def __init__(self, place: Workplace, settings: VarySettings, variants: Mapping[Levels, Variant]) -> None:
-        self._place = place
-        self._settings = settings
-        self._variants = variants
-        self._carried: dict[Levels, Carried] = {}
-
-    def measure(self, levels: Levels, directory: Path, make_directory: MakeDirectory) -> str:
-        made, variant = measure_named(self._settings.measure), self._variants[levels]
-        if made is None:
-            raise UsageError("a run is no measure of its own", hint="it has a plan, which is executed")
-        place = self._there(variant).beside(variant.loaded)
-        if made.on_data:
-            self._load(levels, make_directory)
-        settings = made.settings(place.spec, {**self._settings.said, **variant.said})
-        made.measure_in(place, settings, directory=directory, resume=is_there(directory / EXPERIMENT_FILE))
-        from brimline.api.reopen import open_result  # which reads designs as well
-
-        result = open_result(directory)
-        result.write(place.options.language)
-        return "" if result.error is None else result.error.message
-
-    def _there(self, variant: Variant) -> Workplace:
-        return self._place.reading(variant.reads).compressing(variant.compression)
-
-    def _index(self, loading: Workplace, fields: Sequence[str], make_directory: MakeDirectory) -> None:
-        """Sees to the data with an index over `fields`. Raises TargetError where its load broke off."""
-        record = ensure_indexed_data(
-            load_plan(loading.spec, target=loading.target),
-            fields=fields,
-            policy=loading.policy,
-            make_directory=make_directory,
-            context=loading.context,
-            drop=loading.options.drop,
-        )
-        loading.stop.raise_if_requested()
-        if record is not None and not record.complete:
-            raise TargetError(f"the load broke off: {record.message}", hint=f"its record: {record.directory}")
-
-    def prepare(self, levels: Levels, make_directory: MakeDirectory) -> Setup:
-        variant = self._variants[levels]
-        place = self._there(variant).beside(variant.loaded)
-        plan = run_plan(place.spec, self._settings, place.target)
-        return Setup(plan=plan, context=replace(place.context, carried=self._load(levels, make_directory)))
-
-    def _load(self, levels: Levels, make_directory: MakeDirectory) -> Carried:
-        """Sees to the data of a combination; returns what that leaves for its runs."""
-        variant, loaded_as = self._variants[levels], self._settings.loading_combination(levels)
-        loading = self._there(variant).beside(self._variants[loaded_as].loaded)
-        carried = self._carried.setdefault(loaded_as, loading.context.carried)
-        loading = replace(loading, context=replace(loading.context, carried=carried))
-        if variant.index and loading.context.deployment is not None:
-            self._index(loading, variant.index, make_directory)
-        else:
-            loading.prepare(make_directory=make_directory)
-        return carried
-
-
-def _served(entry: TrialEntry, settings: VarySettings) -> Levels | None:
-    """What decided the server of a run; None of a load, which says less."""
-    return None if entry.probe.get("stage") == LOAD_STAGE else settings.server_levels(tuple(entry.probe["levels"]))
 
 
 def _new_writer(

@@ -71,6 +71,7 @@ def design(
     *,
     fails: Levels | None = None,
     stops_at: int | None = None,
+    never_up: str = "",
 ) -> tuple[list[VaryTrial], list[Path]]:
     """Makes what is left of the design in `directory`."""
     stop, made = StopToken(), list[Path]()
@@ -78,7 +79,9 @@ def design(
     place.fails, place.stops_at = fails, stops_at
 
     @contextmanager
-    def open_place(_levels: Levels) -> Iterator[Place]:
+    def open_place(levels: Levels) -> Iterator[Place]:
+        if never_up in levels:
+            raise TargetError("it did not start")
         yield place
 
     stored = {**settings_document(settings), "seed": 1}
@@ -174,3 +177,17 @@ def test_listed_combinations_are_each_compared_with_the_first(tmp_path: Path) ->
         ("combination", "connections 64, records 1k", "connections 1, records 1k"),
     ]
     assert settings.loading_combination(("1", "1k")) == ("64", "1k")
+
+
+def test_a_server_of_its_own_that_does_not_start_is_its_combinations_failure(tmp_path: Path) -> None:
+    settings = replace(SETTINGS, apart=("records",))
+    trials, made = design(tmp_path / "d", settings, never_up="2k")
+    assert len(made) == 3
+    failed = {each.probe.levels for each in trials if each.reasons == ("it did not start",)}
+    assert failed == {("1", "2k"), ("8", "2k"), ("64", "2k")}
+    stored = stored_vary_trials(read_experiment(tmp_path / "d"), PEAK)
+    assert [(each.probe, each.reasons, each.outcome) for each in stored] == [
+        (each.probe, each.reasons, each.outcome) for each in trials
+    ]
+    with pytest.raises(TargetError, match="did not start"):
+        design(tmp_path / "shared", never_up="2k")

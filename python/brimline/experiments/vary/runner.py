@@ -110,9 +110,33 @@ class _Cells:
         if self._place is None or wanted != self._of:
             self._up.close()
             self._place, self._of, self._server = None, wanted, self._server + 1
-            self._place = self._up.enter_context(self._work.open_place(probe.levels))
+            try:
+                self._place = self._up.enter_context(self._work.open_place(probe.levels))
+            except Interrupted:
+                raise
+            except BrimlineError as error:
+                if not self._work.settings.apart:
+                    raise  # all others have the same server
+                return [self._not_up(probe, error)]
         make = _run if self._work.measure is None else partial(_measure, self._work.measure)
         return [make(probe, self._place, self._server, trials, self._work)]
+
+    def _not_up(self, probe: VaryProbe, error: BrimlineError) -> Made[VaryTrial]:
+        """A combination whose own server can't be had; those with other servers go on."""
+        work, title = self._work, describe_levels(self._work.settings, probe.levels)
+        stage = RUN_STAGE if work.measure is None else work.measure.name
+        asked = {**asdict(probe), "stage": stage, "server": self._server}
+        directory = work.begun.get(probe) or work.writer.begin_trial(asked, stage=stage, label=probe.label)
+        trial = failed_trial(probe, error.message, server=self._server, name=directory.name)
+        return Made(trial=trial, directory=directory, title=title, outcome=error.message, ended=True,
+                    failed=error.message)  # fmt: skip
+
+
+def failed_trial(
+    probe: VaryProbe, reason: str, *, server: int, name: str = "", took_s: float | None = None
+) -> VaryTrial:
+    """One that ended with an error before it had a record."""
+    return VaryTrial(probe=probe, outcome=RunOutcome.FAILED, reasons=(reason,), server=server, name=name, took_s=took_s)
 
 
 def read_vary_trial(

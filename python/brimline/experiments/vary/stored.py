@@ -9,7 +9,13 @@ from brimline.errors import RecordError
 from brimline.experiments.measure import Measure
 from brimline.experiments.vary.factors import Factor
 from brimline.experiments.vary.order import VaryLoad, VaryProbe, VarySettings, VaryTrial
-from brimline.experiments.vary.runner import LOAD_STAGE, read_measured_trial, read_vary_load, read_vary_trial
+from brimline.experiments.vary.runner import (
+    LOAD_STAGE,
+    failed_trial,
+    read_measured_trial,
+    read_vary_load,
+    read_vary_trial,
+)
 from brimline.record import ExperimentRecord, read_record
 from brimline.record.experiment import TrialEntry
 from brimline.record.files import is_there
@@ -51,6 +57,9 @@ def _is_unfinished(entry: TrialEntry) -> bool:
 
 def _stored_trial(entry: TrialEntry, measure: Measure | None) -> VaryTrial:
     probe, server = vary_probe(entry.probe), int(entry.probe.get("server", 1))
+    if measure is None and entry.failed:
+        name = entry.directory.name
+        return failed_trial(probe, entry.failed, server=server, name=name, took_s=entry.took_s)
     if measure is None:
         return read_vary_trial(probe, read_record(entry.directory), server=server, took_s=entry.took_s)
     if _is_unfinished(entry):
