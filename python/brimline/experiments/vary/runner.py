@@ -41,6 +41,8 @@ from brimline.wording import joined
 
 LOAD_STAGE = "load"
 RUN_STAGE = "run"
+MEASURED_LOAD_STAGE = "measured-load"
+"""Where loads are what is measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,12 +126,18 @@ class _Cells:
     def _not_up(self, probe: VaryProbe, error: BrimlineError) -> Made[VaryTrial]:
         """A combination whose own server can't be had; those with other servers go on."""
         work, title = self._work, describe_levels(self._work.settings, probe.levels)
-        stage = RUN_STAGE if work.measure is None else work.measure.name
+        stage = _stage(work.measure)
         asked = {**asdict(probe), "stage": stage, "server": self._server}
         directory = work.begun.get(probe) or work.writer.begin_trial(asked, stage=stage, label=probe.label)
         trial = failed_trial(probe, error.message, server=self._server, name=directory.name)
         return Made(trial=trial, directory=directory, title=title, outcome=error.message, ended=True,
                     failed=error.message)  # fmt: skip
+
+
+def _stage(measure: Measure | None) -> str:
+    """What the record of a combination is called, unlike that of a load before it."""
+    name = RUN_STAGE if measure is None else measure.name
+    return MEASURED_LOAD_STAGE if name == LOAD_STAGE else name
 
 
 def failed_trial(
@@ -252,8 +260,8 @@ def _measure(
     work.progress.note(title)
     directory = work.begun.get(probe)
     if directory is None:
-        asked = {**asdict(probe), "stage": measure.name, "server": server}
-        directory = work.writer.begin_trial(asked, stage=measure.name, label=probe.label)
+        asked = {**asdict(probe), "stage": _stage(measure), "server": server}
+        directory = work.writer.begin_trial(asked, stage=_stage(measure), label=probe.label)
     try:
         problem = place.measure(probe.levels, directory, _load_directory(probe, server, work))
     except Interrupted:
