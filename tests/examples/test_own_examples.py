@@ -8,12 +8,13 @@ import pymongo
 import pytest
 
 import brimline
-from brimline.plan import NullTarget, Plan, explain, load_plans, resolve
+from brimline.plan import NullTarget, Plan, load_plans, resolve
 from brimline.plan.operations import OperationsWork
 from brimline.servers import Deployment
 from brimline.spec import load_spec
 from brimline.spec.own import OwnOperations
 from brimline.spec.own.protocols import all_kinds
+from tests.support.explained_plan import explain
 from tests.support.replica_set import replica_set
 from tests.support.server import required_mongod
 from tests.support.sql_servers import SqlServer

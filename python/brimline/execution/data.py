@@ -16,7 +16,7 @@ from brimline.execution.execute import Change, RunContext, execute
 from brimline.execution.server_room import warn_of_little_room
 from brimline.execution.wanted import WantedData
 from brimline.plan import Plan, rest_of_load
-from brimline.plan.explain import mean_document_bytes
+from brimline.plan.document_bytes import mean_document_bytes
 from brimline.record import RunRecord, read_record
 from brimline.units import format_count
 

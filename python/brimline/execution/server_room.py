@@ -8,7 +8,7 @@ from pymongo.errors import PyMongoError
 from brimline.dataset.access import DataDatabase
 from brimline.execution.execute import RunContext
 from brimline.plan import Plan
-from brimline.plan.explain import mean_document_bytes
+from brimline.plan.document_bytes import mean_document_bytes
 from brimline.units import format_bytes
 
 _BYTES_MAX = 1 << 62

@@ -1,6 +1,5 @@
 """Owns the plan: everything a run does, with every default filled in, made from a spec by `resolve`."""
 
-from brimline.plan.explain import explain
 from brimline.plan.model import (
     DriverTarget,
     HttpTarget,
@@ -34,7 +33,6 @@ __all__ = [
     "WireTarget",
     "collection_plan",
     "driver_target",
-    "explain",
     "http_target",
     "load_plan",
     "load_plans",

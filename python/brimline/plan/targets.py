@@ -7,7 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
+from brimline import units
 from brimline.plan.base import Count, Number, Part, without
+from brimline.wording import message
 
 
 class WriteConcern(Part):
@@ -202,3 +204,12 @@ class SqlTarget(Part):
 TargetPlan = Annotated[
     WireTarget | DriverTarget | NullTarget | SimulatedTarget | HttpTarget | SqlTarget, Field(discriminator="kind")
 ]
+
+
+def write_concern_text(concern: WriteConcern) -> str:
+    """What is sent with every write, such as "w: 1, journaled"."""
+    journal = {None: "", True: ", journaled", False: ", not journaled"}[concern.journal]
+    if concern.timeout_ms is None:
+        return message("w: {w}{journal}", w=concern.w, journal=journal)
+    timeout = units.format_duration(concern.timeout_ms * units.NS_PER_MS)
+    return message("w: {w}{journal}, within {timeout}", w=concern.w, journal=journal, timeout=timeout)

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from brimline.analysis.durability import record_durability
-from brimline.plan.explain import write_concern_text
 from brimline.plan.model import DriverTarget, LoadWork, MixWork, WireTarget, WriteConcern, records_to_load
-from brimline.plan.targets import SqlTarget
+from brimline.plan.targets import SqlTarget, write_concern_text
 from brimline.record.model import InsertTotals, RunRecord
 from brimline.report.data_size import size_document
 from brimline.wording import message

@@ -8,10 +8,11 @@ import pytest
 
 from brimline.api.workplace import _with_uri
 from brimline.errors import UsageError
-from brimline.plan import NullTarget, Plan, collection_plan, explain, load_plan, load_plans, resolve, with_tables
+from brimline.plan import NullTarget, Plan, collection_plan, load_plan, load_plans, resolve, with_tables
 from brimline.plan.operations import OperationsWork
 from brimline.spec import Spec, load_spec
 from brimline.spec.document import dump_document
+from tests.support.explained_plan import explain
 
 SPEC = """
 name: two

@@ -10,9 +10,9 @@ from brimline.execution.log_room import check_room_for_log
 from brimline.experiments.runner import probe_plan
 from brimline.experiments.trial import Probe
 from brimline.plan import NullTarget, Plan, WireTarget, resolve
-from brimline.plan.explain import explain
 from brimline.plan.log import LOG_ROW_BYTES, log_bytes, operations_at_most
 from brimline.spec import load_spec
+from tests.support.explained_plan import explain
 
 
 def plan(**overrides: object) -> Plan:

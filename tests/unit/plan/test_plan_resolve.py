@@ -13,7 +13,6 @@ from brimline.plan import (
     Plan,
     SimulatedTarget,
     WireTarget,
-    explain,
     load_plan,
     resolve,
     rest_of_load,
@@ -22,6 +21,7 @@ from brimline.plan import (
 from brimline.plan.model import ClosedPacer, LoadWork, WriteConcern, records_to_load
 from brimline.spec import Spec, load_spec, shipped_workloads
 from brimline.spec.document import dump_document, parse_document
+from tests.support.explained_plan import explain
 
 S = 1_000_000_000
 

@@ -14,7 +14,6 @@ from brimline.plan import (
     Plan,
     SqlTarget,
     WireTarget,
-    explain,
     http_target,
     load_plans,
     resolve,
@@ -23,6 +22,7 @@ from brimline.plan import (
 from brimline.plan.operations import OperationsWork
 from brimline.spec import Spec, load_spec
 from brimline.spec.own.nodes import element_hex
+from tests.support.explained_plan import explain
 
 SHOPS = Path(__file__).parents[2] / "contract"
 MONGODB = WireTarget(address="h:1", write_concern=None)

@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from brimline.errors import UsageError
-from brimline.plan import SqlTarget, explain, load_plan, resolve, sql_target
+from brimline.plan import SqlTarget, load_plan, resolve, sql_target
 from brimline.plan.columns import Dialect
 from brimline.plan.operations import OperationsWork
 from brimline.spec import Spec, load_spec, shipped_workloads
+from tests.support.explained_plan import explain
 
 YCSB = tuple(f"ycsb-{letter}" for letter in "abcdef")
 

@@ -8,11 +8,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from brimline.errors import SpecError
-from brimline.plan import NullTarget, Plan, explain, load_plan, resolve
+from brimline.plan import NullTarget, Plan, load_plan, resolve
 from brimline.plan.model import ClosedPacer, Stage, StagesPacer, ThinkTime, TlrPacer
 from brimline.plan.pacing import describe_load, offered_line, offered_mean, short_load
 from brimline.spec import load_spec
 from brimline.spec.load_models import Load
+from tests.support.explained_plan import explain
 
 S = 1_000_000_000
 

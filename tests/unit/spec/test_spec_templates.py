@@ -7,10 +7,11 @@ import pytest
 
 from brimline import _native
 from brimline.errors import SpecError
-from brimline.plan import NullTarget, collection_plan, explain, load_plan, load_plans, resolve
+from brimline.plan import NullTarget, collection_plan, load_plan, load_plans, resolve
 from brimline.plan.rows import sample_row_bytes
 from brimline.spec import Spec, load_spec, shipped_workloads
 from brimline.spec.document import dump_document
+from tests.support.explained_plan import explain
 
 
 def spec(directory: Path, fields: str, more: str = "") -> Spec:

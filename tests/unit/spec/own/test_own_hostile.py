@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from brimline.errors import SpecError, UsageError
-from brimline.plan import HttpTarget, NullTarget, TargetPlan, explain, resolve, sql_target
+from brimline.plan import HttpTarget, NullTarget, TargetPlan, resolve, sql_target
 from brimline.spec import load_spec
 from brimline.spec.document import dump_document, parse_document
+from tests.support.explained_plan import explain
 
 SHOPS = Path(__file__).parents[3] / "contract"
 TARGETS: dict[str, tuple[TargetPlan, ...]] = {

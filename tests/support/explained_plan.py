@@ -1,17 +1,15 @@
-"""Owns the plan in prose: one line per aspect, for people who want to know beforehand what a run will do."""
+"""A plan in prose, one line per aspect: what a test says of a plan is read more easily than its parts."""
 
 from brimline import units
 from brimline.plan import model
-from brimline.plan.explain_own import own_lines, own_load_lines
+from brimline.plan.document_bytes import mean_document_bytes
 from brimline.plan.log import LOG_ROW_BYTES, log_bytes, operations_at_most
 from brimline.plan.own import collection_plan
 from brimline.plan.pacing import load_line, plural
-from brimline.plan.rows import sample_row_bytes
-from brimline.wording import message
+from brimline.plan.targets import write_concern_text
+from tests.support.explained_own_plan import own_lines, own_load_lines
 
 _OPERATION_NAMES = {"read_modify_write": "read-modify-write"}
-_BSON_FIELD_BYTES = 7
-_BSON_KEY_BYTES = 35
 
 
 def explain(plan: model.Plan) -> list[str]:
@@ -101,15 +99,6 @@ def _write_concern(concern: model.WriteConcern | None) -> str:
     return f"write concern {write_concern_text(concern)}"
 
 
-def write_concern_text(concern: model.WriteConcern) -> str:
-    """What is sent with every write, such as "w: 1, journaled"."""
-    journal = {None: "", True: ", journaled", False: ", not journaled"}[concern.journal]
-    if concern.timeout_ms is None:
-        return message("w: {w}{journal}", w=concern.w, journal=journal)
-    timeout = units.format_duration(concern.timeout_ms * units.NS_PER_MS)
-    return message("w: {w}{journal}, within {timeout}", w=concern.w, journal=journal, timeout=timeout)
-
-
 def _data(plan: model.Plan) -> str:
     data = plan.data
     mean_bytes = mean_document_bytes(data, plan.seed)
@@ -127,15 +116,6 @@ def _fields(data: model.DocumentPlan) -> str:
         derived = ", which follow from key and field" if data.values == "derived" else ""
         return f"{plural(data.field_count, 'field')} of {_length(data.field_length, 'byte')} each{derived}"
     return f"{plural(data.field_count, 'field')} ({', '.join(field['name'] for field in data.template)})"
-
-
-def mean_document_bytes(data: model.DocumentPlan, seed: int) -> float:
-    """Bytes of a document as BSON, on average; of documents from a template the mean of some."""
-    if data.template is not None:
-        return sample_row_bytes(data, seed=seed, form={"kind": "bson"})
-    return _BSON_KEY_BYTES + data.field_count * (
-        _BSON_FIELD_BYTES + len(data.field_name_prefix) + 1 + _mean_length(data.field_length)
-    )
 
 
 def _returned(work: model.MixWork) -> str:
@@ -231,25 +211,3 @@ def _length(length: model.LengthPlan, noun: str) -> str:
             return f"{length.min} to {plural(length.max, noun)}, mostly few"
         case model.HistogramLength():
             return f"{len(length.weights)} different lengths in {noun}s"
-
-
-def _mean_length(length: model.LengthPlan) -> float:
-    match length:
-        case model.ConstantLength():
-            return length.length
-        case model.UniformLength():
-            return (length.min + length.max) / 2
-        case model.ZipfianLength():
-            return _zipfian_mean(length.min, length.max)
-        case model.HistogramLength():
-            total = sum(weight for _, weight in length.weights)
-            return sum(value * weight for value, weight in length.weights) / total
-
-
-def _zipfian_mean(minimum: int, maximum: int, theta: float = 0.99) -> float:
-    """By the integrals of k^-theta and k^(1-theta), which is near enough for a line of prose."""
-    count = maximum - minimum + 1
-    power = 1 - theta
-    weight: float = 1 + (count**power - 1) / power
-    weighted: float = 1 + (count ** (power + 1) - 1) / (power + 1)
-    return minimum - 1 + weighted / weight

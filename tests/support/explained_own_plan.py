@@ -1,4 +1,4 @@
-"""Owns the prose of a person's own operations: where their values come from, their steps, their loads."""
+"""The prose of a person's own operations: where their values come from, their steps, their loads."""
 
 from brimline import units
 from brimline.plan import model
@@ -9,7 +9,7 @@ from brimline.plan.pacing import describe_load
 def own_lines(plan: model.Plan, data: list[str]) -> list[str]:
     """Lines of collections, tables and operations. `data` says of each collection with a shape what is in it."""
     work = plan.work
-    assert isinstance(work, OperationsWork)  # noqa: S101 - of a plan of such work alone
+    assert isinstance(work, OperationsWork)
     lines = [f"data: {each}" for each in data] or ["data: what is there already; nothing is loaded"]
     lines += [f"rows: {_table(table)}" for table in work.tables]
     return [*lines, *(f"operation: {_operation(each)}" for each in work.operations)]
@@ -18,7 +18,7 @@ def own_lines(plan: model.Plan, data: list[str]) -> list[str]:
 def own_load_lines(plan: model.Plan) -> list[str]:
     """A line for each load beside the plan's own."""
     work = plan.work
-    assert isinstance(work, OperationsWork)  # noqa: S101 - of a plan of such work alone
+    assert isinstance(work, OperationsWork)
     lines = []
     for load in work.loads:
         names = ", ".join(work.operations[place].name for place in load.operations)
