@@ -17,6 +17,7 @@ from brimline.api.lint import lint
 from brimline.api.options import Options
 from brimline.api.stat import _status
 from brimline.cli.capacity import _seconds
+from brimline.cli.sweep import _seconds as _seconds_of_a_run
 from brimline.cli.sweep import _settings
 from brimline.dataset.access import target_errors
 from brimline.errors import BrimlineError, TargetError, redact_text
@@ -93,8 +94,8 @@ def _raise(error: BrimlineError) -> None:
     ("act", "hint"),
     [
         (lambda: _seconds("soon", "--budget"), "--budget 20m"),
-        (lambda: _settings(0, 3, "10s", "2s"), "--connections-max 256"),
-        (lambda: _settings(64, 3, "soon", "2s"), "--duration 10s"),
+        (lambda: _settings(0, 3, {"duration_s": 10.0, "warmup_s": 2.0}), "--connections-max 256"),
+        (lambda: _seconds_of_a_run("soon"), "--duration 10s"),
         (lambda: Options(data=cast(Any, "some")), "leave it out"),
         (lambda: parse_properties(b"a=\\u00g1", "w.properties"), "write it like \\u0041"),
         (lambda: lint("/no/such/file.yaml"), "YAML file of claims"),

@@ -1,5 +1,6 @@
 """Owns `brimline sweep`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -71,14 +72,19 @@ def sweep(
         ladder = {**window, "connections_max": said.connections_max}
         return finish(designed(varied, "sweep", ladder, workload, options, load=load), output, suite="sweep")
     varied.require_asked("repeats")
-    most = _DEFAULTS.connections_max if said.connections_max is None else said.connections_max
-    repeats = _DEFAULTS.repeats if design.repeats is None else design.repeats
-    try:
-        settings = SweepSettings(connections_max=most, repeats=repeats, **window)  # type: ignore[arg-type]
-    except ValueError as error:
-        raise UsageError(str(error), hint=_WRITTEN) from error
+    settings = _settings(said.connections_max, design.repeats, window)
     words: WorkloadWords = {"property_files": workload.property_files, "properties": workload.properties, "load": load}
     return finish(sweep_api(workload.workload, settings=settings, options=options, **words), output, suite="sweep")
+
+
+def _settings(connections_max: int | None, repeats: int | None, window: Mapping[str, float]) -> SweepSettings:
+    """What is swept; defaults where nothing is said. Raises UsageError."""
+    most = _DEFAULTS.connections_max if connections_max is None else connections_max
+    times = _DEFAULTS.repeats if repeats is None else repeats
+    try:
+        return SweepSettings(connections_max=most, repeats=times, **window)  # type: ignore[arg-type]
+    except ValueError as error:
+        raise UsageError(str(error), hint=_WRITTEN) from error
 
 
 def _fixed(design: DesignOptions, connections: str | None) -> str | None:
