@@ -37,8 +37,18 @@ def grid_charts(grid: Grid, metrics: Sequence[Metric], *, over: str | None = Non
         for place in places
         if len(grid.levels_of(place)) > 1
         for _, group in groupby(ordered, key=_group)
-        if (chart := _chart(grid, place, list(group))) is not None
+        if (chart := _shown(grid, place, list(group))) is not None
     ]
+
+
+def _shown(grid: Grid, place: int, metrics: Sequence[Metric]) -> Chart | None:
+    axis = grid.axes[place]
+    title = message(
+        "{figure} by {factor}",
+        figure=capitalised(joined(", ", [each.label for each in metrics])),
+        factor=axis.title or axis.heading,
+    )
+    return axis_chart(grid, place, metrics, id=f"shown-{axis.name}-{metrics[0].key}", title=title)
 
 
 def _group(metric: Metric) -> tuple[str | None, str, bool]:
@@ -46,22 +56,18 @@ def _group(metric: Metric) -> tuple[str | None, str, bool]:
     return (metric.operation, metric.unit, "cpu" in metric.key)
 
 
-def _chart(grid: Grid, place: int, metrics: Sequence[Metric]) -> Chart | None:
+def axis_chart(grid: Grid, place: int, metrics: Sequence[Metric], *, id: str, title: str) -> Chart | None:  # noqa: A002
+    """`metrics`, all in one unit, over the axis at `place`; None where none of them is known."""
     lines = _lines(grid, place)
     known = [figure for _, rows in lines for row in rows for metric in metrics
              if (figure := row.figures.get(metric.key)) is not None]  # fmt: skip
     if not known:
         return None
     axis, alone, last = grid.axes[place], len(lines) == 1, metrics[-1]
-    title = message(
-        "{figure} by {factor}",
-        figure=capitalised(joined(", ", [each.label for each in metrics])),
-        factor=axis.title or axis.heading,
-    )
     left_out = max(len(lines) - LINES_MAX, 0)
     more = message(" {count} further combinations are in the table.", count=format_count(left_out)) if left_out else ""
     return Chart(
-        id=f"shown-{axis.name}-{metrics[0].key}".replace(".", "-").replace("_", "-"),
+        id=id.replace(".", "-").replace("_", "-"),
         title=title,
         caption=message("Bars are 95 % intervals.{more}", more=more),
         summary=joined("; ", (_summary(name, rows, last, place) for name, rows in lines)),

@@ -1,5 +1,7 @@
 """Owns the figures of a factor sweep's combinations as a grid."""
 
+from collections.abc import Sequence
+
 from brimline.analysis.factorial import Mean
 from brimline.analysis.metrics import Known
 from brimline.experiments.vary.conclusion import VaryConclusion
@@ -11,7 +13,10 @@ def combinations_grid(conclusion: VaryConclusion, settings: VarySettings) -> Gri
     """A row for each combination, over its runs that count."""
     return Grid(
         axes=tuple(
-            GridAxis(name=factor.name, scale="log2" if all(map(str.isdigit, factor.levels)) else "category")
+            GridAxis(
+                name=factor.name,
+                scale="log2" if all(each.isdigit() and int(each) for each in factor.levels) else "category",
+            )
             for factor in settings.factors
         ),
         rows=[
@@ -24,3 +29,8 @@ def combinations_grid(conclusion: VaryConclusion, settings: VarySettings) -> Gri
 
 def _known(mean: Mean) -> Known:
     return Known(mean.value, mean.low, mean.high)
+
+
+def _are_counts(levels: Sequence[str]) -> bool:
+    """Whether a logarithmic axis has a place for each."""
+    return all(level.isdigit() and int(level) for level in levels)

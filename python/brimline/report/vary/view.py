@@ -12,6 +12,7 @@ from brimline.record.model import Environment
 from brimline.report import blocks
 from brimline.report.comparison.figures import VERDICT_TONES
 from brimline.report.frame import experiment_report
+from brimline.report.grid import Grid
 from brimline.report.lint_section import linted
 from brimline.report.search.probe_findings import worst_findings
 from brimline.report.showing import figures_section
@@ -102,12 +103,15 @@ def vary_report(
             id="best-connections",
             title="How many connections are best",
             short="Connections",
-            blocks=[*_charts(conclusion, settings, connections=True), *_present(curves_table(conclusion, settings))]
+            blocks=[
+                *_charts(conclusion, settings, grid, connections=True),
+                *_present(curves_table(conclusion, settings)),
+            ]
             if counted and not settings.is_nested
             else [],
         ),
         Section(id="levels", title="By level" if settings.is_nested else "Throughput and latency by level",
-                short="Levels", blocks=_charts(conclusion, settings, connections=False)),
+                short="Levels", blocks=_charts(conclusion, settings, grid, connections=False)),
         Section(id="combinations", title="Every combination", short="Combinations",
                 blocks=[combinations_table(conclusion, settings), *_present(_within(conclusion))] if trials else []),
         figures_section(grid),
@@ -243,12 +247,12 @@ def _within(conclusion: VaryConclusion) -> Table | None:
     return differences_table(conclusion.within, caption="The same at each combination of the other factors.")
 
 
-def _charts(conclusion: VaryConclusion, settings: VarySettings, *, connections: bool) -> list[Block]:
+def _charts(conclusion: VaryConclusion, settings: VarySettings, grid: Grid, *, connections: bool) -> list[Block]:
     return [
         chart
         for factor in settings.factors
         if (factor.name == CONNECTIONS and not settings.is_nested) is connections
-        for chart in factor_charts(conclusion, settings, factor)
+        for chart in factor_charts(conclusion, settings, factor, grid)
     ]
 
 
