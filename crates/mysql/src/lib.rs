@@ -8,10 +8,9 @@
 
 #![forbid(unsafe_code)]
 
-mod connector;
+mod codec;
 mod error;
 mod fields;
-mod link;
 mod literals;
 mod login;
 mod packet;
@@ -21,4 +20,6 @@ mod row;
 
 pub use brimline_sql::settings::{Secrets, Settings};
 pub use brimline_sql::statement::{RequestSpec, Requests, SpecError, StatementSpec};
-pub use connector::Connector;
+
+/// A server of MySQL or MariaDB, and what its connections send.
+pub type Connector = brimline_sql::link::Connector<codec::Mysql>;

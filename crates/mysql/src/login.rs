@@ -51,8 +51,9 @@ const MARIADB_PREFIX: &str = "5.5.5-";
 const NONCE_BYTES: usize = 20;
 
 /// How a password is proved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Plugin {
+    #[default]
     Native,
     CachingSha2,
     Clear,
@@ -278,7 +279,10 @@ pub fn follow(payload: &[u8], plugin: &mut Plugin, password: &str, is_secure: bo
             if is_secure {
                 Ok(Step::Send(Zeroizing::new(terminated(password))))
             } else {
-                Err(in_clear(plugin.name()))
+                Err(Lost::refused(
+                    "caching_sha2_password wants the whole password at this user's first login since the server's start: \
+                     that goes over TLS, and not in its exchange by RSA: set tls for this server",
+                ))
             }
         }
         _ => Err(Lost::bad("the server's answer to the login can't be read")),
@@ -356,7 +360,7 @@ mod tests {
         let mut step = |payload: &[u8], is_secure| follow(payload, &mut plugin, "pw", is_secure);
         assert_eq!(step(b"\x01\x03", false), Ok(Step::Wait));
         assert_eq!(step(b"\x01\x04", true), Ok(Step::Send(Zeroizing::new(b"pw\0".to_vec()))));
-        assert!(step(b"\x01\x04", false).unwrap_err().message.contains("TLS"));
+        assert!(step(b"\x01\x04", false).unwrap_err().message.contains("RSA: set tls"));
         assert!(step(b"\xfemysql_clear_password\0", false).unwrap_err().message.contains("TLS"));
         assert!(step(b"\xfe", true).is_err());
         assert!(step(b"\xfeclient_ed25519\0abc", true).unwrap_err().message.contains("client_ed25519"));

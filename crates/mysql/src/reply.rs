@@ -5,6 +5,7 @@
 mod tests;
 
 use brimline_net::link::{Lost, Refusal};
+use brimline_sql::link::Fed;
 
 use crate::error::{ERROR, ServerError};
 use crate::fields::Fields;
@@ -90,17 +91,6 @@ enum Stage {
     },
     Rows,
     Done,
-}
-
-/// How far a reply has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fed {
-    /// How many of the bytes are done with.
-    pub taken: usize,
-    /// How many bytes it needs at least behind these.
-    pub needs: usize,
-    /// Whether the reply is whole.
-    pub is_done: bool,
 }
 
 impl Reply {

@@ -7,10 +7,9 @@
 
 #![forbid(unsafe_code)]
 
-mod connector;
+mod codec;
 mod error;
 mod fields;
-mod link;
 mod login;
 mod message;
 mod reply;
@@ -19,4 +18,6 @@ mod text;
 
 pub use brimline_sql::settings::{Secrets, Settings};
 pub use brimline_sql::statement::{RequestSpec, Requests, SpecError, StatementSpec};
-pub use connector::Connector;
+
+/// A server of PostgreSQL, and what its connections send.
+pub type Connector = brimline_sql::link::Connector<codec::Postgres>;

@@ -5,6 +5,7 @@
 mod tests;
 
 use brimline_net::link::{Lost, Refusal};
+use brimline_sql::link::Fed;
 
 use crate::error::ServerError;
 use crate::fields::Fields;
@@ -48,17 +49,6 @@ pub struct Session {
     pub backslash_escapes: bool,
     /// The server's version.
     pub version: String,
-}
-
-/// How far a reply has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fed {
-    /// How many of the bytes are done with.
-    pub taken: usize,
-    /// How many bytes it needs at least behind these.
-    pub needs: usize,
-    /// Whether the reply is whole.
-    pub is_done: bool,
 }
 
 impl Reply {
