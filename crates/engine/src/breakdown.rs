@@ -31,13 +31,14 @@ const RESPONSE: usize = 1;
 
 type Slot = Option<Box<IntervalHistogram>>;
 
-const OTHERS: [&str; 8] = [
+const OTHERS: [&str; 9] = [
     "service_per_document",
     "held_back_lag",
     "verify_matching",
     "verify_different",
     "verify_absent",
     "connect",
+    "redirect",
     "first_byte",
     "transfer",
 ];
@@ -46,8 +47,9 @@ const HELD_BACK: usize = 1;
 /// Those of verifying, in the order of [`Verified::ALL`].
 const VERIFY: usize = 2;
 const CONNECT: usize = 5;
-const FIRST_BYTE: usize = 6;
-const TRANSFER: usize = 7;
+const REDIRECT: usize = 6;
+const FIRST_BYTE: usize = 7;
+const TRANSFER: usize = 8;
 
 /// Histograms by part, ending and clock, of a scan's time per document, and of the lag of what waited for a connection.
 #[derive(Default)]
@@ -83,15 +85,23 @@ impl Breakdown {
         add(&mut self.others[VERIFY + verified as usize], took_ns);
     }
 
-    /// Records the parts of a request behind a link that was sent at `sent` and whose reply was whole at `done`: the time that its socket
-    /// took to make where it waited for that, the time from then to the first byte, and from there to the last.
+    /// Records the parts of a request behind a link that was sent at `sent` and whose reply was whole at `done`: the time that its sockets
+    /// took to make where it waited for that, the time of each redirect (of several their mean, so often), the time from then to the
+    /// first byte, and from there to the last.
     pub fn request(&mut self, times: ReplyTimes, sent: Nanos, done: Nanos) {
-        let connect_ns = times.connect_ns.unwrap_or(0);
-        if times.connect_ns.is_some() {
+        let mut before_ns = times.connect_ns.unwrap_or(0);
+        if let Some(connect_ns) = times.connect_ns {
             add(&mut self.others[CONNECT], connect_ns);
         }
+        if let Some(redirects) = times.redirects {
+            let redirects_ns = redirects.done.saturating_sub(sent + redirects.connect_ns);
+            for _ in 0..redirects.count {
+                add(&mut self.others[REDIRECT], redirects_ns / u64::from(redirects.count));
+            }
+            before_ns += redirects_ns;
+        }
         let first_byte = times.first_byte.clamp(sent, done.max(sent));
-        add(&mut self.others[FIRST_BYTE], (first_byte - sent).saturating_sub(connect_ns));
+        add(&mut self.others[FIRST_BYTE], (first_byte - sent).saturating_sub(before_ns));
         add(&mut self.others[TRANSFER], done.saturating_sub(first_byte));
     }
 
@@ -137,6 +147,7 @@ fn add(slot: &mut Slot, time_ns: Nanos) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::Redirects;
 
     fn held(breakdown: &Breakdown) -> Vec<(String, u64, u64)> {
         breakdown.non_empty().map(|(name, times)| (name, times.len(), times.max())).collect()
@@ -177,6 +188,18 @@ mod tests {
             ("held_back_lag", 70),
         ];
         assert_eq!(held(&breakdown), expected.map(|(name, max)| (name.to_owned(), 1, max)));
+    }
+
+    /// Two redirects by 700, 100 of which went into sockets; the last request waited for another one for 50.
+    #[test]
+    fn the_parts_of_a_request_add_up() {
+        let mut breakdown = Breakdown::default();
+        let redirects = Some(Redirects { count: 2, done: 1700, connect_ns: 100 });
+        let times = ReplyTimes { connect_ns: Some(150), redirects, first_byte: 1950 };
+        breakdown.request(times, 1000, 2000);
+        let expected =
+            [("connect", 1, 150), ("redirect", 2, 300), ("first_byte", 1, 200), ("transfer", 1, 50)];
+        assert_eq!(held(&breakdown), expected.map(|(name, count, max)| (name.to_owned(), count, max)));
     }
 
     #[test]

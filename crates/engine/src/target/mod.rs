@@ -96,10 +96,23 @@ impl<'m> KeptReply<'m> {
 /// When parts of a reply were there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplyTimes {
-    /// How long the socket took to make that its request waited for; `None`: it waited for none.
+    /// How long the sockets took to make that its requests waited for; `None`: they waited for none.
     pub connect_ns: Option<Nanos>,
+    /// The replies before it that led elsewhere and were followed; `None`: it is the first.
+    pub redirects: Option<Redirects>,
     /// When its first bytes had arrived.
     pub first_byte: Nanos,
+}
+
+/// Replies that led elsewhere and were followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Redirects {
+    /// How many.
+    pub count: u32,
+    /// When the last of them was whole.
+    pub done: Nanos,
+    /// How long the sockets took to make that their requests waited for.
+    pub connect_ns: Nanos,
 }
 
 /// What happened on a connection.

@@ -26,7 +26,7 @@ use self::kept::Kept;
 use self::routes::Choice;
 pub use self::routes::Routes;
 use super::replies::{answered, facts};
-use super::{ConnectionIndex, Event, KeptReply, ReplyTimes, Target};
+use super::{ConnectionIndex, Event, KeptReply, Redirects, ReplyTimes, Target};
 use crate::arrivals::Arrivals;
 use crate::clock::{Clock, NANOS_PER_S, Nanos, thread_cpu_ns};
 use crate::connects::ConnectTimes;
@@ -398,9 +398,12 @@ impl SocketTarget {
         let waiting = lane.state == LaneState::Waiting;
         let Some(Channel::Linked { link, .. }) = &mut lane.channel else { return Err(Broken::no_socket()) };
         let Some(answer) = link.receive()? else {
-            let is_closed = link.socket().is_none();
+            let (is_closed, is_redirected) = (link.socket().is_none(), link.has_more_to_send());
+            if waiting && is_redirected {
+                self.note_redirected(index);
+            }
             // What the peer has closed in good order is made anew where a request needs it.
-            return match (waiting, is_closed, link.has_more_to_send()) {
+            return match (waiting, is_closed, is_redirected) {
                 (true, true, _) => self.reopen(index).map(|()| None),
                 (true, false, true) => self.transmit(index).map(|()| None),
                 _ => Ok(None),
@@ -423,8 +426,21 @@ impl SocketTarget {
     /// Notes how long the socket took to make that a request waited for.
     fn note_connected(&mut self, index: LaneIndex, connect_ns: Option<Nanos>) {
         let connection = self.connection_of(index);
+        if let Some(times) = self.times.get_mut(connection)
+            && let Some(connect_ns) = connect_ns
+        {
+            times.connect_ns = Some(times.connect_ns.unwrap_or_default() + connect_ns);
+        }
+    }
+
+    /// Notes that a reply leads elsewhere, and is followed.
+    #[cold]
+    fn note_redirected(&mut self, index: LaneIndex) {
+        let (connection, done) = (self.connection_of(index), self.clock.now());
         if let Some(times) = self.times.get_mut(connection) {
-            times.connect_ns = connect_ns;
+            let count = times.redirects.map_or(1, |before| before.count + 1);
+            let connect_ns = times.connect_ns.unwrap_or_default();
+            times.redirects = Some(Redirects { count, done, connect_ns });
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use brimline_engine::plan::{Plan, TargetPlan, Work};
-use brimline_engine::{EndedBy, RunError, Summary};
+use brimline_engine::{EndedBy, Interval, RunError, Summary};
 use serde_json::{Value, json};
 
 use crate::common::{Outcome, S, constant, execute, plan};
@@ -231,6 +231,13 @@ fn large_numbers_are_compared_to_the_last_digit() {
     }
 }
 
+/// How many times of a part of requests there are.
+fn part_count(intervals: &[Interval], name: &str) -> u64 {
+    let kinds = intervals.iter().flat_map(|interval| &interval.tallies.kinds);
+    let parts = kinds.flat_map(|(_, _, tally)| &tally.breakdown);
+    parts.filter(|(part, _)| part == name).map(|(_, times)| times.unpack().len()).sum()
+}
+
 /// The parts of a request are recorded apart; without a connection to be made there is no time for that.
 #[test]
 fn the_parts_of_a_request_are_recorded() {
@@ -238,12 +245,35 @@ fn the_parts_of_a_request_are_recorded() {
         let (address, _) = serve(|_, _| (reply("200 OK", "{}"), true));
         let plan = plan_of(&address, &settings, &json!([get("get", &json!({"kind": "number"}))]), 50);
         let Outcome { intervals, .. } = execute(&plan);
-        let parts = |name: &str| -> u64 {
-            let kinds = intervals.iter().flat_map(|interval| &interval.tallies.kinds);
-            let parts = kinds.flat_map(|(_, _, tally)| &tally.breakdown);
-            parts.filter(|(part, _)| part == name).map(|(_, times)| times.unpack().len()).sum()
-        };
-        assert_eq!((parts("connect"), parts("first_byte"), parts("transfer")), (connects, 50, 50));
+        let parts =
+            ["connect", "redirect", "first_byte", "transfer"].map(|name| part_count(&intervals, name));
+        assert_eq!(parts, [connects, 0, 50, 50]);
+    }
+}
+
+/// Each redirect that is followed is counted, and takes its own part of the time, whether or not the socket goes with it.
+#[test]
+fn redirects_are_counted_by_the_operation() {
+    let answer: Answer = |_, line| {
+        match order_of(line) {
+        "0" => ("HTTP/1.1 302 Found\r\nlocation: /orders/a\r\ncontent-length: 0\r\n\r\n".to_owned(), true),
+        "a" => (
+            "HTTP/1.1 301 Moved Permanently\r\nconnection: close\r\nlocation: /orders/b\r\ncontent-length: 0\r\n\r\n"
+                .to_owned(),
+            false,
+        ),
+        _ => (reply("200 OK", "{}"), true),
+    }
+    };
+    for (follow, redirects) in [(5, 2), (1, 1), (0, 0)] {
+        let (address, service) = serve(answer);
+        let settings = json!({"follow_redirects": follow});
+        let step = get("get", &json!({"kind": "number"}));
+        let plan = plan_of(&address, &settings, &json!([step]), 10);
+        let Outcome { summary, intervals, .. } = execute(&plan);
+        check(&summary, &service, 10 + redirects);
+        assert_eq!(failures(&summary), []);
+        assert_eq!(part_count(&intervals, "redirect"), redirects, "{follow}");
     }
 }
 

@@ -13,6 +13,7 @@ from brimline.wording import message
 
 _REQUEST_PARTS = {
     "connect": "{operation}: to connect",
+    "redirect": "{operation}: redirects followed",
     "first_byte": "{operation}: to the first byte",
     "transfer": "{operation}: from the first byte to the last",
 }
@@ -41,8 +42,8 @@ def request_parts_table(record: RunRecord) -> Table | None:
         return None
     return _table(
         rows,
-        "Of every request: until its connection was there, where it waited for one; until the first byte of the reply; "
-        "from there to its last.",
+        "Of every request: until its connection was there, where it waited for one; each redirect that was followed; "
+        "until the first byte of the reply; from there to its last.",
     )
 
 
