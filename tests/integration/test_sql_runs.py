@@ -107,6 +107,10 @@ def test_a_load_is_proved_and_found_again(brimline_cli: CommandLine, here: SqlSe
     assert not [each for each in loaded.json()["lint"] if each["result"] == "fail"]
     settings = {"mariadb": "innodb_flush_log_at_trx_commit=1", "postgres": "fsync=on"}[here.system]
     assert f"left to the server, whose settings are {settings}" in (directory / "report.html").read_text()
+    for language, said in {"en": "Rows and statements", "zh": "行与语句"}.items():
+        told = brimline_cli.run("report", str(directory), "--format", "md", "-o", "-", "--lang", language).stdout
+        assert said in told
+        assert "documents/s" not in told and "Insert commands" not in told
     assert again.exit_code == 0, again.stderr
     assert other.exit_code == 2
     assert "the number of records is 300 there and 301 in the plan" in other.stderr

@@ -220,6 +220,7 @@ class Report:
     sections: Sequence[Section]
     footer: str
     language: str = "en"
+    words: str = ""  # those of its target, where it has others than documents and commands: "tables"
     data: Mapping[str, Any] = field(default_factory=dict)  # the same findings with stable keys, for JSON
     grids: Sequence["Grid"] = ()  # all figures, of which tables and charts show those that were chosen
 

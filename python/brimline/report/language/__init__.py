@@ -13,8 +13,10 @@ __all__ = ["in_language", "said_in"]
 
 
 def in_language(report: Report, language: str) -> Report:
-    """`report` with all its words in `language`; its JSON stays as it is."""
-    return report if language == report.language else translated(report, translator_for(language), language)
+    """`report` with all its words in `language`, and those of its target; its JSON stays as it is."""
+    if language == report.language and not report.words:
+        return report
+    return translated(report, translator_for(language, report.words), language)
 
 
 def said_in(language: str, text: str) -> str:

@@ -31,7 +31,7 @@ _FIGURE_WORDS = frozenset({"text", "name", "title", "hovertemplate", "ticktext",
 def translated(report: view.Report, translator: Translator, language: str) -> view.Report:
     """`report` in another language; its data for machines is the same object."""
     said: view.Report = _part(report, translator)
-    return replace(said, language=language)
+    return replace(said, language=language, words="")
 
 
 def _part(part: Any, translator: Translator) -> Any:

@@ -61,10 +61,24 @@ class Translator:
 
 
 @cache
-def translator_for(language: str) -> Translator:
-    """The translator of a language other than English. Raises KeyError when there is none."""
+def translator_for(language: str, words: str = "") -> Translator:
+    """The translator of a language, with the words of a kind of target (`tables`). Raises KeyError for no language."""
+    sentences = ({} if language == "en" else catalogue(language)) | (words_of(words, language) if words else {})
+    if language == "en":
+        return Translator(sentences, _english_quantity, lambda sentence: sentence, lambda _: None)
     own = {"zh": (chinese.quantity, chinese.closed_up, chinese.rounded_large)}[language]
-    return Translator(catalogue(language), *own)
+    return Translator(sentences, *own)
+
+
+def words_of(words: str, language: str) -> dict[str, str]:
+    """What a kind of target has in place of documents and commands, by the English templates about these."""
+    file = resources.files(__package__) / words / f"{language}.json"
+    said: dict[str, str] = json.loads(file.read_text(encoding="utf-8"))
+    return said
+
+
+def _english_quantity(value: Quantity, say: Callable[[str], str], *, in_digits: bool = False) -> str:  # noqa: ARG001
+    return value.removesuffix(value.unit) + say(value.unit) if value.unit and value.endswith(value.unit) else value
 
 
 def catalogue(language: str) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """A run as a report: the record and what the analysis found, put into words and tables."""
 
 import shlex
+from dataclasses import replace
 
 from brimline.analysis.compared_run import load_kind, record_figures
 from brimline.analysis.held import held
@@ -11,6 +12,7 @@ from brimline.analysis.steady import counted
 from brimline.analysis.step_truth import step_truths
 from brimline.analysis.unwatched import unwatched
 from brimline.analysis.verdict import Judgement
+from brimline.plan import SqlTarget
 from brimline.plan.model import OperationsWork
 from brimline.plan.pacing import connections_text, short_load
 from brimline.record.layout import SPEC_FILE
@@ -76,7 +78,7 @@ def run_report(
         blocks.reproduce(_command(record), _spec_text(record), _identity(record)),
         blocks.definitions(),
     ]
-    report = framed(
+    made = framed(
         record,
         kind="run",
         kind_title="Run",
@@ -89,6 +91,7 @@ def run_report(
         ),
         grids=[_grid(record, observation)],
     )
+    report = replace(made, words="tables") if isinstance(record.plan.target, SqlTarget) else made
     return linted(report, run_claims(report, record))
 
 

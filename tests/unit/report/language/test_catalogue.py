@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Formatter
 
 import brimline
-from brimline.report.language.translator import catalogue
+from brimline.report.language.translator import catalogue, words_of
 
 PACKAGE = Path(brimline.__file__).parent
 SENTENCES = catalogue("zh")
@@ -73,6 +73,13 @@ def test_no_translation_is_left_over() -> None:
         if each not in known | words | OF_THE_ENGINE and f'said("{each}")' not in said and not COMPOSED.fullmatch(each)
     ]
     assert left_over == [], left_over
+
+
+def test_words_of_tables_stand_for_sentences_that_there_are() -> None:
+    english, chinese = words_of("tables", "en"), words_of("tables", "zh")
+    assert english.keys() == chinese.keys() <= SENTENCES.keys()
+    assert all(_fields(each) == _fields(english[each]) == _fields(chinese[each]) for each in english)
+    assert not [each for each in english.values() if re.search("document|command|collection", each.lower())]
 
 
 def test_translations_have_the_values_of_their_originals() -> None:
