@@ -47,6 +47,26 @@ def test_the_background_is_at_work_and_gone_afterwards(
 
 
 @pytest.mark.slow("a background is at work beside runs of seconds")
+def test_a_file_and_another_workload_at_once(uri: str, mongod: Deployment, brimline_cli: CommandLine) -> None:
+    """The file is short, and imported again and again; the other workload has its own documents and its own rate."""
+    (brimline_cli.directory / "rows.csv").write_text("a,b\n" + "".join(f"{n},text {n}\n" for n in range(50_000)))
+    outcome = brimline_cli.run(
+        *("interfere", "ycsb-c", "--with", "import:rows.csv", "--with", "workload:ycsb-b,rate=200/s", "--pairs", "2"),
+        *(*SHORT, "--uri", uri, "--data", "load", "-q", "--json"),
+    )
+    assert outcome.exit_code == 0, outcome.stderr
+    background = outcome.json()["background"]
+    assert background["kind"] == "import:rows.csv + workload:ycsb-b,rate=200/s"
+    done = {kind: [each for each in background["runs"] if each["background"] == kind] for kind in (
+        "import:rows.csv", "workload:ycsb-b,rate=200/s")}  # fmt: skip
+    assert all(len(runs) >= 2 for runs in done.values())
+    assert max(each["units"] for each in done["import:rows.csv"]) > 1000
+    rates = [each["units_per_s"] for each in done["workload:ycsb-b,rate=200/s"] if each["problem"] is None]
+    assert rates and all(100 < rate < 300 for rate in rates)
+    assert not {name for name in collections(mongod) if name.startswith("brimline_background")}
+
+
+@pytest.mark.slow("a background is at work beside runs of seconds")
 def test_an_import_that_runs_out_of_documents_proves_nothing(
     uri: str, mongod: Deployment, brimline_cli: CommandLine
 ) -> None:

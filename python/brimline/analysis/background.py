@@ -61,8 +61,8 @@ def _problem(activity: Activity, busy: float, units: int | None) -> str | None:
         return message(
             "the background was at work in {share} of the measured window only", share=format_percentage(busy)
         )
-    # One scan, build or backup may be longer than the window; an import that inserts nothing is none.
-    if units == 0 and activity.kind == "import":
+    # One scan, build or backup may be longer than the window; an import or a workload that does nothing is none.
+    if units == 0 and activity.kind.startswith(("import", "workload")):
         return "the background came no further in the measured window"
     return None
 

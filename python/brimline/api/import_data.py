@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from brimline.doctor.disk import free_at_server, server_disk
 from brimline.errors import BrimlineError, InvalidRun, RecordError, ResourceError, TargetError, UsageError
 from brimline.execution import interruptible
 from brimline.execution.import_collection import ImportContext, Namespace, look_at_collection
-from brimline.execution.import_data import EMPTY_ON_PURPOSE, check_inputs, run_import
+from brimline.execution.import_data import EMPTY_ON_PURPOSE, check_inputs, fresh_object_ids, run_import
 from brimline.execution.import_inputs import (
     collection_of,
     compression_by_name,
@@ -56,7 +55,6 @@ from brimline.units import format_count
 from brimline.wording import message
 
 DATABASE_DEFAULT = "test"
-_NUMBER_BITS = 24
 _DISK_FULL = 14031
 """The server's code for a disk without room."""
 _RESUME_HINT = "brimline import --resume {directory} goes on with it without doubling a row"
@@ -261,7 +259,7 @@ def import_data(
             namespace=namespace.text,
             settings=settings.to_document(),
             inputs=inputs,
-            object_ids={"unix_s": int(time.time()), "number": secrets.randbits(_NUMBER_BITS)},
+            object_ids=fresh_object_ids(),
             count_before=count_before,
             drop=options.drop,
             is_prepared=False,

@@ -23,21 +23,24 @@ from brimline.api.workplace import Workplace, given_uri
 from brimline.doctor.disk import free_at_server
 from brimline.errors import BrimlineError, InvalidRun, TargetError, UsageError
 from brimline.execution import allow_descriptors
-from brimline.execution.background import BACKGROUND_COLLECTION, Background, background
+from brimline.execution.background import BACKGROUND_COLLECTION, Background, FileImport, Work, background
+from brimline.execution.import_data import check_inputs
+from brimline.execution.import_inputs import find_inputs, type_of_file
 from brimline.execution.leftovers import remove_leftovers
 from brimline.experiments.cost import TimeEstimate, pairs_time
 from brimline.experiments.measure import Figure, Measure
-from brimline.experiments.paired.interference import INTERFERENCE_KIND, InterferenceSettings
+from brimline.experiments.paired.interference import INTERFERENCE_KIND, Beside, InterferenceSettings
 from brimline.experiments.paired.order import counting_pairs
 from brimline.experiments.paired.runner import ArmPlan, pair_records, pair_trial, paired_run
 from brimline.experiments.stored import stored_settings
 from brimline.plan import Plan, load_plan, resolve
 from brimline.plan.rows import sample_row_bytes
 from brimline.record import ExperimentRecord, read_experiment
-from brimline.record.background import read_activity
+from brimline.record.background import read_activities
 from brimline.report.comparison.interference_view import interference_report
 from brimline.servers import Deployment, control_client
 from brimline.spec import LoadedSpec, Spec, load_spec
+from brimline.spec.import_settings import ImportSettings
 from brimline.stats.change import Change
 from brimline.units import NS_PER_S, format_bytes, format_count
 from brimline.wording import message
@@ -54,11 +57,11 @@ _ROOM_FACTOR = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class InterferenceResult(Result):
-    """One interference experiment. `coverages`: what the background did, by the name of the run."""
+    """One interference experiment. `coverages`: what each background did, by the name of the run."""
 
     experiment: ExperimentRecord
     comparison: Comparison
-    coverages: dict[str, Coverage]
+    coverages: dict[str, tuple[Coverage, ...]]
 
     @property
     def error(self) -> BrimlineError | None:
@@ -68,10 +71,13 @@ class InterferenceResult(Result):
         return target_lost(self.comparison, hint=self.where_to_look)
 
 
-def default_rows(spec: Spec, kind: str) -> int:
-    """Documents of the background: for an import as many as cannot run out, else a collection of middle size."""
+def default_rows(spec: Spec, background: str) -> int:
+    """Documents of a background: for an import as many as cannot run out, else a collection of middle size."""
     run_ns = _run_ns(spec)
-    return round(ROWS_PER_S * (run_ns / NS_PER_S + _BESIDE_WINDOW_S)) if kind == "import" else STANDING_ROWS
+    imports = any(
+        each.kind == "import" and not each.of for each in InterferenceSettings(background=background).backgrounds
+    )
+    return round(ROWS_PER_S * (run_ns / NS_PER_S + _BESIDE_WINDOW_S)) if imports else STANDING_ROWS
 
 
 def interfere_loaded(
@@ -97,15 +103,18 @@ def interfere_in(
         raise UsageError("without a server there is nothing to interfere with", hint="leave --null out")
     plan = resolve(place.spec, target=place.target)
     allow_descriptors(plan)
-    other = background(settings.background, _background_plan(place, settings.rows), deployment)
+    others = [
+        _background(each, place, settings.rows, deployment, number)
+        for number, each in enumerate(settings.backgrounds, start=1)
+    ]
     if directory is not None and resume:
         require_same(read_experiment(directory), plan_hash=plan.hash8(), environment=place.context.environment)
-    for left in remove_leftovers(deployment, database=other.plan.namespace.database):
+    for left in remove_leftovers(deployment, database=others[0].plan.namespace.database):
         place.context.progress.note(f"removed {left.namespace}, left by process {left.pid}, which was killed")
-    _check_room(other.plan, deployment)
+    _check_room([each.plan for each in others], deployment)
     place.prepare()
     place.stop.raise_if_requested()
-    return _conduct(place, plan, other, settings, directory=directory, resume=resume)
+    return _conduct(place, plan, others, settings, directory=directory, resume=resume)
 
 
 def interference_result(experiment: ExperimentRecord) -> InterferenceResult:
@@ -113,7 +122,7 @@ def interference_result(experiment: ExperimentRecord) -> InterferenceResult:
     records = pair_records(experiment)
     pairs = counting_pairs([pair_trial(probe, record, with_background=probe.arm == "B") for probe, record in records])
     sides: dict[str, list[ComparedRun]] = {"A": [], "B": []}
-    coverages: dict[str, Coverage] = {}
+    coverages: dict[str, tuple[Coverage, ...]] = {}
     watched: dict[str, list[Observation]] = {"A": [], "B": []}
     for probe, record in records:
         run = paired_run(record, with_background=probe.arm == "B")
@@ -122,9 +131,9 @@ def interference_result(experiment: ExperimentRecord) -> InterferenceResult:
         sides[probe.arm].append(run)
         if not run.problems:
             watched[probe.arm].append(observe(record))
-        activity, window = read_activity(record.directory), measured_window(record)
-        if activity is not None and window is not None:
-            coverages[run.name] = coverage(activity, window)
+        activities, window = read_activities(record.directory), measured_window(record)
+        if activities and window is not None:
+            coverages[run.name] = tuple(coverage(each, window) for each in activities)
     if not pairs:
         raise InvalidRun(f"no pair of {experiment.directory} counts: {_first_problem(sides)}", hint=_hint(coverages))
     settings = stored_settings(InterferenceSettings, experiment)
@@ -147,24 +156,26 @@ def interference_result(experiment: ExperimentRecord) -> InterferenceResult:
 def _conduct(
     place: Workplace,
     plan: Plan,
-    other: Background,
+    others: Sequence[Background],
     settings: InterferenceSettings,
     *,
     directory: Path | None,
     resume: bool,
 ) -> Path:
-    """Runs what is left and removes the background's collection; returns the directory. Raises BrimlineError."""
+    """Runs what is left and removes the backgrounds' collections; returns the directory. Raises BrimlineError."""
     with recording(
         place, plan, kind=INTERFERENCE_KIND, settings=asdict(settings), directory=directory, resume=resume
     ) as writer:
         try:
-            place.context.progress.step(f"preparing the background ({other.kind})")
-            other.prepare(place.context)
+            for each in others:
+                place.context.progress.step(f"preparing the background ({each.text})")
+                each.prepare(place.context)
             alone = ArmPlan(plan=plan, context=place.context, title="alone", label="alone")
-            both = replace(alone, title=f"with {other.kind}", label="with", beside=other)
+            both = replace(alone, title=f"with {settings.background}", label="with", beside=others)
             run_pairs(place, ("A", "B"), settings.pairs, {"A": alone, "B": both}, writer)
         finally:
-            _remove(place, other)
+            for each in others:
+                _remove(place, each)
     return writer.directory
 
 
@@ -179,18 +190,45 @@ def _remove(place: Workplace, other: Background) -> None:
         )
 
 
-def _background_plan(place: Workplace, rows: int) -> Plan:
-    """The load of the background's documents: rows of `bulk-rows`, in the workload's database."""
-    rows_spec = load_spec("bulk-rows", overrides={"connections": _CONNECTIONS}).spec
-    data = rows_spec.data.model_copy(
-        update={"records": rows, "database": place.spec.data.database, "collection": BACKGROUND_COLLECTION}
+def _background(asked: Beside, place: Workplace, rows: int, deployment: Deployment, number: int) -> Background:
+    """The `number`-th background, in a collection of its own. Raises UsageError where it can't be had."""
+    data: dict[str, object] = {
+        "database": place.spec.data.database,
+        "collection": BACKGROUND_COLLECTION if number == 1 else f"{BACKGROUND_COLLECTION}_{number}",
+    }
+    if asked.kind == "workload":
+        spec = _other_workload(asked)
+        spec = spec.model_copy(update={"data": spec.data.model_copy(update=data)})
+        load, run = load_plan(spec, target=place.target), resolve(spec, target=place.target)
+        return Work(load, deployment, run, text=asked.text)
+    spec = load_spec("bulk-rows", overrides={"connections": _CONNECTIONS}).spec
+    spec = spec.model_copy(update={"data": spec.data.model_copy(update={**data, "records": rows})})
+    plan = load_plan(spec, target=place.target)
+    if asked.kind == "import" and asked.of:
+        (file,) = find_inputs([asked.of], gzip=False, collection=None)
+        settings = ImportSettings(type=type_of_file(asked.of), headerline=type_of_file(asked.of) in ("csv", "tsv"))
+        if (ending := check_inputs([file], settings)) is not None:
+            raise UsageError(f"{asked.of} can't be imported: {ending.get('reason')}", hint="try it: brimline import")
+        return FileImport(plan, deployment, file, settings, text=asked.text)
+    return background(asked.kind, plan, deployment)
+
+
+def _other_workload(asked: Beside) -> Spec:
+    """The workload of a background. Raises UsageError for one that can't be there."""
+    spec = load_spec(asked.of, overrides={"load": {"kind": "constant", "rate": asked.rate}} if asked.rate else {}).spec
+    if spec.is_own or spec.protocol not in (None, "mongodb"):
+        raise UsageError(
+            f"{asked.of} has operations of its own, and can't be in the background",
+            hint="take a workload of reads, updates and inserts, such as workload:ycsb-b",
+        )
+    return spec
+
+
+def _check_room(plans: Sequence[Plan], deployment: Deployment) -> None:
+    """The server's disk can take the backgrounds' documents, as far as it tells. Raises UsageError."""
+    planned_bytes = sum(
+        plan.data.record_count * sample_row_bytes(plan.data, seed=plan.seed, form={"kind": "bson"}) for plan in plans
     )
-    return load_plan(rows_spec.model_copy(update={"data": data}), target=place.target)
-
-
-def _check_room(plan: Plan, deployment: Deployment) -> None:
-    """The server's disk can take the background's documents, as far as it tells. Raises UsageError."""
-    planned_bytes = plan.data.record_count * sample_row_bytes(plan.data, seed=plan.seed, form={"kind": "bson"})
     with control_client(deployment.address, access=deployment.access) as client:
         free_bytes = free_at_server(client)
     if free_bytes is not None and _ROOM_FACTOR * planned_bytes > free_bytes:
@@ -206,8 +244,8 @@ def _first_problem(sides: Mapping[str, Sequence[ComparedRun]]) -> str:
     return next((problem for problem in problems if problem != _PARTNER_PROBLEM), "there is no whole pair")
 
 
-def _hint(coverages: dict[str, Coverage]) -> str:
-    ran_out = any(each.problem is not None and each.kind == "import" for each in coverages.values())
+def _hint(coverages: Mapping[str, Sequence[Coverage]]) -> str:
+    ran_out = any(each.problem is not None and each.kind == "import" for of in coverages.values() for each in of)
     return "give the import more documents: --background-rows" if ran_out else "repeat it on a quieter machine"
 
 

@@ -32,7 +32,7 @@ def run_pairs(
 
 def _done(probe: PairProbe, directory: Path, arm: ArmPlan) -> PairTrial:
     if arm.measured is None:
-        return pair_trial(probe, read_record(directory), with_background=arm.beside is not None)
+        return pair_trial(probe, read_record(directory), with_background=bool(arm.beside))
     problems = read_compared(directory).problems
     return PairTrial(probe=probe, completed=True, problem=problems[0] if problems else None)
 

@@ -17,6 +17,7 @@ from brimline.cli.import_progress import ImportTerminalProgress
 from brimline.cli.mongo_flags import refuse_address
 from brimline.cli.output import finish
 from brimline.errors import UsageError
+from brimline.execution.import_inputs import type_of_file
 from brimline.execution.import_progress import ImportSilence
 from brimline.spec.import_settings import (
     BATCH_SIZE_DEFAULT,
@@ -28,8 +29,6 @@ from brimline.spec.import_settings import (
     parse_write_concern,
 )
 from brimline.units import parse_duration
-
-_SUFFIXES: dict[str, FileType] = {".csv": "csv", ".tsv": "tsv", ".bson": "bson"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,11 +171,8 @@ def _mode(mode: str | None, *, upsert: bool, keys: Sequence[str]) -> str:
 
 
 def _type_of(files: list[str]) -> FileType:
-    """By the first file's name; a directory holds dumps."""
-    if not files or files == ["-"]:
-        return "json"
-    path = Path(files[0].lower().removesuffix(".gz"))
-    return "bson" if Path(files[0]).is_dir() else _SUFFIXES.get(path.suffix, "json")
+    """By the first file's name."""
+    return "json" if not files or files == ["-"] else type_of_file(files[0])
 
 
 def _text(path: Path) -> str:

@@ -1,5 +1,6 @@
 """Owns `brimline interfere`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -13,21 +14,25 @@ from brimline.cli.design import DesignOptions, designed, resumed_design
 from brimline.cli.grouped import going_on_with, grouped, only, without
 from brimline.cli.output import finish
 from brimline.errors import UsageError
-from brimline.experiments.paired.interference import BackgroundKind, InterferenceSettings
+from brimline.experiments.paired.interference import AND, InterferenceSettings, parse_background
 from brimline.experiments.paired.order import PAIRS_DEFAULT
 from brimline.spec import LoadedSpec
+
+_HINT = "write it like --with import --with workload:ycsb-b,rate=500/s"
+_PAIRS_HINT = "--pairs 5 finds a change of 5 % where runs vary by 1.5 %"
 
 
 @dataclass(frozen=True, kw_only=True)
 class InterfereOptions(Group):
     """What goes on beside the workload."""
 
-    background: BackgroundKind = option(
+    beside: Sequence[str] = option(
         "--with",
-        "",
-        "What goes on beside it: import (rows, as fast as the load engine inserts them), scan, index builds, "
-        "or backup with mongodump.",
-        default="import",
+        "WHAT",
+        "What goes on beside it; repeatable: import (rows, as fast as the load engine inserts them), import:FILE, "
+        "scan, index builds, backup with mongodump, or workload:NAME, also at a rate: workload:ycsb-b,rate=500/s. "
+        "Default: import.",
+        default=(),
     )
     pairs: int = option("--pairs", "", "Runs alone and with it; fewer than 2 prove nothing.", default=PAIRS_DEFAULT)
     background_rows: str | None = option(
@@ -35,6 +40,14 @@ class InterfereOptions(Group):
         "",
         "Documents of the background; default: as many as an import can't run out of, else 500k.",
     )
+
+    @property
+    def background(self) -> str:
+        """All of them. Raises UsageError for one that isn't there."""
+        try:
+            return AND.join(parse_background(each).text for each in self.beside or ("import",))
+        except ValueError as error:
+            raise UsageError(str(error), hint=_HINT) from error
 
 
 @grouped
@@ -70,15 +83,14 @@ def interfere(
 
 def _settings(
     loaded: LoadedSpec,
-    background: BackgroundKind,
+    background: str,
     pairs: int,
     rows: str | None,
     margin: float,
 ) -> InterferenceSettings:
     count = opt.whole_number("--background-rows", rows, maximum=10**10, example="1M")
-    if count is None:
-        count = default_rows(loaded.spec, background)
     try:
+        count = default_rows(loaded.spec, background) if count is None else count
         return InterferenceSettings(background=background, pairs=pairs, rows=count, margin=margin)
     except ValueError as error:
-        raise UsageError(str(error), hint="--pairs 5 finds a change of 5 % where runs vary by 1.5 %") from error
+        raise UsageError(str(error), hint=_PAIRS_HINT if "pair" in str(error) else _HINT) from error

@@ -12,7 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
-from tempfile import NamedTemporaryFile
+from pathlib import Path
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import Any
 
 from pymongo.errors import PyMongoError
@@ -23,25 +24,31 @@ from brimline.dataset.manifest import MANIFEST_COLLECTION
 from brimline.errors import BrimlineError, TargetError, UsageError
 from brimline.execution.database import database_named
 from brimline.execution.execute import RunContext, start_engine, unsampled_state
+from brimline.execution.import_collection import Namespace
+from brimline.execution.import_data import import_plan, start_import
 from brimline.execution.unrecorded import execute_unrecorded
 from brimline.plan import Plan
 from brimline.record.background import Activity
+from brimline.record.data_import import InputFile, documents_in
 from brimline.servers import Deployment
 from brimline.servers.owner import Owner
 from brimline.servers.password import environment_without_secrets
+from brimline.spec.import_settings import ImportSettings
 from brimline.threads import Worker
+from brimline.units import NS_PER_S
 
 BACKGROUND_COLLECTION = "brimline_background"
 _LOOK_S = 0.1
 _BEGIN_WITHIN_S = 60.0
 _END_WITHIN_S = WORK_WITHIN_S + 60.0
 """Longer than any command of its own may take."""
+_WITHOUT_END_NS = 24 * 3600 * NS_PER_S
 _INDEX_NAME = "brimline_background"
 _DUMP_TOOL = "mongodump"
 
 
 class Background(ABC):
-    """Work beside a run. `plan` is the load of its documents; `database` is where a backup is made of.
+    """Work beside a run, as `text` asks for it. `plan` is the load of its documents.
 
     `start` returns once it is at work, `stop` once it has ended. Each start begins anew.
     """
@@ -50,8 +57,9 @@ class Background(ABC):
     unit: str
     needs_documents = True
 
-    def __init__(self, plan: Plan, deployment: Deployment) -> None:
+    def __init__(self, plan: Plan, deployment: Deployment, *, text: str = "") -> None:
         self.plan = plan
+        self.text = text or self.kind
         self._deployment = deployment
         self._thread: Worker | None = None
         self._stop = threading.Event()
@@ -83,14 +91,14 @@ class Background(ABC):
     def start(self) -> None:
         """Begins, and waits until it is at work. Raises TargetError when it isn't within a minute."""
         self._forget()
-        self._thread = Worker(self._work_and_tell, name=f"the background {self.kind}")
+        self._thread = Worker(self._work_and_tell, name=f"the background {self.text}")
         self._thread.start()
         # What began and came to its end at once is told by what it did, not here.
         has_begun = self._at_work.wait(_BEGIN_WITHIN_S) and (self._error is None or bool(self._progress))
         if not has_begun:
             activity = self.stop()
             raise TargetError(
-                f"the background {self.kind} didn't begin: {activity.error or 'nothing was done within a minute'}",
+                f"the background {self.text} didn't begin: {activity.error or 'nothing was done within a minute'}",
                 hint="check the server's log",
             )
 
@@ -102,7 +110,7 @@ class Background(ABC):
                 self._error = f"it did not end within {_END_WITHIN_S:.0f} s"
             self._thread = None
         return Activity(
-            kind=self.kind,
+            kind=self.text,
             unit=self.unit,
             spans=tuple(self._spans),
             progress=tuple(self._progress),
@@ -278,6 +286,92 @@ class Backup(Background):
             file.write(f"uri: {json.dumps(self._uri)}\n")
             file.flush()
             yield file.name
+
+
+class Work(Background):
+    """Another workload, whose run is `run_plan`, on documents of its own; it has no end of its own."""
+
+    kind, unit = "workload", "operations"
+
+    def __init__(self, plan: Plan, deployment: Deployment, run_plan: Plan, *, text: str) -> None:
+        super().__init__(plan, deployment, text=text)
+        self._run_plan = run_plan.model_copy(
+            update={"warmup_ns": 0, "duration_ns": _WITHOUT_END_NS, "operation_count": None}
+        )
+
+    def _work(self) -> None:
+        run = start_engine(self._run_plan, self._deployment.access)
+        begun: int | None = None
+        try:
+            while not self._stop.is_set():
+                state = unsampled_state(run, _LOOK_S)
+                done = state["ok"] + state["miss"]
+                if done > 0:
+                    begun = begun or time.time_ns()
+                    self._at_work.set()
+                    self._progress.append((time.time_ns(), done))
+                if state["stage"] == "finished":
+                    self._error = f"it ended after {done} operations"
+                    break
+            if begun is not None:
+                self._spans.append((begun, time.time_ns()))
+        finally:
+            run.stop()  # what is in flight is waited for, as with an import
+            with suppress(OSError):
+                run.join()
+
+
+class FileImport(Background):
+    """Imports a file as `brimline import` does; one that comes to its end is imported again, after a drop."""
+
+    kind, unit = "import", "documents"
+    needs_documents = False
+
+    def __init__(
+        self, plan: Plan, deployment: Deployment, file: InputFile, settings: ImportSettings, *, text: str
+    ) -> None:
+        super().__init__(plan, deployment, text=text)
+        self._file = file
+        self._settings = settings
+
+    def _work(self) -> None:
+        total = 0
+        try:
+            while not self._stop.is_set():
+                self._make_collection()
+                total = self._once(total)
+                self.remove()
+        finally:
+            if self._progress:  # a drop between two imports is work as well
+                self._spans.append((self._progress[0][0], time.time_ns()))
+
+    def _once(self, before: int) -> int:
+        """Imports the file once; returns how many documents came in, with those `before`."""
+        namespace = Namespace(self.plan.namespace.database, self.plan.namespace.collection)
+        with TemporaryDirectory(prefix="brimline-") as directory:
+            plan = import_plan(self._deployment, namespace, [self._file], self._settings, directory=Path(directory))
+            handle = start_import(plan, self._deployment.access, held=False)
+            done = 0
+            try:
+                while True:
+                    progress = json.loads(handle.poll(_LOOK_S))
+                    handle.take_intervals()
+                    done = documents_in(progress["counts"])
+                    if done:
+                        self._at_work.set()
+                        self._progress.append((time.time_ns(), before + done))
+                    if progress["is_over"] or self._stop.is_set():
+                        break
+            finally:
+                handle.stop()
+                summary = json.loads(handle.join())
+        if not self._stop.is_set() and (not done or summary["ending"]["kind"] != "completed"):
+            raise TargetError(f"the import ended: {summary['ending'].get('reason') or 'the file holds no document'}")
+        return before + done
+
+    def clean(self) -> None:
+        """Drops what was imported, so that the next one finds the disk as this one did."""
+        self.remove()
 
 
 _KINDS: dict[str, type[Background]] = {each.kind: each for each in (Import, Scan, IndexBuild, Backup)}

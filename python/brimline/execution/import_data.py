@@ -5,10 +5,12 @@ checkpoint, in the same process when the server is waited for, in another one wi
 """
 
 import json
+import secrets
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from brimline import _native
@@ -42,6 +44,7 @@ _INTERVAL_NS = 1_000_000_000
 _REPLY_TIMEOUT_NS = 300_000_000_000
 _LOOK_AGAIN_S = 0.5
 _ANSWER_S = 2.0
+_NUMBER_BITS = 24
 
 
 EMPTY_ON_PURPOSE = "nothing was dropped; to empty the collection on purpose, use mongosh: db.NAME.deleteMany({})"
@@ -107,7 +110,14 @@ class _Attempts:
         client_before_ns = time.process_time_ns()
         with _ServerCpu(self._deployment) as server_cpu, self._sampler() as sampler:
             started_unix_ns, origin_ns = time.time_ns(), time.monotonic_ns()
-            handle = _start(self._plan(), self._deployment.access, held=not writer.state.is_prepared)
+            handle = start_import(
+                import_plan(
+                    self._deployment, self._namespace, writer.state.inputs, self._settings,
+                    directory=writer.directory, object_ids=writer.state.object_ids,
+                ),
+                self._deployment.access,
+                held=not writer.state.is_prepared,
+            )  # fmt: skip
             if sampler is not None:
                 sampler.set_origin(origin_ns)
             writer.event("attempt", number=writer.state.attempts + 1)
@@ -179,32 +189,6 @@ class _Attempts:
     def _append_rows(self, sampler: ServerSampler | None) -> None:
         for row in sampler.take_rows() if sampler is not None else ():
             self._writer.append_server(row.columns())
-
-    def _plan(self) -> dict[str, Any]:
-        settings, state, directory = self._settings, self._writer.state, self._writer.directory
-        concern = settings.write_concern
-        return {
-            "address": self._deployment.address,
-            "database": self._namespace.database,
-            "collection": self._namespace.collection,
-            "inputs": [_planned(each) for each in state.inputs],
-            "format": settings.format_document,
-            "object_ids": state.object_ids,
-            "mode": settings.mode,
-            "upsert_fields": list(settings.upsert_fields),
-            "workers": settings.connections,
-            "batch_documents": settings.batch_size,
-            "maintain_order": settings.maintain_insertion_order,
-            "stop_on_error": settings.stop_on_error or settings.maintain_insertion_order,
-            "write_concern": {"w": concern.w, "journal": concern.journal, "timeout_ms": concern.timeout_ms},
-            "bypass_document_validation": settings.bypass_document_validation,
-            "checkpoint_file": str(directory / CHECKPOINT_FILE),
-            "rejected_file": str(directory / REJECTED_FILE),
-            "resume": read_checkpoint(directory),
-            "interval_ns": _INTERVAL_NS,
-            "reply_timeout_ns": _REPLY_TIMEOUT_NS,
-            **({"shards": self._deployment.shards} if self._deployment.shards else {}),
-        }
 
     def _add_up(self, summary: Mapping[str, Any], client_cpu_ns: int, server_cpu_ns: int | None) -> None:
         state = self._writer.state
@@ -360,7 +344,54 @@ def _planned(each: InputFile) -> dict[str, Any]:
     return {"path": each.path, "gzip": each.gzip}
 
 
-def _start(plan: Mapping[str, Any], access: Access, *, held: bool) -> _native.Import:
+def import_plan(
+    deployment: Deployment,
+    namespace: Namespace,
+    inputs: Sequence[InputFile],
+    settings: ImportSettings,
+    *,
+    directory: Path,
+    object_ids: Mapping[str, int] | None = None,
+) -> dict[str, Any]:
+    """What the importer is to do, as JSON has it: from the checkpoint in `directory` on, where there is one.
+
+    `object_ids`: from which the ids of records without one are counted; None: drawn anew.
+    """
+    concern = settings.write_concern
+    return {
+        "address": deployment.address,
+        "database": namespace.database,
+        "collection": namespace.collection,
+        "inputs": [_planned(each) for each in inputs],
+        "format": settings.format_document,
+        "object_ids": object_ids or fresh_object_ids(),
+        "mode": settings.mode,
+        "upsert_fields": list(settings.upsert_fields),
+        "workers": settings.connections,
+        "batch_documents": settings.batch_size,
+        "maintain_order": settings.maintain_insertion_order,
+        "stop_on_error": settings.stop_on_error or settings.maintain_insertion_order,
+        "write_concern": {"w": concern.w, "journal": concern.journal, "timeout_ms": concern.timeout_ms},
+        "bypass_document_validation": settings.bypass_document_validation,
+        "checkpoint_file": str(directory / CHECKPOINT_FILE),
+        "rejected_file": str(directory / REJECTED_FILE),
+        "resume": read_checkpoint(directory),
+        "interval_ns": _INTERVAL_NS,
+        "reply_timeout_ns": _REPLY_TIMEOUT_NS,
+        **({"shards": deployment.shards} if deployment.shards else {}),
+    }
+
+
+def fresh_object_ids() -> dict[str, int]:
+    """Where the ids of an import's records begin that have none of their own."""
+    return {"unix_s": int(time.time()), "number": secrets.randbits(_NUMBER_BITS)}
+
+
+def start_import(plan: Mapping[str, Any], access: Access, *, held: bool) -> _native.Import:
+    """Starts the importer and returns at once; `held`: it sends nothing before `release`.
+
+    Raises UsageError for a plan that can't be, RecordError where its files can't be written.
+    """
     try:
         return _native.start_import(json.dumps(plan), access.native, held)
     except ValueError as error:

@@ -7,7 +7,7 @@ import re
 import shlex
 import stat
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from gzip import decompress as gunzip
 from gzip import open as open_gzip
@@ -16,6 +16,7 @@ from urllib.parse import unquote
 
 from brimline.errors import UsageError
 from brimline.record.data_import import InputFile
+from brimline.spec.import_settings import FileType
 
 STDIN = "-"
 _HEAD_BYTES = 1 << 20
@@ -30,6 +31,15 @@ _COMPRESSIONS = {".br": "brotli", ".snappy": "snappy", ".sz": "snappy", ".deflat
 _DUMP_SUFFIXES = (".bson", ".bson.gz")
 _CUT_MARK = "%24"
 """Stands between the beginning of a name that was too long for a file and its hash; a name's own $ is not encoded."""
+
+
+_TYPES: Mapping[str, FileType] = {".csv": "csv", ".tsv": "tsv", ".bson": "bson"}
+
+
+def type_of_file(name: str) -> FileType:
+    """What a file holds, by its name; a directory holds dumps."""
+    suffix = Path(name.lower().removesuffix(_GZIP_SUFFIX)).suffix
+    return "bson" if Path(name).is_dir() else _TYPES.get(suffix, "json")
 
 
 def find_inputs(names: Sequence[str], *, gzip: bool, collection: str | None) -> list[InputFile]:

@@ -16,6 +16,7 @@ from brimline.servers import Deployment, control_client
 from brimline.servers.deployment import Client
 from brimline.servers.owner import Owner, Scope
 
+_NAMES = {"$regex": rf"^{BACKGROUND_COLLECTION}(_\d+)?$"}
 _SYSTEM_DATABASES = frozenset({"admin", "config", "local"})
 
 
@@ -39,19 +40,20 @@ def remove_leftovers(deployment: Deployment, *, database: str) -> list[Leftover]
     ):
         for name in sorted({*_databases(client), database} - _SYSTEM_DATABASES):
             manifests = client[name][MANIFEST_COLLECTION]
-            marked = manifests.find_one({"_id": BACKGROUND_COLLECTION, "owner": {"$exists": True}})
-            if marked is None or (owner := Owner.from_document(marked["owner"])) is None:
-                continue
-            if owner.is_gone(here):
-                client[name].drop_collection(BACKGROUND_COLLECTION)
-                manifests.delete_one({"_id": BACKGROUND_COLLECTION, "owner": marked["owner"]})
-                removed.append(Leftover(f"{name}.{BACKGROUND_COLLECTION}", owner.process.pid))
-            elif name == database and collection_exists(client[name], BACKGROUND_COLLECTION):
-                raise UsageError(
-                    f"{name}.{BACKGROUND_COLLECTION} belongs to the brimline of process {owner.process.pid} on "
-                    f"{owner.scope.host}, which may still be at work",
-                    hint="wait until it has ended, or take another database; if it is gone, drop the collection",
-                )
+            for marked in list(manifests.find({"_id": _NAMES, "owner": {"$exists": True}})):
+                collection, owner = str(marked["_id"]), Owner.from_document(marked["owner"])
+                if owner is None:
+                    continue
+                if owner.is_gone(here):
+                    client[name].drop_collection(collection)
+                    manifests.delete_one({"_id": collection, "owner": marked["owner"]})
+                    removed.append(Leftover(f"{name}.{collection}", owner.process.pid))
+                elif name == database and collection_exists(client[name], collection):
+                    raise UsageError(
+                        f"{name}.{collection} belongs to the brimline of process {owner.process.pid} on "
+                        f"{owner.scope.host}, which may still be at work",
+                        hint="wait until it has ended, or take another database; if it is gone, drop the collection",
+                    )
     return removed
 
 

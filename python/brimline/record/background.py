@@ -1,6 +1,6 @@
 """Owns what a background workload did beside a run, as a file in the run's directory."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -36,12 +36,13 @@ class Activity:
         )
 
 
-def write_activity(directory: Path, activity: Activity) -> None:
-    """Stores it beside the run's files. Raises RecordError."""
-    replace_json(directory / BACKGROUND_FILE, asdict(activity))
+def write_activities(directory: Path, activities: Sequence[Activity]) -> None:
+    """Stores what each background did beside the run's files. Raises RecordError."""
+    replace_json(directory / BACKGROUND_FILE, {"backgrounds": [asdict(each) for each in activities]})
 
 
-def read_activity(directory: Path) -> Activity | None:
-    """What was stored; None where no background ran. Raises RecordError."""
+def read_activities(directory: Path) -> tuple[Activity, ...]:
+    """What was stored; none where no background ran. Raises RecordError."""
     values = read_json_if_there(directory / BACKGROUND_FILE)
-    return None if values is None else Activity.from_json(values)
+    # Older records have one.
+    return () if values is None else tuple(map(Activity.from_json, values.get("backgrounds", [values])))

@@ -1,11 +1,15 @@
 """Interference: the order of its pairs, pairs that don't count, and whether a background was at work."""
 
+from dataclasses import asdict, replace
+from pathlib import Path
+
 import pytest
 
 from brimline.analysis.background import coverage
-from brimline.experiments.paired.interference import InterferenceSettings
+from brimline.experiments.paired.interference import InterferenceSettings, parse_background
 from brimline.experiments.paired.order import PAIRS_AGAIN_MAX, Arm, PairProbe, Pairs, PairTrial, counting_pairs
-from brimline.record.background import Activity
+from brimline.record.background import BACKGROUND_FILE, Activity, read_activities, write_activities
+from brimline.record.files import replace_json
 
 S = 1_000_000_000
 
@@ -128,3 +132,39 @@ def test_a_window_without_the_background_is_told(what: Activity, reason: str) ->
 def test_what_says_nothing_on_its_way_is_judged_by_its_time() -> None:
     seen = coverage(activity([(8, 25)], []), (10 * S, 20 * S))
     assert (seen.units, seen.units_per_s, seen.problem) == (None, None, None)
+
+
+def test_backgrounds_are_read_with_what_they_are_of() -> None:
+    several = InterferenceSettings(background="import:a/rows.csv + workload:ycsb-b,rate=500/s + scan").backgrounds
+    assert [(each.kind, each.of, each.rate) for each in several] == [
+        ("import", "a/rows.csv", ""),
+        ("workload", "ycsb-b", "500/s"),
+        ("scan", "", ""),
+    ]
+    assert [each.kind for each in InterferenceSettings().backgrounds] == ["import"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("soak", 'there is no background "soak"'),
+        ("scan:x", "scan is of nothing further"),
+        ("workload:", "needs its name"),
+        ("workload:x,rate=", "needs its name"),
+        ("workload:x,pace=3", "needs its name"),
+    ],
+)
+def test_what_is_no_background_is_refused(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        parse_background(text)
+    with pytest.raises(ValueError, match="twice"):
+        InterferenceSettings(background="scan + scan")
+
+
+def test_an_older_record_has_one_background(tmp_path: Path) -> None:
+    one = Activity(kind="scan", unit="documents", spans=((0, S),), progress=((S, 5),))
+    replace_json(tmp_path / BACKGROUND_FILE, asdict(one))
+    assert read_activities(tmp_path) == (one,)
+    write_activities(tmp_path, [one, replace(one, kind="import")])
+    assert [each.kind for each in read_activities(tmp_path)] == ["scan", "import"]
+    assert read_activities(tmp_path / "none") == ()

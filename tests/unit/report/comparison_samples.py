@@ -54,8 +54,8 @@ def interfered() -> Report:
     at_work = Coverage(
         kind="import", unit="documents", busy_share=1.0, units=900_000, units_per_s=90_000.0, problem=None
     )
-    coverages = {run.name: at_work for run in b}
-    coverages[b[0].name] = replace(at_work, busy_share=0.5, units=None, units_per_s=None, problem=b[0].name)
+    coverages = {run.name: (at_work,) for run in b}
+    coverages[b[0].name] = (replace(at_work, busy_share=0.5, units=None, units_per_s=None, problem=b[0].name),)
     experiment = ExperimentRecord(
         directory=Path("runs/20261122t080000z-interfere-ycsb-c-0059a198"),
         kind="interfere",

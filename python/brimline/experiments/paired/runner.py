@@ -18,7 +18,7 @@ from brimline.experiments.runner import describe_outcome
 from brimline.experiments.stored import read_part
 from brimline.plan import Plan
 from brimline.record import ExperimentRecord, ExperimentWriter, RunRecord, TrialEntry, read_record
-from brimline.record.background import BACKGROUND_FILE, read_activity, write_activity
+from brimline.record.background import BACKGROUND_FILE, Activity, read_activities, write_activities
 
 # The server's counters hold the background's commands too; what the generator sent is known from its own counts.
 _NOT_ASKED_WITH_BACKGROUND = frozenset({"opcounters"})
@@ -36,7 +36,7 @@ class ArmPlan:
     context: RunContext
     title: str
     label: str
-    beside: Background | None = None
+    beside: Sequence[Background] = ()
     measured: Callable[[Path], tuple[ComparedRun, str]] | None = None
 
 
@@ -63,12 +63,12 @@ class PairedRuns:
             asdict(probe),
             stage="arm",
             label=f"{arm.label}-{probe.pair}",
-            needs="" if arm.beside is None else BACKGROUND_FILE,
+            needs="" if not arm.beside else BACKGROUND_FILE,
         )
         with putting_back(arm.plan, arm.context), _beside(arm.beside, directory):
             record = execute(arm.plan, directory=directory, title=title, context=arm.context)
         observation = observe(record)
-        trial = pair_trial(probe, record, with_background=arm.beside is not None, observation=observation)
+        trial = pair_trial(probe, record, with_background=bool(arm.beside), observation=observation)
         made = Made(
             trial=trial,
             directory=directory,
@@ -76,7 +76,7 @@ class PairedRuns:
             outcome=trial.problem or describe_outcome(observation),
             ended=trial.completed,
         )
-        if arm.beside is None and not self.has_warned and (behind := fell_behind(observation)):
+        if not arm.beside and not self.has_warned and (behind := fell_behind(observation)):
             self.has_warned = True
             arm.context.progress.note(f"warning: {title}: {behind}; a lower rate would tell more about the server")
         return (made,)
@@ -94,17 +94,23 @@ class PairedRuns:
 
 
 @contextmanager
-def _beside(background: Background | None, directory: Path) -> Iterator[None]:
-    """The background at work for the length of the `with` block; what it did is stored beside the run."""
-    if background is None:
+def _beside(backgrounds: Sequence[Background], directory: Path) -> Iterator[None]:
+    """The backgrounds at work for the length of the `with` block; what they did is stored beside the run."""
+    if not backgrounds:
         yield
         return
-    background.start()
+    begun: list[Background] = []
+    activities: list[Activity] = []
     try:
+        for each in backgrounds:
+            begun.append(each)
+            each.start()
         yield
     finally:
-        write_activity(directory, background.stop())
-        background.clean()
+        activities += [each.stop() for each in begun]
+        write_activities(directory, activities)
+        for each in begun:
+            each.clean()
 
 
 def fell_behind(observation: Observation) -> str:
@@ -130,11 +136,13 @@ def paired_run(record: RunRecord, *, with_background: bool, observation: Observa
     if not with_background:
         return compared_run(record, observation=observation)
     run = compared_run(record, not_asked=_NOT_ASKED_WITH_BACKGROUND, observation=observation)
-    activity, window = read_activity(record.directory), measured_window(record)
-    if activity is None or window is None:
+    activities, window = read_activities(record.directory), measured_window(record)
+    if not activities or window is None:
         return run.with_problem("nothing is known of the background")
-    problem = coverage(activity, window).problem
-    return run if problem is None else run.with_problem(problem)
+    for each in activities:
+        if (problem := coverage(each, window).problem) is not None:
+            run = run.with_problem(problem)
+    return run
 
 
 def pair_entries(experiment: ExperimentRecord) -> list[tuple[PairProbe, TrialEntry]]:

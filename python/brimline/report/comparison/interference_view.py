@@ -2,21 +2,22 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from brimline.analysis.background import SERVER_SHARES, Coverage
 from brimline.analysis.change_text import change_text, interval_text
 from brimline.analysis.changes import MetricChange, QuantileChange
 from brimline.analysis.compared_run import ComparedRun
 from brimline.analysis.comparison import Comparison, quantile_name
-from brimline.experiments.paired.interference import InterferenceSettings
+from brimline.experiments.paired.interference import Beside, InterferenceSettings
 from brimline.record.experiment import ExperimentRecord
 from brimline.report import figures
 from brimline.report.comparison.figures import is_figure, quantile_text
 from brimline.report.comparison.view import comparison_report
 from brimline.report.view import Cell, Chart, Column, Key, Report, Section, Sketch, Table
 from brimline.units import UNKNOWN_TEXT, format_count, format_number, format_percentage, format_rate
-from brimline.wording import joined, message
+from brimline.wording import Verbatim, joined, message
 
 _NAMES: Mapping[str, str] = {
     "import": "an import",
@@ -24,13 +25,16 @@ _NAMES: Mapping[str, str] = {
     "index": "index builds",
     "backup": "backups with mongodump",
 }
-_RATES = {"documents": "documents/s", "builds": "builds/s", "dumps": "dumps/s"}
+_AND = " and "
+Coverages: TypeAlias = Mapping[str, Sequence[Coverage]]
+"""What each background did, by the name of the run."""
+_RATES = {"operations": "operations/s", "documents": "documents/s", "builds": "builds/s", "dumps": "dumps/s"}
 _SHOWN = ("throughput", "p50", "p95", "p99")
 
 
 def interference_report(
     comparison: Comparison,
-    coverages: Mapping[str, Coverage],
+    coverages: Coverages,
     *,
     experiment: ExperimentRecord,
     settings: InterferenceSettings,
@@ -41,7 +45,7 @@ def interference_report(
     `coverages` by the name of the run; `server`: by side, A or B, the server's figures (see `server_means`).
     """
     base = comparison_report(comparison, (), experiment=experiment)
-    name = _NAMES[settings.background]
+    name = joined(_AND, map(_name, settings.backgrounds))
     chart = latency_chart(comparison, name)
     background = Section(
         id="background",
@@ -62,7 +66,9 @@ def interference_report(
 
 
 def interference_document(
-    coverages: Mapping[str, Coverage], settings: InterferenceSettings, server: Mapping[str, Mapping[str, float]]
+    coverages: Coverages,
+    settings: InterferenceSettings,
+    server: Mapping[str, Mapping[str, float]],
 ) -> dict[str, Any]:
     """What the document of an interference has beside the keys of a comparison."""
     return {
@@ -111,7 +117,7 @@ def _change_words(each: MetricChange) -> str:
                    interval=interval_text(each.change))  # fmt: skip
 
 
-def _table(coverages: Mapping[str, Coverage]) -> Table:
+def _table(coverages: Coverages) -> Table:
     return Table(
         columns=[
             Column(label="Run", numeric=False, leading=True),
@@ -124,15 +130,24 @@ def _table(coverages: Mapping[str, Coverage]) -> Table:
         rows=[
             [
                 Cell(text=run),
-                Cell(text=_NAMES.get(each.kind, each.kind)),
+                Cell(text=_NAMES.get(each.kind, Verbatim(each.kind))),
                 Cell(text=format_percentage(each.busy_share)),
                 Cell(text=_done(each)),
                 Cell(text=_rate(each)),
                 Cell(text="yes") if each.problem is None else Cell(text=each.problem, tone="warn"),
             ]
-            for run, each in coverages.items()
+            for run, of in coverages.items()
+            for each in of
         ],
     )
+
+
+def _name(each: Beside) -> str:
+    """A background in words."""
+    if each.kind == "workload":
+        return message("{workload} at {rate}" if each.rate else "{workload} in a closed loop",
+                       workload=Verbatim(each.of), rate=Verbatim(each.rate))  # fmt: skip
+    return message("an import of {file}", file=Verbatim(Path(each.of).name)) if each.of else _NAMES[each.kind]
 
 
 def _done(each: Coverage) -> str:
@@ -196,19 +211,21 @@ def _summary(comparison: Comparison) -> Iterator[str]:
                       b=quantile_text(each.quantile, each.b_ns, comparison.b))  # fmt: skip
 
 
-def _background_document(coverages: Mapping[str, Coverage], settings: InterferenceSettings) -> dict[str, object]:
+def _background_document(coverages: Coverages, settings: InterferenceSettings) -> dict[str, object]:
     return {
         "kind": settings.background,
         "rows": settings.rows,
         "runs": [
             {
                 "run": run,
+                "background": each.kind,
                 "busy_share": each.busy_share,
                 "unit": each.unit,
                 "units": each.units,
                 "units_per_s": each.units_per_s,
                 "problem": each.problem,
             }
-            for run, each in coverages.items()
+            for run, of in coverages.items()
+            for each in of
         ],
     }

@@ -115,6 +115,7 @@ EXPERIMENTS: Mapping[str, str] = {
     "attempt": "Which attempt, counted from 1.",
     "a": "Of A.",
     "b": "Of B.",
+    "_background_document.background": "Which of the backgrounds.",
     "unlike_loads": "How the loads of A and B differ, so that latency is no verdict; null where they don't.",
     "a_bound": "`≥` or `≤` where the value of A is a bound; null where it is a figure.",
     "b_bound": "The same of B.",
