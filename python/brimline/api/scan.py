@@ -22,7 +22,7 @@ from brimline.execution.database import database_named
 from brimline.experiments.conductor import conduct_trials
 from brimline.experiments.measure import Measure
 from brimline.experiments.scan.figures import scan_figures
-from brimline.experiments.scan.order import SCAN_KIND, Scan, ScanSettings, probes, scan_time
+from brimline.experiments.scan.order import SCAN_KIND, Scan, ScanProbe, ScanSettings, probes, scan_time
 from brimline.experiments.scan.runner import Queries, ScanPlace
 from brimline.experiments.scan.setting import (
     check_scenarios,
@@ -33,7 +33,7 @@ from brimline.experiments.scan.setting import (
 )
 from brimline.experiments.scan.stored import stored_queries, stored_scan_settings, stored_scan_trials, stored_scans
 from brimline.plan import resolve
-from brimline.record import ExperimentRecord, read_experiment
+from brimline.record import ExperimentRecord, ExperimentWriter, read_experiment
 from brimline.record.layout import KILLED
 from brimline.report.scan.view import scan_report
 from brimline.servers.lab.names import is_client_routed
@@ -171,18 +171,23 @@ def scan_in(place: Workplace, settings: ScanSettings, *, directory: Path | None 
                 "indexes_built": built,
             }
             with recording(place, plan, kind=SCAN_KIND, settings=stored, directory=directory, resume=resume) as writer:
-                done = stored_queries(read_experiment(writer.directory)) if resume else []
-                rest = [probe for probe in asked if probe not in {each.probe for each in done}]
-                place.context.progress.note(scan_time(rest, scans, restarts=restarts).text)
-                conduct_trials(
-                    Scan(asked),
-                    Queries(place=scan_place, writer=writer, count=len(asked)),
-                    writer=writer,
-                    stop=place.stop,
-                    progress=place.context.progress,
-                    done=done,
-                )
+                _ask(asked, scan_place, writer, resume=resume)
     return writer.directory
+
+
+def _ask(asked: Sequence[ScanProbe], place: ScanPlace, writer: ExperimentWriter, *, resume: bool) -> None:
+    """Measures what is not measured yet."""
+    done = stored_queries(read_experiment(writer.directory)) if resume else []
+    rest = [probe for probe in asked if probe not in {each.probe for each in done}]
+    place.context.progress.note(scan_time(rest, place.scans, restarts=place.restarts).text)
+    conduct_trials(
+        Scan(asked),
+        Queries(place=place, writer=writer, count=len(asked)),
+        writer=writer,
+        stop=place.context.stop,
+        progress=place.context.progress,
+        done=done,
+    )
 
 
 SCAN = Kind(
