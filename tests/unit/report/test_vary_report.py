@@ -188,12 +188,20 @@ def test_loads_of_which_nobody_knows_how_they_were_loaded_are_told_apart_by_thei
 
 def test_what_was_client_limited_is_said_and_is_no_number() -> None:
     report = varied()
-    (combinations, _) = tables(report, "combinations")
+    (combinations, matrix, _) = tables(report, "combinations")
     spoilt = next(row for row in rows(combinations) if (row["server-version"], row["connections"]) == ("4.4", "32"))
     assert spoilt["Left out"].startswith("block 1, client limited: busiest generator thread 97 % of a CPU")
     assert int(spoilt["Runs"]) == len({trial.probe.block for trial in trials_of()}) - 1
     whole = next(row for row in rows(combinations) if (row["server-version"], row["connections"]) == ("6.0", "32"))
     assert whole["Left out"] == ""
+    by_both = {(row["server-version"], row["connections"]): row["Throughput"] for row in rows(combinations)}
+    name = matrix.columns[0].label
+    for row in rows(matrix):
+        assert {level: row[level] for level in ("1", "4", "16", "32")} == {
+            level: by_both[row[name], level] for level in ("1", "4", "16", "32")
+        }
+    (best,) = [cell.text for line in matrix.rows for cell in line if cell.tone == "pass"]
+    assert best == by_both["6.0", "32"]
 
 
 def test_a_combination_without_any_run_that_counts_has_a_dash() -> None:

@@ -72,6 +72,36 @@ def _measured_table(conclusion: VaryConclusion, settings: VarySettings, names: S
     )
 
 
+def matrix_table(conclusion: VaryConclusion, settings: VarySettings) -> Table | None:
+    """The main figure of two crossed factors as a matrix; None of other designs."""
+    if len(settings.factors) != 2 or settings.listed:
+        return None
+    rows, columns = settings.factors
+    metric = conclusion.main
+    known = {cell.levels: cell.main.value for cell in conclusion.cells if cell.main is not None}
+    best = (max if metric.higher_is_better else min)(known.values(), default=None)
+    names = message("{rows} \\ {columns}", rows=rows.name, columns=columns.name)
+    return Table(
+        columns=[
+            Column(label=names, numeric=False, leading=True),
+            *(Column(label=Verbatim(level)) for level in columns.levels),
+        ],
+        rows=[
+            [
+                TableCell(text=Verbatim(row)),
+                *(
+                    TableCell(text=UNKNOWN_TEXT, tone="muted")
+                    if (value := known.get((row, column))) is None
+                    else TableCell(text=metric_text(metric, value), tone="pass" if value == best else "")
+                    for column in columns.levels
+                ),
+            ]
+            for row in rows.levels
+        ],
+        caption=message("{metric} of each combination; the best is marked.", metric=metric.label),
+    )
+
+
 def ends_text(mean: Mean | None, metric: Metric) -> str:
     """The interval of a figure: both ends, a bound, or a dash."""
     if mean is None or (mean.low is None and mean.high is None):

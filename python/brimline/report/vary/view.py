@@ -27,6 +27,7 @@ from brimline.report.vary.tables import (
     curves_table,
     differences_table,
     loads_table,
+    matrix_table,
     plans_blocks,
     servers_table,
 )
@@ -113,7 +114,8 @@ def vary_report(
         Section(id="levels", title="By level" if settings.is_nested else "Throughput and latency by level",
                 short="Levels", blocks=_charts(conclusion, settings, grid, connections=False)),
         Section(id="combinations", title="Every combination", short="Combinations",
-                blocks=[combinations_table(conclusion, settings), *_present(_within(conclusion))] if trials else []),
+                blocks=[combinations_table(conclusion, settings), *_present(matrix_table(conclusion, settings)),
+                        *_present(_within(conclusion))] if trials else []),
         figures_section(grid),
         Section(id="databases", title="What the databases promise and take", short="Databases",
                 blocks=database_blocks(settings, trials)),
