@@ -18,10 +18,18 @@ from brimline.wording import Verbatim
 
 Scale = Literal["category", "log2", "linear"]
 _OF_OPERATIONS = ("throughput", "mean", "p50", "p95", "p99", "errors")
-_OF_THE_RUN = (
-    "connections", "server_connections", "client_cpu", "server_cpu", "client_cpu_share", "server_cpu_share", "memory",
-    "received", "sent",
-)  # fmt: skip
+_OF_THE_RUN = {
+    "connections": ("Connections", "Client"),
+    "server_connections": ("Connections", "Server"),
+    "client_cpu": ("CPU per operation", "Client"),
+    "server_cpu": ("CPU per operation", "Server"),
+    "client_cpu_share": ("CPU used", "Client"),
+    "server_cpu_share": ("CPU used", "Server"),
+    "memory": ("Memory", "Server"),
+    "received": ("Traffic", "Received"),
+    "sent": ("Traffic", "Sent"),
+}
+"""What a row took, by metric: the heading over its column, and its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,10 +136,13 @@ def resources_table(grid: Grid) -> Table | None:
     if not known:
         return None
     return Table(
-        columns=[*_level_columns(grid), *(Column(label=each.label) for each in known)],
+        columns=[
+            *_level_columns(grid),
+            *(Column(label=label, group=group) for group, label in (_OF_THE_RUN[each.key] for each in known)),
+        ],
         rows=[[*_level_cells(row), *(_known_cell(each, row) for each in known)] for row in grid.rows],
-        caption="CPU time is for each operation that ended. Connections are the most at once; those at the server hold "
-        "what watches it as well.",
+        caption="Connections are the most at once; those at the server hold what watches it as well. CPU used: by the "
+        "client of one core, by the server of what it may use.",
     )
 
 

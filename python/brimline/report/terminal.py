@@ -215,9 +215,11 @@ def _table(table: Table, *, wide: bool) -> RichTable:
     shown = [index for index, column in enumerate(table.columns) if wide or not column.optional]
     # Units of grouped columns stand in a line of their own, so that a narrow screen has room for them.
     below = "\n" if any(column.group and column.unit for column in table.columns) else " "
+    labels = [column.label for column in table.columns]
     for place in shown:
         column = table.columns[place]
-        label = RichText(f"{column.label}{below}{column.unit}" if column.unit else f"{column.label}{below}".rstrip(" "))
+        named = f"{column.group}\n{column.label}" if column.group and labels.count(column.label) > 1 else column.label
+        label = RichText(f"{named}{below}{column.unit}" if column.unit else f"{named}{below}".rstrip(" "))
         least = _longest_word(row[place] for row in table.rows) if column.leading else None
         rendered.add_column(label, justify="right" if column.numeric else "left", overflow="fold", min_width=least)
     for index, row in enumerate(table.rows):
