@@ -47,18 +47,19 @@ test-all: test test-driver test-docs peers-smoke ## The same, then repetitions w
 check: $(NATIVE) ## Check form, lints, types and the one-way flow, at most 3 minutes
 	cargo fmt --all --check
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
-	$(BIN)/ruff check python tests benchmarks examples tools
-	$(BIN)/ruff format --check python tests benchmarks examples tools
+	$(BIN)/ruff check python tests benchmarks examples tools runners
+	$(BIN)/ruff format --check python tests benchmarks examples tools runners
 	$(BIN)/mypy
 	$(BIN)/mypy examples
+	$(BIN)/mypy runners/python
 	$(BIN)/mypy --package tools.reference
 	$(BIN)/lint-imports
 
 .PHONY: format
 format: $(VENV)/.installed ## Bring all code into form
 	cargo fmt --all
-	$(BIN)/ruff check --fix python tests benchmarks examples tools
-	$(BIN)/ruff format python tests benchmarks examples tools
+	$(BIN)/ruff check --fix python tests benchmarks examples tools runners
+	$(BIN)/ruff format python tests benchmarks examples tools runners
 
 .PHONY: docs-reference
 docs-reference: $(NATIVE) ## Write the pages of docs/reference that follow from the code
@@ -161,6 +162,10 @@ peers-smoke: $(NATIVE) ## See that every peer that can be had here works
 .PHONY: peers-sql
 peers-sql: $(NATIVE) ## Measure what a statement of SQL costs a client beside a bare loop, sysbench and drivers, about 5 minutes
 	$(BIN)/python -m benchmarks.sql $(ARGUMENTS)
+
+.PHONY: runners
+runners: $(VENV)/.installed ## Build the runners of other languages' drivers that this machine can build: Java, Node.js, Go
+	$(BIN)/python runners/build.py $(ARGUMENTS)
 
 .PHONY: driver
 driver: $(VENV)/.installed ## Build brimline with the official driver as a target, some minutes

@@ -23,7 +23,7 @@ from brimline.analysis.finding import Standing
 from brimline.analysis.validity import opcounters
 from brimline.servers import PasswordSource
 
-TARGETS = ("wire", "driver")
+TARGETS = ("wire", "rust")
 CONNECTIONS = 16
 OPERATIONS = 5_000
 RECORDS = "20k"
@@ -93,7 +93,7 @@ def _hash(workload: str, target: str, length: Mapping[str, object], options: Map
 def _result(
     workload: str, target: str, length: Mapping[str, object], options: Mapping[str, object]
 ) -> brimline.RunResult:
-    overrides = {"target.kind": target, "connections": CONNECTIONS, "data.records": RECORDS, **length}
+    overrides = {"target.client": target, "connections": CONNECTIONS, "data.records": RECORDS, **length}
     return brimline.run(workload, overrides=overrides, options=brimline.Options(**options))  # type: ignore[arg-type]
 
 

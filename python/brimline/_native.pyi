@@ -278,6 +278,7 @@ def start(
     held: bool = False,
     tables: Sequence[bytes] = (),
     identity: bytes | None = None,
+    runner: Sequence[str] = (),
 ) -> Run:
     """Starts a run on the server that `access` opens, and returns at once.
 
@@ -285,7 +286,7 @@ def start(
     nothing before `Run.release`, and is at the stage "ready" when it has its connections. `tables`: the content of each
     table of the plan's own operations, its rows as BSON documents one behind another.
     `identity`: 12 bytes by which the run is told from others, its time in seconds first; object ids begin with six
-    of them.
+    of them. `runner` are the words that start the runner of a plan whose target is one.
     Raises PlanError; connection trouble is reported by poll and join.
     """
 

@@ -50,10 +50,10 @@ def _summary(brimline_cli: CommandLine) -> dict[str, Any]:
 
 @without_driver
 def test_a_build_without_the_driver_says_how_to_get_one(brimline_cli: CommandLine, tmp_path: Path) -> None:
-    for words in (("--target", "driver"), ()):
-        more = "" if words else "target: {kind: driver}\n"
+    for words in (("--client", "rust"), ()):
+        more = "" if words else "target: {client: rust}\n"
         outcome = brimline_cli.run("run", _spec(tmp_path, SPEC + more), *words)
-        outcome.check_error(2, "without the official driver", "make driver")
+        outcome.check_error(2, "without the driver for Rust", "make driver")
         assert not brimline_cli.runs.exists()
 
 
@@ -66,9 +66,9 @@ def test_an_engine_without_the_driver_refuses_its_plan_and_can_read_it() -> None
 
 
 def test_a_target_that_there_is_not(brimline_cli: CommandLine, tmp_path: Path) -> None:
-    brimline_cli.run("run", _spec(tmp_path), "--target", "odbc").check_error(2, "odbc", "--help")
-    outcome = brimline_cli.run("run", _spec(tmp_path, SPEC + "target: {kind: odbc}\n"))
-    outcome.check_error(2, "target.kind", "driver")
+    brimline_cli.run("run", _spec(tmp_path), "--client", "odbc").check_error(2, "odbc", "--help")
+    outcome = brimline_cli.run("run", _spec(tmp_path, SPEC + "target: {client: odbc}\n"))
+    outcome.check_error(2, "target.client", "java-sync")
 
 
 @with_driver
@@ -76,9 +76,9 @@ def test_a_target_that_there_is_not(brimline_cli: CommandLine, tmp_path: Path) -
 def test_both_targets_do_the_same(brimline_cli: CommandLine, mongod: Deployment, tmp_path: Path) -> None:
     """The same operations, by their hash, and the same counts; that the server agrees is held for every run here."""
     seen = []
-    for target in ("wire", "driver"):
+    for target in ("wire", "rust"):
         where = ("--uri", f"mongodb://{mongod.address}", "--data", "load", "--drop")
-        outcome = brimline_cli.run("run", _spec(tmp_path), "--target", target, *where, "--json")
+        outcome = brimline_cli.run("run", _spec(tmp_path), "--client", target, *where, "--json")
         assert outcome.exit_code == 0, outcome.stderr
         summary = _summary(brimline_cli)
         assert summary["failed"] == summary["miss"] == summary["unfinished"] == 0
@@ -92,7 +92,7 @@ def _against(brimline_cli: CommandLine, tmp_path: Path, fault: dict[str, object]
     spec = SPEC.replace(mix, "operations: {read: 0.5, update: 0.5}")
     spec = spec.replace("operation_count: 2000", "operation_count: 200")
     with scripted_server({"faults": [fault]}) as server:
-        words = ("--target", "driver", "--uri", server.uri, "--data", "as-is", "--json")
+        words = ("--client", "rust", "--uri", server.uri, "--data", "as-is", "--json")
         outcome = brimline_cli.run("run", _spec(tmp_path, spec), *words)
     failures: Counter[str] = Counter()
     for row in _summary(brimline_cli)["errors"]:
@@ -125,5 +125,5 @@ def test_silence_ends_in_time_outs(brimline_cli: CommandLine, tmp_path: Path) ->
 
 @with_driver
 def test_a_server_that_is_not_there(brimline_cli: CommandLine, tmp_path: Path) -> None:
-    outcome = brimline_cli.run("run", _spec(tmp_path), "--target", "driver", "--uri", "mongodb://127.0.0.1:1")
+    outcome = brimline_cli.run("run", _spec(tmp_path), "--client", "rust", "--uri", "mongodb://127.0.0.1:1")
     outcome.check_error(5, "no server answers")

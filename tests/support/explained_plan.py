@@ -45,6 +45,10 @@ def _target(target: model.TargetPlan) -> str:
             return "a scripted server on a virtual clock"
         case model.DriverTarget():
             return _driver(target)
+        case model.RunnerTarget():
+            pool = f"a pool of {target.max_pool_size} to each server"
+            servers = ", ".join(target.addresses)
+            return f"{servers} by {target.client}, {pool}, {_write_concern(target.write_concern)}{_concern(target)}"
         case model.WireTarget():
             servers = ", ".join((target.address, *target.routers, *target.shards))
             if target.shards:
@@ -68,8 +72,11 @@ def _http(target: model.HttpTarget) -> list[str]:
 
 
 def _driver(target: model.DriverTarget) -> str:
-    concern = "" if target.read_concern is None else f", read concern {target.read_concern}"
-    return f"{target.address} by the official driver, {_write_concern(target.write_concern)}{concern}"
+    return f"{target.address} by the official driver, {_write_concern(target.write_concern)}{_concern(target)}"
+
+
+def _concern(target: model.DriverTarget | model.RunnerTarget) -> str:
+    return "" if target.read_concern is None else f", read concern {target.read_concern}"
 
 
 def _failover(target: model.WireTarget) -> str:

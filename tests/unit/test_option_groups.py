@@ -54,7 +54,7 @@ def test_what_has_no_effect_alone_is_refused(group: Callable[..., Any], name: st
         (lambda: Options(null=1), "null is True or False, not int"),  # type: ignore[arg-type]
         (lambda: Options(mongod=5), "mongod is a path, not int"),  # type: ignore[arg-type]
         (lambda: DataOptions(data="some"), "data is one of check, load, as-is, not"),  # type: ignore[arg-type]
-        (lambda: LoadOptions(target="java"), "target is one of wire, driver, not"),  # type: ignore[arg-type]
+        (lambda: LoadOptions(client="java"), "client is one of wire, pymongo, .*, not"),  # type: ignore[arg-type]
         (lambda: ObjectiveOptions(slo="p95=5ms"), "slo is a list of texts, not str"),
     ],
 )
@@ -180,7 +180,7 @@ def test_every_verb_that_measures_has_the_options_that_have_a_meaning_for_it() -
     }
     for verb in MEASURING:
         assert {*servers, "-P", "-p", "--seed", "--drop"} <= taken[verb]
-        assert "--target" in taken[verb] or verb == "scan"  # which measures through the server's own driver
+        assert "--client" in taken[verb] or verb == "scan"  # which measures through the server's own driver
         assert "--null" in taken[verb] or verb in ("scan", "grow", "interfere")  # which need documents
     for verb in WORKING:
         assert {"--runs-dir", "--junit", "--lang", "--details", "--json", "--quiet"} <= taken[verb]

@@ -29,6 +29,16 @@ impl Clock {
         read(ClockId::Monotonic) - self.start_ns
     }
 
+    /// The instant at which the system's monotonic clock says `monotonic_ns`; 0 for one before the zero.
+    pub fn at(&self, monotonic_ns: u64) -> Nanos {
+        monotonic_ns.saturating_sub(self.start_ns)
+    }
+
+    /// What the system's monotonic clock says at `instant`.
+    pub fn monotonic_at(&self, instant: Nanos) -> u64 {
+        self.start_ns + instant
+    }
+
     /// Time since the zero, and how far the wall clock is ahead of it. Rather too little, when the thread is interrupted in
     /// between, so that what the wall clock stamped is rather too late on this clock than too early.
     #[inline]
@@ -37,6 +47,11 @@ impl Clock {
         let now = self.now();
         (now, wall.saturating_sub(now))
     }
+}
+
+/// What the system's monotonic clock says, which is one for all processes of a machine.
+pub fn monotonic_ns() -> u64 {
+    read(ClockId::Monotonic)
 }
 
 /// Wall-clock time in nanoseconds since 1970, for labels only; never subtracted.

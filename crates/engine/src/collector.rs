@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::clock::{Nanos, process_cpu_ns};
+use crate::clock::Nanos;
 use crate::mission::WorkerInterval;
 use crate::packed::{PackedTallies, Packer};
 use crate::recorder::{Phase, Tallies};
@@ -27,7 +27,7 @@ pub struct Interval<T = PackedTallies> {
     pub engine_cpu_ns: Nanos,
     /// CPU time of the busiest worker thread.
     pub busiest_thread_cpu_ns: Nanos,
-    /// CPU time of the whole process since the interval before was merged.
+    /// CPU time of the whole process, and of its runners, since the interval before was merged.
     pub process_cpu_ns: Nanos,
     /// Counts and times.
     pub tallies: T,
@@ -45,13 +45,13 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Collects the parts of `worker_count` workers.
-    pub fn new(worker_count: usize) -> Self {
+    /// Collects the parts of `worker_count` workers; the process has used `process_cpu_ns` so far.
+    pub fn new(worker_count: usize, process_cpu_ns: Nanos) -> Self {
         Self {
             pending: VecDeque::new(),
             handed_on: 0,
             delivered: vec![Some(0); worker_count],
-            process_cpu_ns: process_cpu_ns(),
+            process_cpu_ns,
         }
     }
 
@@ -72,8 +72,8 @@ impl Collector {
         self.delivered[worker] = None;
     }
 
-    /// The next interval that is complete.
-    pub fn next_complete(&mut self) -> Option<Interval<Tallies>> {
+    /// The next interval that is complete; by then the process has used `process_cpu_ns`.
+    pub fn next_complete(&mut self, process_cpu_ns: impl FnOnce() -> Nanos) -> Option<Interval<Tallies>> {
         let is_complete = self.delivered.iter().flatten().all(|&delivered| delivered > self.handed_on);
         if !is_complete {
             return None;
@@ -81,7 +81,7 @@ impl Collector {
         let mut interval = self.pending.pop_front()?;
         self.handed_on += 1;
         let process_cpu_ns = process_cpu_ns();
-        interval.process_cpu_ns = process_cpu_ns - self.process_cpu_ns;
+        interval.process_cpu_ns = process_cpu_ns.saturating_sub(self.process_cpu_ns);
         self.process_cpu_ns = process_cpu_ns;
         Some(interval)
     }

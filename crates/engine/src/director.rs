@@ -24,14 +24,17 @@ use crate::poller::Ending;
 use crate::proof::prove;
 use crate::recorder::Tallies;
 use crate::replica_set::{View, discover};
-use crate::run::{EndedBy, RunError, Shared, Stage, StepSummary, Summary, panic_message};
-use crate::shared::{Start, StartLine};
+use crate::run::{EndedBy, RunError, RunnerProcess, Shared, Stage, StepSummary, Summary, panic_message};
+use crate::shared::{Start, StartLine, lock};
 use crate::spares::Spares;
 use crate::standstill;
 #[cfg(feature = "driver")]
 use crate::target::DriverTarget;
 use crate::target::linked::connector;
-use crate::target::{Destination, Followed, NullTarget, Routes, SimulatedTarget, SocketTarget, Target};
+use crate::target::runner::Opening;
+use crate::target::{
+    Destination, Followed, NullTarget, Routes, RunnerTarget, SimulatedTarget, SocketTarget, Target,
+};
 use crate::totals::{StepTotals, WorkerSummary};
 use crate::worker::Worker;
 
@@ -70,6 +73,7 @@ pub fn direct(
     commands: &Commands,
     shared: &Shared,
     access: &Arc<Access>,
+    runner: &[String],
 ) -> Result<Summary, RunError> {
     let outcome = match &plan.target {
         TargetPlan::Wire { replica_set, reads, .. } => {
@@ -97,6 +101,12 @@ pub fn direct(
         TargetPlan::Driver { .. } => {
             Err(RunError::Internal("a build without the driver took its plan".to_owned()))
         }
+        TargetPlan::Runner(settings) => supervise(plan, loads, commands, shared, |_, places| {
+            let opening = Opening::new(settings, plan, access).map_err(std::io::Error::other)?;
+            let target = RunnerTarget::new(runner, opening, plan, places)?;
+            lock(&shared.runners).push(RunnerProcess { id: target.process_id(), cpu_ns: 0 });
+            Ok(target)
+        }),
         TargetPlan::Null { beside_server } => {
             let ending = Ending::of_generator(*beside_server);
             supervise(plan, loads, commands, shared, |_, connections| NullTarget::new(connections, ending))
@@ -324,7 +334,7 @@ fn collect(
     shared: &Shared,
 ) -> Result<WorkerSummary, RunError> {
     let mut main_left = main_count;
-    let mut collector = Collector::new(worker_count);
+    let mut collector = Collector::new(worker_count, shared.cpu_ns());
     let mut packer = Packer::default();
     let mut totals = None;
     let mut failure = None;
@@ -356,7 +366,7 @@ fn collect(
             }
             Message::Connected | Message::Refused(_) => {}
         }
-        while let Some(interval) = collector.next_complete() {
+        while let Some(interval) = collector.next_complete(|| shared.cpu_ns()) {
             let (interval, tallies) = interval.pack(&mut packer);
             spares.give(tallies);
             shared.update(|status| {
@@ -426,6 +436,7 @@ fn summarise(
         standstills: standstill::merged(totals.standstills),
         connects: totals.connects,
         looks: totals.looks,
+        runners: totals.runners,
         unsettled_sessions: totals.unsettled_sessions,
         operation_log,
         threads: thread_count,

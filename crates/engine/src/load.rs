@@ -49,9 +49,10 @@ pub fn posts(loads: &[Load]) -> Vec<Post> {
     let mut first = 0;
     for (load, Load { plan, .. }) in loads.iter().enumerate() {
         let thread_count = plan.thread_count() as usize;
-        let in_flight_max = plan.in_flight_max.unwrap_or(plan.connections) as usize;
+        let per_worker = plan.places_per_worker();
+        let in_flight_max = plan.in_flight_max.unwrap_or(plan.connections) as usize * per_worker;
         for shard in 0..thread_count {
-            let connections = share(plan.connections as usize, shard, thread_count);
+            let connections = share(plan.connections as usize * per_worker, shard, thread_count);
             let in_flight_max = share(in_flight_max, shard, thread_count);
             posts.push(Post { load, shard, places: Places { first, connections, in_flight_max } });
             first += connections;

@@ -116,6 +116,8 @@ pub enum TargetPlan {
         /// Write concern sent with every write; `None` leaves it to the server's default.
         write_concern: Option<WriteConcern>,
     },
+    /// The same by a driver in a process of its own.
+    Runner(RunnerSettings),
     /// A service that speaks HTTP/1.1.
     Http(brimline_http::Settings),
     /// MySQL or MariaDB.
@@ -140,6 +142,35 @@ pub enum TargetPlan {
     },
 }
 
+/// A server by way of a driver in a process of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunnerSettings {
+    /// Which runner.
+    pub client: String,
+    /// `host:port` of each server that the driver is told.
+    pub addresses: Vec<String>,
+    /// The set that they belong to; `None`: one server is connected to directly, several are routers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replica_set: Option<String>,
+    /// Level of the read concern of every read; `None` leaves it to the server's default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_concern: Option<String>,
+    /// Write concern sent with every write; `None` leaves it to the server's default.
+    pub write_concern: Option<WriteConcern>,
+    /// Whether the driver sends a read once more after an error that allows it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub retry_reads: bool,
+    /// Whether the driver sends a write once more after an error that allows it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub retry_writes: bool,
+    /// Most connections of the driver's pool to each server.
+    pub max_pool_size: u32,
+    /// Further options of the driver, as a connection string has them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, String>,
+}
+
 /// A time in which a simulated generator does not run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -151,6 +182,11 @@ pub struct PlannedStandstill {
 }
 
 impl TargetPlan {
+    /// Whether operations go through a driver in a process of its own.
+    pub fn is_runner(&self) -> bool {
+        matches!(self, Self::Runner(_))
+    }
+
     /// Whether it speaks another protocol than MongoDB's.
     pub fn is_linked(&self) -> bool {
         matches!(self, Self::Http(_) | Self::Mysql(_) | Self::Postgres(_))
@@ -186,6 +222,18 @@ pub struct ReplicaSet {
 }
 
 impl Plan {
+    /// How many places each worker of a runner has: two where each reply calls for the next operation and nothing else does, so
+    /// that this is there when the worker is done; one where an operation is several commands, and of any other target.
+    pub fn places_per_worker(&self) -> usize {
+        let is_back_to_back = matches!(self.pacer, PacerPlan::Closed { think_time: None, .. });
+        let is_one_command = match &self.work {
+            Work::Mix { proportions, .. } => proportions.read_modify_write + proportions.transaction == 0.0,
+            Work::Load { .. } => true,
+            Work::Operations(_) => false,
+        };
+        if self.target.is_runner() && is_back_to_back && is_one_command { 2 } else { 1 }
+    }
+
     /// Whether inserts replace what is there.
     pub fn upserts(&self) -> bool {
         matches!(self.work, Work::Mix { upsert: true, .. } | Work::Load { upsert: true, .. })

@@ -94,6 +94,14 @@ impl Poller {
         Ok(epoll::modify(&self.epoll, socket, data, flags(interest))?)
     }
 
+    /// Watches `socket` no more.
+    ///
+    /// # Errors
+    /// When the socket is not watched.
+    pub fn remove(&self, socket: BorrowedFd<'_>) -> io::Result<()> {
+        Ok(epoll::delete(&self.epoll, socket)?)
+    }
+
     /// Waits at most `timeout_ns` for a ready socket. Returns early without one when a signal arrives, and when only part
     /// of a millisecond is left, for which it must be called again.
     ///

@@ -300,6 +300,11 @@ impl Recorder {
         }
     }
 
+    /// Records by how much an operation was late that [`sent`](Self::sent) was told nothing of.
+    pub fn lagged(&mut self, phase: Phase, kind: OperationKind, lag_ns: Nanos) {
+        record(&mut self.current.of(phase, kind).lag, lag_ns);
+    }
+
     /// Records that an operation finished.
     #[inline]
     pub fn finished(&mut self, phase: Phase, kind: OperationKind, finished: &Finished) {

@@ -12,7 +12,7 @@ use brimline_datagen::Verified;
 use brimline_wire::access::Access;
 use thiserror::Error;
 
-use crate::clock::{Clock, Nanos};
+use crate::clock::{Clock, Nanos, process_cpu_ns};
 use crate::collector::Interval;
 use crate::commands::{Commands, Opcounter};
 use crate::connects::ConnectTimes;
@@ -27,6 +27,8 @@ use crate::own::{Identity, Own, Tables};
 use crate::plan::{Plan, PlanError};
 use crate::shared::{Control, WorkerProgress, lock};
 use crate::standstill::Standstill;
+use crate::target::RunnerReport;
+use crate::target::runner::cpu_ns as cpu_ns_of;
 use crate::totals::{DocumentCounts, InsertTotals, StepTotals, Totals};
 
 /// Why a run has no summary.
@@ -144,6 +146,8 @@ pub struct Summary {
     pub connects: ConnectTimes,
     /// How replies were looked for and timed.
     pub looks: Looks,
+    /// What runners said of themselves.
+    pub runners: Vec<RunnerReport>,
     /// Sessions that may have left a transaction open at the server.
     pub unsettled_sessions: Vec<[u8; 16]>,
     /// What became of the log of operations; `None` where nobody asked for one.
@@ -180,6 +184,8 @@ pub struct Surroundings {
     pub tables: Tables,
     /// What the run is told from others by, in its object ids and texts; `None`: it is made anew.
     pub identity: Option<Identity>,
+    /// How the runner of the plan's client is started, the program first.
+    pub runner: Vec<String>,
     /// Once all connections are made nothing is sent before [`Run::release`]: what has to be changed at the target first is
     /// changed only when nothing else is missing.
     pub is_held: bool,
@@ -197,10 +203,18 @@ pub struct Run {
 pub(crate) struct Shared {
     pub control: Control,
     pub workers: Vec<WorkerProgress>,
+    /// The processes of runners.
+    pub runners: Mutex<Vec<RunnerProcess>>,
     /// The file of the log of operations.
     pub log: Option<File>,
     status: Mutex<Status>,
     changed: Condvar,
+}
+
+/// A runner's process, and the CPU time that it was last seen with.
+pub(crate) struct RunnerProcess {
+    pub id: u32,
+    pub cpu_ns: Nanos,
 }
 
 #[derive(Default)]
@@ -226,7 +240,7 @@ impl Run {
     /// # Errors
     /// As [`Run::start`].
     pub fn start_with(plan: Plan, surroundings: Surroundings) -> Result<Self, RunError> {
-        let Surroundings { access, log_path, tables, identity, is_held } = surroundings;
+        let Surroundings { access, log_path, tables, identity, runner, is_held } = surroundings;
         plan.validate()?;
         let log = if plan.operation_log { Some(open_log(log_path.as_deref())?) } else { None };
         plan.require_client()?;
@@ -245,7 +259,7 @@ impl Run {
             let shared = Arc::clone(&shared);
             thread::Builder::new()
                 .name("brimline-director".to_owned())
-                .spawn(move || direct(&plan, &loads, &commands, &shared, &access))
+                .spawn(move || direct(&plan, &loads, &commands, &shared, &access, &runner))
                 .map_err(|error| RunError::no_thread("the run", &error))?
         };
         Ok(Self { shared, own_names, step_names: step_names.into(), director: Mutex::new(Some(director)) })
@@ -327,6 +341,16 @@ impl Drop for Run {
 }
 
 impl Shared {
+    /// CPU time of this process and of its runners so far.
+    pub fn cpu_ns(&self) -> Nanos {
+        let mut runners = lock(&self.runners);
+        for runner in runners.iter_mut() {
+            // One that has ended stays as it was last seen.
+            runner.cpu_ns = cpu_ns_of(runner.id).unwrap_or(runner.cpu_ns).max(runner.cpu_ns);
+        }
+        process_cpu_ns() + runners.iter().map(|runner| runner.cpu_ns).sum::<Nanos>()
+    }
+
     fn progress(&self, status: &Status) -> Progress {
         let sum = |of: fn(&WorkerProgress) -> &AtomicU64| {
             self.workers.iter().map(|worker| of(worker).load(Relaxed)).sum()

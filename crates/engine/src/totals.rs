@@ -13,7 +13,7 @@ use crate::outage::Outage;
 use crate::own::steps::{Part, StepRef};
 use crate::recorder::Ending;
 use crate::standstill::Standstill;
-use crate::target::ReplyFacts;
+use crate::target::{ReplyFacts, RunnerReport};
 
 /// Totals of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -154,6 +154,8 @@ pub struct WorkerSummary {
     pub connects: ConnectTimes,
     /// How replies were looked for and timed.
     pub looks: Looks,
+    /// What runners said of themselves.
+    pub runners: Vec<RunnerReport>,
     /// Sessions that may have left a transaction open at the server.
     pub unsettled_sessions: Vec<[u8; 16]>,
     /// Operations for which the log had no room.
@@ -318,6 +320,7 @@ impl WorkerSummary {
         self.standstills.extend(other.standstills);
         self.connects.merge(other.connects);
         self.looks.merge(other.looks);
+        self.runners.extend(other.runners);
         self.unsettled_sessions.extend(other.unsettled_sessions);
         self.inserts.merge(other.inserts);
         self.document_failures.merge(other.document_failures);

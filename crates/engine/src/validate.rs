@@ -51,10 +51,10 @@ impl Plan {
         require(has, "target.kind", || "this build is without the official driver: make driver".to_owned())
     }
 
-    /// Engine threads in use: no more than there is in flight, and one on a virtual clock. The workers of a T-L-R plan
+    /// Engine threads in use: no more than there is in flight, one on a virtual clock, and one beside a runner, which has the work. The workers of a T-L-R plan
     /// are shared out evenly, so that each thread has as many operations as its workers perform.
     pub fn thread_count(&self) -> u32 {
-        if matches!(self.target, TargetPlan::Simulated { .. }) {
+        if matches!(self.target, TargetPlan::Simulated { .. } | TargetPlan::Runner(_)) {
             return 1;
         }
         let useful = self.threads.min(self.connections).min(self.in_flight_max.unwrap_or(u32::MAX));
@@ -295,6 +295,14 @@ impl Plan {
                     Work::Mix { .. } => false,
                 };
                 require(fits, "work.kind", || "an SQL database has statements, or a load by rows".to_owned())
+            }
+            TargetPlan::Runner(settings) => {
+                require(!settings.addresses.is_empty(), "target.addresses", || {
+                    "must not be empty".to_owned()
+                })?;
+                require(settings.max_pool_size > 0, "target.max_pool_size", || {
+                    "must be at least 1".to_owned()
+                })
             }
             TargetPlan::Wire { .. } | TargetPlan::Driver { .. } | TargetPlan::Null { .. } => Ok(()),
             TargetPlan::Simulated { script, generator_ns, .. } => {

@@ -13,6 +13,7 @@ use brimline_engine::outage::Outage;
 use brimline_engine::packed::{PackedHistogram, PackedTally};
 use brimline_engine::recorder::Phase;
 use brimline_engine::standstill::Standstill;
+use brimline_engine::target::RunnerReport;
 use brimline_engine::totals::{DocumentCounts, InsertTotals, StepTotals};
 use brimline_engine::{EndedBy, Interval, Progress, Stage, StepSummary, Summary, Verified};
 use pyo3::prelude::*;
@@ -175,6 +176,10 @@ pub fn summary<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, P
     if summary.looks != Looks::default() {
         row.set_item("looks", looks(py, summary.looks)?)?;
     }
+    if !summary.runners.is_empty() {
+        let runners = summary.runners.iter().map(|report| runner(py, report));
+        row.set_item("runners", PyList::new(py, runners.collect::<PyResult<Vec<_>>>()?)?)?;
+    }
     if !summary.unsettled_sessions.is_empty() {
         let ids = summary.unsettled_sessions.iter().map(|id| PyBytes::new(py, id));
         row.set_item("unsettled_sessions", PyList::new(py, ids)?)?;
@@ -184,6 +189,26 @@ pub fn summary<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, P
     }
     row.set_item("threads", summary.threads)?;
     row.set_item("virtual_clock", summary.virtual_clock)?;
+    Ok(row)
+}
+
+/// What a runner said of itself, its documents as BSON.
+fn runner<'py>(py: Python<'py>, report: &RunnerReport) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    for (name, document) in
+        [("ready", &report.ready), ("used_before", &report.used_before), ("used_after", &report.used_after)]
+    {
+        row.set_item(name, PyBytes::new(py, document))?;
+    }
+    row.set_item("workers", report.workers)?;
+    for (name, reading) in [("clock_before", report.clock_before), ("clock_after", report.clock_after)] {
+        if let Some(reading) = reading {
+            let of_clock = PyDict::new(py);
+            of_clock.set_item("ahead_ns", reading.ahead_ns)?;
+            of_clock.set_item("error_ns", reading.error_ns)?;
+            row.set_item(name, of_clock)?;
+        }
+    }
     Ok(row)
 }
 

@@ -18,7 +18,7 @@ pub struct Run(brimline_engine::Run);
 
 /// Starts a run and returns at once.
 #[pyfunction]
-#[pyo3(signature = (plan_json, access = None, log_path = None, held = false, tables = Vec::new(), identity = None))]
+#[pyo3(signature = (plan_json, access = None, log_path = None, held = false, tables = Vec::new(), identity = None, runner = Vec::new()))]
 #[expect(clippy::needless_pass_by_value, reason = "Python hands over values")]
 pub fn start(
     plan_json: &str,
@@ -27,9 +27,11 @@ pub fn start(
     held: bool,
     tables: Vec<PyBackedBytes>,
     identity: Option<[u8; 12]>,
+    runner: Vec<String>,
 ) -> PyResult<Run> {
     let tables = tables.iter().map(|content| Arc::from(&content[..])).collect();
-    let surroundings = Surroundings { access: Access::of(access), log_path, tables, identity, is_held: held };
+    let surroundings =
+        Surroundings { access: Access::of(access), log_path, tables, identity, runner, is_held: held };
     let run = brimline_engine::Run::start_with(parse(plan_json)?, surroundings);
     run.map(Run).map_err(run_error)
 }

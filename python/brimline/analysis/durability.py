@@ -17,7 +17,7 @@ def record_durability(record: RunRecord) -> Durability:
     target = record.plan.target
     if isinstance(target, SqlTarget):
         return durability_of(target.kind, server.get("settings") or {})
-    if target.kind not in ("wire", "driver"):
+    if target.kind not in ("wire", "driver", "runner"):
         return Durability(on_disk=None, words="")
     concern = concern_of(record) or {}
     words = ", ".join(

@@ -27,7 +27,7 @@ from brimline.analysis.unsent import (
 from brimline.analysis.unwatched import watching_findings
 from brimline.monitor import Opcounters, check_agreement, own_counts
 from brimline.monitor.sql import SqlCounters, check_sql_agreement
-from brimline.plan import Plan, SqlTarget, WireTarget
+from brimline.plan import Plan, RunnerTarget, SqlTarget, WireTarget
 from brimline.plan.model import LoadWork, MixWork, OperationsWork
 from brimline.record.layout import RUNNING
 from brimline.record.model import RunRecord, Summary
@@ -226,12 +226,13 @@ def opcounters(record: RunRecord) -> Finding:
         has_numbered_writes=_has_numbered_writes(record.plan),
         secondaries=_secondaries(record),
         own=own_counts(record.plan, record.summary, record.operations, record.steps),
+        is_drained_elsewhere=isinstance(record.plan.target, RunnerTarget),
     )
     return Finding("opcounters", Standing(agreement.verdict), agreement.evidence)
 
 
 def _has_numbered_writes(plan: Plan) -> bool:
-    retries = isinstance(plan.target, WireTarget) and plan.target.retry_writes
+    retries = isinstance(plan.target, WireTarget | RunnerTarget) and plan.target.retry_writes
     return retries or (isinstance(plan.work, MixWork) and plan.work.transaction is not None)
 
 
@@ -244,6 +245,8 @@ def _in_replica_set(record: RunRecord) -> bool:
 def _secondaries(record: RunRecord) -> int:
     """How many secondaries are counted: those that take reads, and all of a set that is followed."""
     target = record.plan.target
+    if isinstance(target, RunnerTarget):
+        return 0 if target.replica_set is None else len(target.addresses) - 1
     if target.kind != "wire":
         return 0
     readers = () if target.reads is None else target.reads.addresses

@@ -12,6 +12,7 @@ from brimline.api.protocols import require_protocol
 from brimline.api.workload import WorkloadWords, load_workload, overrides_of
 from brimline.doctor import Check, Planned, ServerInUse, examine
 from brimline.doctor.disk import free_at_server
+from brimline.doctor.runners import runners_ready
 from brimline.errors import UsageError
 from brimline.plan import wire_target
 from brimline.servers import control_client, external
@@ -53,6 +54,7 @@ def checkup(
         planned=None if spec is None else _planned(spec, server),
         server=server,
         extra=[
+            ("runners", runners_ready),
             ("generator_ceiling", encoding_ceiling),
             ("socket_ceiling", socket_ceiling),
             ("generator_lag", lambda: send_lag(beside_server=shares_host(server))),
@@ -63,7 +65,7 @@ def checkup(
 def _planned(spec: Spec, server: ServerInUse | None) -> Planned:
     """A server of brimline's own is one; where reads go to other members than writes, a connection leads to both."""
     sockets = 1
-    if server is not None and spec.target.kind == "wire":
+    if server is not None and spec.target.client == "wire":
         reads = server.deployment.reads
         sockets = wire_target(spec, address=server.deployment.address, reads=reads).sockets_per_connection
     return Planned(

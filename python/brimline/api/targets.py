@@ -9,7 +9,8 @@ from typing import Any
 
 from brimline import _native
 from brimline.errors import UsageError
-from brimline.plan import TargetPlan, driver_target, http_target, sql_target, wire_target
+from brimline.plan import TargetPlan, driver_target, http_target, runner_target, sql_target, wire_target
+from brimline.runners import require_ready
 from brimline.servers import BUNDLED_LICENCE, Deployment, control_client, server_documents
 from brimline.servers.access import Access
 from brimline.servers.deployment import WITH_SESSIONS
@@ -104,13 +105,17 @@ def _mongodb_target(spec: Spec, deployment: Deployment) -> TargetPlan:
         # A lab may have put a line between.
         beside_server=deployment.local and "network" not in (deployment.lab or {}),
     )
-    if spec.target.kind == "wire":
+    if spec.target.client == "wire":
         return target
+    if spec.target.client != "rust":
+        if deployment.shards or deployment.reads is not None or deployment.compressor is not None:
+            raise runner_needs_plain_server()
+        return runner_target(spec, target)
     if len(deployment.addresses) > 1 or deployment.reads is not None or deployment.compressor is not None:
         raise driver_needs_one_server()
     if deployment.retry_reads or deployment.retry_writes:
         raise UsageError(
-            "the official driver is measured without retries, and this address asks for them",
+            "the driver for Rust is measured without retries, and this address asks for them",
             hint="add retryReads=false&retryWrites=false to the connection string",
         )
     return driver_target(target)
@@ -120,10 +125,10 @@ def _require_transactions(spec: Spec, deployment: Deployment) -> None:
     """Raises UsageError where transactions are asked of a target that has none."""
     if not spec.has_transactions:
         return
-    if spec.target.kind == "driver":
+    if spec.target.client == "rust":
         raise UsageError(
-            "the official driver is measured without transactions",
-            hint="leave --target driver out, or operations.transaction",
+            "the driver for Rust is measured without transactions",
+            hint="leave --client rust out, or operations.transaction",
         )
     if deployment.shards:
         raise UsageError(
@@ -143,22 +148,36 @@ def _require_transactions(spec: Spec, deployment: Deployment) -> None:
 
 
 def _require_own_client(spec: Spec) -> None:
-    if spec.target.kind == "driver":
-        raise UsageError("the official driver is MongoDB's", hint="leave --target driver out for another server")
+    if spec.target.client != "wire":
+        raise UsageError(
+            f"the client {spec.target.client} is MongoDB's",
+            hint=f"leave --client {spec.target.client} out for another server",
+        )
+
+
+def runner_needs_plain_server() -> UsageError:
+    """The error of what brimline's own client can do and drivers aren't measured on."""
+    return UsageError(
+        "a driver is measured on a server, a replica set or routers, reads where writes go, its messages as they are",
+        hint="leave the read preference and compressors out, and client-routed shards",
+    )
 
 
 def driver_needs_one_server() -> UsageError:
     """The error of what brimline's own client can do and the driver isn't measured on."""
     return UsageError(
-        "the official driver is measured on one server, its messages as they are",
+        "the driver for Rust is measured on one server, its messages as they are",
         hint="give the address of one server with directConnection=true, without a read preference and compressors",
     )
 
 
 def require_client(spec: Spec) -> None:
-    """Raises UsageError where this build hasn't the client that `spec` asks for."""
-    if spec.target.kind == "driver" and not _native.HAS_DRIVER:
-        raise UsageError(
-            "this build of brimline is without the official driver",
-            hint="build one that has it, from the sources: make driver",
-        )
+    """Raises UsageError where the client that `spec` asks for isn't there."""
+    if spec.target.client == "rust":
+        if not _native.HAS_DRIVER:
+            raise UsageError(
+                "this build of brimline is without the driver for Rust",
+                hint="build one that has it, from the sources: make driver",
+            )
+    elif spec.target.client != "wire":
+        require_ready(spec.target.client)

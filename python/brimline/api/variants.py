@@ -107,7 +107,7 @@ def require_descriptors(variants: Collection[Variant]) -> None:
 def _sockets(variant: Variant) -> int:
     """Of each connection: exact on servers of brimline's own, at least one on a server elsewhere."""
     spec, options = variant.loaded.spec, variant.options
-    if spec.target.kind != "wire" or given_uri(spec, options) is not None:
+    if spec.target.client != "wire" or given_uri(spec, options) is not None:
         return 1
     return sockets_per_connection(options, reads=variant.reads)
 
@@ -256,7 +256,7 @@ def _check_client(variant: Variant) -> None:
     spec, options = variant.loaded.spec, variant.options
     require_client(spec)
     plain = options.topology in (None, STANDALONE) and variant.reads is None and variant.compression in (None, NONE)
-    if spec.target.kind == "driver" and not plain:
+    if spec.target.client == "rust" and not plain:
         raise driver_needs_one_server()
 
 

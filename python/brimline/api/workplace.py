@@ -249,8 +249,7 @@ def given_uri(spec: Spec, options: Options) -> str | None:
 def _with_uri(spec: Spec, uri: str) -> Spec:
     """`spec` with what the connection string in use says: write concern and database, held to the spec's own rules."""
     try:
-        asked = {"uri": uri, "write_concern": spec.target.write_concern, "kind": spec.target.kind}
-        target = TargetSpec.model_validate(asked)
+        target = TargetSpec.model_validate({**dict(spec.target), "uri": uri})
         database = database_of_uri(uri) or spec.data.database
         if spec.is_own:
             check_database(database)

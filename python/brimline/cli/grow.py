@@ -48,7 +48,7 @@ def grow(
     workload: WorkloadOptions,
     server: Annotated[ServerOptions, without("null", "mariadb", "postgres")],
     data: Annotated[DataOptions, only("drop")],
-    load: Annotated[LoadOptions, only("seed", "target", "threads")],
+    load: Annotated[LoadOptions, only("seed", "client", "threads")],
     design: DesignOptions,
     output: opt.OutputOptions,
     said: GrowOptions,

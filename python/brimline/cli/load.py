@@ -30,7 +30,9 @@ def load(
         only("password_file", uri="Server to load, as mongodb://HOST:PORT; or set BRIMLINE_URI."),
     ],
     data: Annotated[DataOptions, only("drop", "resume")],
-    load: Annotated[LoadOptions, only("records", "seed", "target", "connections", "threads", "in_flight")],
+    load: Annotated[
+        LoadOptions, only("records", "seed", "client", "connections", "max_pool_size", "threads", "in_flight")
+    ],
     design: DesignOptions,
     output: opt.OutputOptions,
     *,

@@ -37,7 +37,7 @@ def _sockets_per_connection(plan: Plan) -> int:
     match plan.target.kind:
         case "wire":
             return plan.target.sockets_per_connection
-        case "driver" | "http" | "mysql" | "postgres":
+        case "driver" | "runner" | "http" | "mysql" | "postgres":
             return 1
     return 0
 

@@ -20,9 +20,11 @@ from brimline.execution.wanted import WantedData
 from brimline.monitor import PartCounts, ServerSampler
 from brimline.plan import Plan
 from brimline.plan.operations import OperationsWork
+from brimline.plan.targets import RunnerTarget
 from brimline.record import RecordWriter, RunRecord, read_record
 from brimline.record.model import ErrorRow, Samples, Summary
 from brimline.record.operation_log import log_path
+from brimline.runners import command_of, runner_facts
 from brimline.servers import OPEN, Access, Deployment
 
 _POLL_S = 0.1
@@ -243,7 +245,8 @@ def start_engine(
         plan = plan.model_copy(update={"operation_log": False})
     try:
         tables = plan.work.table_contents() if isinstance(plan.work, OperationsWork) else []
-        return _native.start(plan.canonical_json(), access.native, log, held, tables, identity)
+        runner = command_of(plan.target.client) if isinstance(plan.target, RunnerTarget) else []
+        return _native.start(plan.canonical_json(), access.native, log, held, tables, identity, runner)
     except _native.PlanError as error:
         path, message = error.args
         raise UsageError(f"{path}: {message}") from error
@@ -268,13 +271,18 @@ def join_engine(run: _native.Run) -> Summary:
         hint = "check that the server runs, and that it and this machine allow so many connections (ulimit -n)"
         if "authentication" in reason or "password" in reason:
             hint = "check user name, password, authSource and authMechanism; nothing was tried twice"
+        elif reason.startswith("the runner"):
+            hint = "brimline doctor says which drivers are ready; make runners builds them anew"
         raise TargetError(f"the target can't be reached: {reason}", hint=hint) from error
     # A server's words end up on terminals.
-    return {
+    visible: Summary = {
         **summary,
         "errors": _visible(summary["errors"]),
         "document_errors": _visible(summary.get("document_errors", [])),
     }
+    if said := summary.get("runners"):
+        visible["runners"] = [runner_facts(each) for each in said]
+    return visible
 
 
 def _visible(rows: list[ErrorRow]) -> list[ErrorRow]:

@@ -117,13 +117,14 @@ def check_agreement(
     has_numbered_writes: bool = False,
     secondaries: int = 0,
     own: OwnCounts | None = None,
+    is_drained_elsewhere: bool = False,
 ) -> Agreement:
     """Compares the server's counters around a run with the run's own.
 
     `acknowledged` is `Summary.commands`, `uncertain` is `Summary.commands_uncertain`. `in_replica_set`: the server is a
     member of one, so that the others read its oplog. `has_numbered_writes`: writes had numbers, so that it looks their
     sessions up. `secondaries`: how many of those counted are secondaries. `own`: what replies to the author's own
-    commands said.
+    commands said. `is_drained_elsewhere`: a driver fetches further batches of cursors, and doesn't say how many.
     """
     if before is None or after is None:
         return Agreement(verdict="unknown", evidence="the server has no opcounters")
@@ -139,6 +140,8 @@ def check_agreement(
         mirrored_share=_MIRRORED_SHARE_TOLERATED * secondaries,
     )
     causes = others.counters(mirrorable) + ([] if own is None else _within(own))
+    if is_drained_elsewhere:
+        causes.append(("getmore", ("further batches that the driver fetches", None)))
     checks = [
         _check(
             kind,

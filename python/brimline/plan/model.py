@@ -48,6 +48,7 @@ from brimline.plan.targets import (
     PlannedStandstill,
     Reads,
     ReplicaSet,
+    RunnerTarget,
     SimulatedTarget,
     SqlTarget,
     TargetPlan,
@@ -88,6 +89,7 @@ __all__ = [
     "RecordRange",
     "ReplicaSet",
     "Request",
+    "RunnerTarget",
     "SequentialKeys",
     "SimulatedTarget",
     "SqlTarget",
@@ -273,7 +275,8 @@ class Plan(Part):
         target = values["target"]
         if shards := target.get("shards"):
             target["shards"] = len(shards)
-        for part in (target, target.get("reads", {}), target.get("replica_set", {})):
+        parts = (target, target.get("reads"), target.get("replica_set"))
+        for part in (each for each in parts if isinstance(each, dict)):
             for name in ("address", "authority", "routers", "addresses", "members"):
                 part.pop(name, None)
         return hashlib.sha256(_canonical(values).encode()).hexdigest()[:_HASH_DIGITS]

@@ -35,7 +35,8 @@ def resolve(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
     require_protocol(spec, target)
     duration_ns = spec.effective_duration_ns
     load, connections = _main_load(spec)
-    sockets = min(connections, spec.max_pool_size or connections)
+    # A driver has its pool to itself: the engine's connections are its workers.
+    sockets = connections if target.kind == "runner" else min(connections, spec.max_pool_size or connections)
     is_pooled = sockets < connections and isinstance(load, ClosedLoad | TlrLoad)
     return _plan(
         spec,
@@ -117,7 +118,7 @@ def load_plan(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
         target = _with_bulk(spec, target)
     batch_size = spec.data.batch_size or default_batch_size(spec.data)
     batch_count = _batch_count(spec.data.records, batch_size, target)
-    connections = min(spec.pool_size, batch_count)
+    connections = min(spec.effective_connections if target.kind == "runner" else spec.pool_size, batch_count)
     return _plan(
         spec,
         target=target,
@@ -273,6 +274,21 @@ def driver_target(target: model.WireTarget) -> model.DriverTarget:
     )
 
 
+def runner_target(spec: Spec, target: model.WireTarget) -> model.RunnerTarget:
+    """The same server by the driver that `spec` names."""
+    members = () if target.replica_set is None else target.replica_set.members
+    return model.RunnerTarget(
+        client=spec.target.client,
+        addresses=members or (target.address, *target.routers),
+        replica_set=None if target.replica_set is None else target.replica_set.name,
+        read_concern=target.read_concern,
+        write_concern=target.write_concern,
+        retry_reads=target.retry_reads,
+        retry_writes=target.retry_writes,
+        max_pool_size=spec.pool_size,
+    )
+
+
 def default_batch_size(data: spec_data.DataSpec) -> int:
     """1000 documents per command, fewer when they are large: also as text, a row stays below what servers take."""
     return max(1, min(_BATCH_SIZE_DEFAULT, _BATCH_BYTES_MAX // data.document_bytes_max))
@@ -317,8 +333,8 @@ def _threads_used(
     asked: int, connections: int, in_flight_max: int | None, *, pacer: model.PacerPlan, target: model.TargetPlan
 ) -> int:
     """Engine threads that will run, by the engine's own rule (`thread_count` in its `validate.rs`)."""
-    if target.kind == "simulated":
-        return 1  # a virtual clock has one
+    if target.kind in ("simulated", "runner"):
+        return 1  # a virtual clock has one; beside a runner there is little to do
     useful = min(asked, connections, in_flight_max or connections)
     if pacer.kind != "tlr":
         return useful

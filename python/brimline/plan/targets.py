@@ -116,6 +116,30 @@ class DriverTarget(Part):
         return without(dump(self), "read_concern")
 
 
+class RunnerTarget(Part):
+    """A server by way of a driver in a process of its own, the runner `client`.
+
+    `addresses` are the servers that the driver is told: those of `replica_set`; without one a single server is
+    connected to directly, several are routers. `max_pool_size` bounds the driver's pool to each server, `options` are
+    further ones of its, as a connection string has them. Retries are the driver's own.
+    """
+
+    kind: Literal["runner"] = "runner"
+    client: str
+    addresses: Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
+    replica_set: str | None = None
+    read_concern: str | None = None
+    write_concern: WriteConcern | None
+    retry_reads: bool = False
+    retry_writes: bool = False
+    max_pool_size: Number
+    options: dict[str, str] = Field(default_factory=dict)
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without(dump(self), "replica_set", "read_concern", "retry_reads", "retry_writes", "options")
+
+
 class NullTarget(Part):
     """Answers at once: the generator's own ceiling.
 
@@ -202,7 +226,8 @@ class SqlTarget(Part):
 
 
 TargetPlan = Annotated[
-    WireTarget | DriverTarget | NullTarget | SimulatedTarget | HttpTarget | SqlTarget, Field(discriminator="kind")
+    WireTarget | DriverTarget | RunnerTarget | NullTarget | SimulatedTarget | HttpTarget | SqlTarget,
+    Field(discriminator="kind"),
 ]
 
 

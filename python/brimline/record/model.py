@@ -281,6 +281,7 @@ class Summary(TypedDict):
     connects: NotRequired[ConnectTimes]  # of a server; older records lack it
     looks: NotRequired[Looks]  # where there was a rest or a reply without a stamp; older records lack it
     operation_log: NotRequired[LogTotals]  # of a plan with a log of operations
+    runners: NotRequired[list[dict[str, Any]]]  # of a driver in a process of its own: what it is and what it used
     unsettled_sessions: NotRequired[list[bytes]]  # may have left a transaction open; not in records
     threads: int
     virtual_clock: bool

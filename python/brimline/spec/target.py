@@ -1,6 +1,6 @@
 """Owns the part of a spec that says which server, and keeps its password out of what is printed or stored."""
 
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self, get_args
 from urllib.parse import parse_qsl, unquote
 
 from pydantic import BeforeValidator, Field, PlainSerializer, SecretStr, WithJsonSchema, model_validator
@@ -107,11 +107,16 @@ WriteConcern = Annotated[
 ]
 
 
-class TargetSpec(Part):
-    """A server; without `uri` brimline's own is started. `kind`: brimline's own client, or the official driver."""
+Client = Literal["wire", "pymongo", "pymongo-async", "java-sync", "java-reactive", "node", "go", "rust"]
+"""What operations are sent by: brimline's own client, or one of MongoDB's drivers."""
+CLIENTS: Final[tuple[Client, ...]] = get_args(Client)
 
-    kind: Literal["wire", "driver"] = Field(default="wire", exclude_if=lambda value: value == "wire")
-    """The client: brimline's own, or the official driver."""
+
+class TargetSpec(Part):
+    """A server; without `uri` brimline's own is started."""
+
+    client: Client = Field(default="wire", exclude_if=lambda value: value == "wire")
+    """What operations are sent by: `wire`, brimline's own client, or one of MongoDB's drivers."""
     uri: Uri | None = None
     """The server; `--uri` and BRIMLINE_URI say the same."""
     write_concern: WriteConcern | None = None

@@ -217,6 +217,7 @@ pub(crate) fn terms(plan: &Plan) -> (ReadTerms<'_>, WriteTerms<'_>) {
         TargetPlan::Http(_)
         | TargetPlan::Mysql(_)
         | TargetPlan::Postgres(_)
+        | TargetPlan::Runner(_)
         | TargetPlan::Null { .. }
         | TargetPlan::Simulated { .. } => (ReadTerms::default(), WriteTerms::default()),
     }

@@ -352,10 +352,10 @@ impl OwnWork {
             self.validate_load(place, load)?;
         }
         require(
-            matches!(plan.target, TargetPlan::Wire { .. } | TargetPlan::Null { .. })
+            matches!(plan.target, TargetPlan::Wire { .. } | TargetPlan::Runner(_) | TargetPlan::Null { .. })
                 || plan.target.is_linked(),
             "target.kind",
-            || "own operations are for the wire client, HTTP or SQL".to_owned(),
+            || "own operations are not for the driver in the engine's own process".to_owned(),
         )?;
         let has_requests = self.steps().any(|(_, step)| step.request.is_some());
         let is_mixed = has_requests && self.steps().any(|(_, step)| step.request.is_none());

@@ -38,6 +38,7 @@ pub fn connector(plan: &Plan, access: &Access) -> Result<Option<Arc<dyn Connecto
         }
         TargetPlan::Wire { .. }
         | TargetPlan::Driver { .. }
+        | TargetPlan::Runner(_)
         | TargetPlan::Null { .. }
         | TargetPlan::Simulated { .. } => return Ok(None),
     }))

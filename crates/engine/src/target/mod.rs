@@ -6,12 +6,14 @@ mod driver;
 pub mod linked;
 mod null;
 mod replies;
+pub mod runner;
 mod simulated;
 mod socket;
 
 #[cfg(feature = "driver")]
 pub use driver::DriverTarget;
 pub use null::NullTarget;
+pub use runner::{RunnerReport, RunnerTarget};
 pub use simulated::SimulatedTarget;
 pub(crate) use socket::broken::Broken;
 pub(crate) use socket::channel::Greeted;
@@ -135,6 +137,9 @@ pub enum Event {
 
 /// Something operations can be sent to, over a fixed number of connections with one request in flight each.
 pub trait Target {
+    /// Whether it says itself when a request was sent: see [`sent`](Self::sent).
+    const STAMPS_SENT: bool = false;
+
     /// Time on the target's clock.
     fn now(&self) -> Nanos;
 
@@ -189,6 +194,36 @@ pub trait Target {
     /// # Errors
     /// When the connection broke; it counts as down then.
     fn send(&mut self, connection: ConnectionIndex, request_id: i32, documents: u32) -> Result<(), Failure>;
+
+    /// How long it may take to start, before its connections begin to be made.
+    fn start_within_ns(&self) -> Nanos {
+        0
+    }
+
+    /// How long before it is due an operation of an open loop may be handed over, to wait where it is sent from.
+    #[inline]
+    fn ahead_ns(&self) -> Nanos {
+        0
+    }
+
+    /// When the request that [`send`](Self::send) hands over next is due, where that may be later than now.
+    #[inline]
+    fn set_due(&mut self, _connection: ConnectionIndex, _due: Option<Nanos>) {}
+
+    /// Of a target that [stamps](Self::STAMPS_SENT): when the request was sent whose reply was told last.
+    fn sent(&self, _connection: ConnectionIndex) -> Nanos {
+        0
+    }
+
+    /// Why there is no target any more, where it knows that for good.
+    fn lost(&self) -> Option<&str> {
+        None
+    }
+
+    /// Ends it after the last reply; what the process says of itself that the requests went through.
+    fn finish(&mut self) -> Option<RunnerReport> {
+        None
+    }
 
     /// Gives up a connection whose reply is no longer waited for, and makes a new one.
     fn reset(&mut self, connection: ConnectionIndex);

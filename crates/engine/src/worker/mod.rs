@@ -149,11 +149,14 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     /// # Errors
     /// The last reason why one is not, once the time to connect is over.
     pub fn connect(&mut self) -> Result<(), String> {
-        let deadline = self.target.now() + self.mission.connect_timeout_ns;
+        let deadline = self.target.now() + self.target.start_within_ns() + self.mission.connect_timeout_ns;
         let mut reason = "no answer to the handshake".to_owned();
         while self.slots.up_count() < self.slots.count() {
             if self.mission.control.stopped() {
                 return Err("stopped while connecting".to_owned());
+            }
+            if let Some(reason) = self.target.lost() {
+                return Err(reason.to_owned());
             }
             if self.target.now() >= deadline {
                 let (up, wanted) = (self.slots.up_count(), self.slots.count());
@@ -202,6 +205,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.summary.connects = self.target.connects();
         self.summary.looks = self.target.looks();
         self.summary.log_lost = self.recorder.finish_log();
+        self.summary.runners.extend(self.target.finish());
         let Self { target, standstills, mut summary, .. } = self;
         summary.standstills = standstills.finish();
         let closing = clock.now();
@@ -239,7 +243,8 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             if self.is_exhausted() {
                 return;
             }
-            let due = match self.pace.due_at(self.stream.peek_index(), connection, now) {
+            let soon = now + self.target.ahead_ns();
+            let due = match self.pace.due_at(self.stream.peek_index(), connection, soon) {
                 Due::Since(due) if self.is_offered(due) => Some(due),
                 Due::WhenFree => None,
                 Due::Since(_) | Due::Later => {
@@ -265,6 +270,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         let until = self.next_cut.min(now + LOOK_UP_NS);
         let until = self.pauses.next().map_or(until, |next| next.min(until));
         let next_due = if self.slots.next_free().is_some() { self.next_due() } else { None };
+        let next_due = next_due.map(|due| due.saturating_sub(self.target.ahead_ns()));
         if self.may_lie {
             self.next_look = next_due.filter(|&due| due <= now + NEXT_DUE_NS_MAX);
         }
@@ -365,6 +371,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         let held_back = flight.due.is_some_and(|due| self.slots.held_back(due));
         self.note_sent(&flight, held_back);
         self.slots.occupy(connection, flight);
+        self.target.set_due(connection, flight.due);
         if let Err(failure) = self.target.send(connection, request_id, flight.operation.documents) {
             self.fail_connection(connection, failure);
         }
@@ -379,7 +386,8 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     fn note_sent(&mut self, flight: &InFlight, held_back: bool) {
         let InFlight { operation, due, sent, .. } = *flight;
         let phase = self.mission.intervals.offering_phase(due.unwrap_or(sent));
-        self.recorder.sent(phase, operation.kind, due, sent, held_back);
+        let lagging = if T::STAMPS_SENT { None } else { due };
+        self.recorder.sent(phase, operation.kind, lagging, sent, held_back);
         self.summary.kinds[operation.kind.row()].sent += 1;
         if flight.command.inserts() && !flight.command.is_step() {
             self.summary.inserts.sent += flight.statements();
@@ -410,6 +418,9 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
 
     fn reply(&mut self, connection: ConnectionIndex, done: Nanos, mut reply: ReplyFacts, offering: bool) {
         let Some(mut flight) = self.slots.in_flight(connection) else { return };
+        if T::STAMPS_SENT {
+            self.correct_sent(connection, &mut flight);
+        }
         if flight.is_overstated(&reply) {
             reply = ReplyFacts::overstated(reply.bytes);
         }
@@ -449,6 +460,22 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
                     self.release(connection, flight.operation.index, done, offering);
                 }
             }
+        }
+    }
+
+    /// Takes the instant that the target says for the one at which the request was handed to it.
+    fn correct_sent(&mut self, connection: ConnectionIndex, flight: &mut InFlight) {
+        let sent = self.target.sent(connection);
+        if flight.sent == flight.command_sent {
+            flight.sent = sent;
+            if let Some(due) = flight.due {
+                let phase = self.mission.intervals.offering_phase(due);
+                self.recorder.lagged(phase, flight.operation.kind, sent.saturating_sub(due));
+            }
+        }
+        flight.command_sent = sent;
+        if let Some(state) = self.own_states.get_mut(connection) {
+            state.step.sent = sent;
         }
     }
 

@@ -21,10 +21,10 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             phase: self.phase_of_interval(),
             start_ns: self.interval_start,
             end_ns: end,
-            in_flight: self.slots.in_flight_count(),
-            connections_up: self.slots.up_count(),
+            in_flight: self.workers(self.slots.in_flight_count()),
+            connections_up: self.workers(self.slots.up_count()),
             backlog,
-            workers_active: self.pace.active_count(end),
+            workers_active: self.workers(self.pace.active_count(end)),
             cpu_ns: cpu_ns - self.cpu_at_cut,
             tallies,
         });
@@ -32,6 +32,11 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.interval_start = end;
         self.next_cut = self.mission.intervals.next_cut(end);
         self.cpu_at_cut = cpu_ns;
+    }
+
+    /// How many workers have so many places.
+    fn workers(&self, places: u64) -> u64 {
+        places.div_ceil(self.mission.places_per_worker)
     }
 
     /// Phase of the interval that is being recorded. What comes after an early end of the offer is drain as well.
@@ -59,8 +64,8 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         progress.ok.store(sum(|totals| totals.ok), Relaxed);
         progress.miss.store(sum(|totals| totals.miss), Relaxed);
         progress.failed.store(sum(|totals| totals.failed), Relaxed);
-        progress.in_flight.store(self.slots.in_flight_count(), Relaxed);
-        progress.connections_up.store(self.slots.up_count(), Relaxed);
+        progress.in_flight.store(self.workers(self.slots.in_flight_count()), Relaxed);
+        progress.connections_up.store(self.workers(self.slots.up_count()), Relaxed);
         if self.mission.workload.reads_newest() {
             let in_flight = self.slots.all_in_flight().chain(self.slots.all_parked());
             let in_flight = in_flight.map(|(_, flight)| flight.inserts_before);

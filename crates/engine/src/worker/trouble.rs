@@ -256,6 +256,9 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     /// Looks after operations that wait for a server while connections are down, and ends the run when none comes back.
     #[inline(never)]
     pub(super) fn look_after_lost(&mut self, now: Nanos) {
+        if let Some(reason) = self.target.lost() {
+            return self.mission.control.lose_target(reason.to_owned());
+        }
         let timeout_ns = self.mission.retries.selection_timeout_ns;
         if let Some(waited_since) = now.checked_sub(timeout_ns.unwrap_or(self.mission.lost_after_ns)) {
             self.give_up_parked(waited_since, now);

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 from brimline.api.options.group import Group, option
 from brimline.errors import UsageError
+from brimline.spec.target import Client
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,8 +17,8 @@ class LoadOptions(Group):
 
     records: str | int | None = option("--records", "COUNT", "Number of records, such as 100k.", path="data.records")
     seed: str | int | None = option("--seed", "NUMBER", "Seed of data and operations.", path="seed")
-    target: Literal["wire", "driver"] | None = option(
-        "--target", "", "wire: brimline's own client (default); driver: the official one.", path="target.kind"
+    client: Client | None = option(
+        "--client", "", "wire: brimline's own (default); else one of MongoDB's drivers.", path="target.client"
     )
     connections: str | int | None = option("--connections", "COUNT", "Number of connections.", path="connections")
     max_pool_size: str | int | None = option(

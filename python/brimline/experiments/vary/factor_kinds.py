@@ -17,6 +17,7 @@ from brimline.servers.lab.network import read_network
 from brimline.servers.selection import MODES
 from brimline.spec import Spec
 from brimline.spec.readers import CONNECTION_COUNT_MAX
+from brimline.spec.target import CLIENTS
 from brimline.units import NS_PER_S, count_text, duration_text, parse_bytes, parse_count, parse_duration, parse_rate
 
 WORKLOAD = "workload"
@@ -139,9 +140,9 @@ def _acknowledgement(text: str) -> str:
     return str(int(text)) if text.isdigit() else text
 
 
-def _target(text: str) -> str:
-    if text not in ("wire", "driver"):
-        raise ValueError(f"must be wire or driver, not {text}")
+def _client(text: str) -> str:
+    if text not in CLIENTS:
+        raise ValueError(f"must be one of {', '.join(CLIENTS)}, not {text}")
     return text
 
 
@@ -284,8 +285,8 @@ _ALL = (
                change=_spec("keys")),
     FactorKind(name="threads", scope=Scope.RUN, what="threads of the generator", read=_connections,
                change=_spec("threads"), largest_loads=True),
-    FactorKind(name="target", scope=Scope.RUN, what="clients: wire, brimline's own; driver, the official one",
-               read=_target, change=_spec("target.kind"), is_loading=True),
+    FactorKind(name="client", scope=Scope.RUN, what=f"clients: {', '.join(CLIENTS)}", read=_client,
+               change=_spec("target.client"), of_mongodb=True, is_loading=True),
     FactorKind(name=INDEXES, scope=Scope.DATA, what="none, single, compound, or fields such as a+b", read=_indexes,
                change=lambda level: Change(place={"indexes": level}, said={"indexes": level})),
     FactorKind(name=RECORDS, scope=Scope.DATA, what="numbers of records", read=_count, change=_spec("data.records")),
@@ -337,4 +338,6 @@ ALIASES = {
     "l": LOOPS,
     "r": RAMP_UP,
     "t": TLR_THREADS,
+    "target": "client",
+    "driver": "client",
 }

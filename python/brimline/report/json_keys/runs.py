@@ -121,6 +121,7 @@ RUNS: Mapping[str, str] = {
     "held_until_lost": "What the run showed until its server was lost; null where it was not.",
     "connects": "How long connections took to make; null in older records.",
     "looks": "How replies were looked for; null where there is nothing to say.",
+    "drivers": "What the processes of drivers said of themselves, for each load; none of brimline's own client.",
     "opcounters": "The server's own counts around the run; null without a server.",
     "before": "Before the run.",
     "after": "After the run.",

@@ -77,6 +77,7 @@ def run_document(
         "held_until_lost": None if held is None else _held_document(held, slo),
         "connects": record.summary.get("connects") if record.summary else None,
         "looks": record.summary.get("looks") if record.summary else None,
+        "drivers": record.summary.get("runners", []) if record.summary else [],
         "opcounters": record.opcounters,
         "distribution": distribution_document(record.server_facts),
         "monitor": _monitor_document(record),

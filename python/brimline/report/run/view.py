@@ -27,6 +27,7 @@ from brimline.report.own_claims import run_claims
 from brimline.report.run import first_screen, load_sections, objective_sections, run_sections, step_sections
 from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds
 from brimline.report.run.as_json import run_document
+from brimline.report.run.driver_facts import driver_facts
 from brimline.report.run.step_sections import remark_facts
 from brimline.report.statistics import operation_statistics
 from brimline.report.view import Fact, Facts, Report
@@ -69,6 +70,7 @@ def run_report(
         blocks.environment(
             record.environment,
             more=[
+                driver_facts(record),
                 _connects(record),
                 _looks(record),
                 blocks.sizes(record.server_facts),

@@ -1,0 +1,177 @@
+//! Owns a runner's process: its start, the pipes to and from it, what it writes to standard error, its CPU time, and its end.
+
+use std::fs;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use rustix::io::ioctl_fionbio;
+
+use crate::clock::Nanos;
+use crate::shared::lock;
+
+/// Bytes kept of what a runner writes to standard error: its end.
+const ERROR_BYTES_MAX: usize = 4_096;
+/// The most that is read at once.
+const CHUNK_BYTES: usize = 64 << 10;
+/// How long the last words of a runner that ends are waited for.
+const LAST_WORDS_WITHIN: Duration = Duration::from_millis(200);
+/// Length of the kernel's tick in which it tells the CPU time of other processes.
+const TICK_NS: Nanos = 10_000_000;
+
+/// A runner that was started. Dropping it ends it.
+pub struct Process {
+    child: Child,
+    to: ChildStdin,
+    from: ChildStdout,
+    errors: Arc<Mutex<Vec<u8>>>,
+    /// Hangs up when nothing more is written to standard error.
+    silence: Receiver<()>,
+    outgoing: Vec<u8>,
+    outgoing_from: usize,
+    /// What arrived and was not taken yet.
+    pub arrived: Vec<u8>,
+}
+
+impl Process {
+    /// Starts `command`, the program first.
+    ///
+    /// # Errors
+    /// When there is no such program, or the system gives no process.
+    pub fn start(command: &[String]) -> io::Result<Self> {
+        let (program, arguments) =
+            command.split_first().ok_or_else(|| io::Error::other("a runner without a program"))?;
+        let mut child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // Ctrl-C is the engine's affair.
+            .process_group(0)
+            .spawn()
+            .map_err(|error| io::Error::new(error.kind(), format!("{program} can't be started: {error}")))?;
+        let gone = || io::Error::other("a runner without pipes");
+        let to = child.stdin.take().ok_or_else(gone)?;
+        let from = child.stdout.take().ok_or_else(gone)?;
+        let stderr = child.stderr.take().ok_or_else(gone)?;
+        ioctl_fionbio(&to, true)?;
+        ioctl_fionbio(&from, true)?;
+        let errors = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&errors);
+        let (talking, silence) = channel();
+        thread::Builder::new()
+            .name("brimline-runner".to_owned())
+            .spawn(move || listen(stderr, &kept, talking))?;
+        let (outgoing, arrived) = (Vec::new(), Vec::new());
+        Ok(Self { child, to, from, errors, silence, outgoing, outgoing_from: 0, arrived })
+    }
+
+    /// Where frames to it are appended; [`Self::flush`] sends them.
+    pub fn outgoing(&mut self) -> &mut Vec<u8> {
+        &mut self.outgoing
+    }
+
+    /// The pipe that it is told by.
+    pub fn to(&self) -> BorrowedFd<'_> {
+        self.to.as_fd()
+    }
+
+    /// The pipe that it tells by.
+    pub fn from(&self) -> BorrowedFd<'_> {
+        self.from.as_fd()
+    }
+
+    /// Sends what was appended, as far as the pipe takes it; whether it took all.
+    ///
+    /// # Errors
+    /// When the runner reads no more.
+    pub fn flush(&mut self) -> io::Result<bool> {
+        while self.outgoing_from < self.outgoing.len() {
+            match self.to.write(&self.outgoing[self.outgoing_from..]) {
+                Ok(count) => self.outgoing_from += count,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.outgoing.clear();
+        self.outgoing_from = 0;
+        Ok(true)
+    }
+
+    /// Takes what it has told since; whether it may tell more.
+    ///
+    /// # Errors
+    /// When the pipe can't be read.
+    pub fn receive(&mut self) -> io::Result<bool> {
+        loop {
+            let filled = self.arrived.len();
+            self.arrived.resize(filled + CHUNK_BYTES, 0);
+            let outcome = self.from.read(&mut self.arrived[filled..]);
+            self.arrived.truncate(filled + outcome.as_ref().copied().unwrap_or(0));
+            match outcome {
+                Ok(0) => return Ok(false),
+                Ok(count) if count < CHUNK_BYTES => return Ok(true),
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(true),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// How it ended, if it has, and the last line that it wrote to standard error.
+    #[expect(clippy::disallowed_methods, reason = "what a program says when it ends needs no grain")]
+    pub fn last_words(&mut self) -> String {
+        // An error either way: it hangs up, or it goes on talking.
+        let _ = self.silence.recv_timeout(LAST_WORDS_WITHIN);
+        let ended = match self.child.try_wait() {
+            Ok(Some(status)) => format!(" with {status}"),
+            _ => String::new(),
+        };
+        let errors = lock(&self.errors);
+        let text = String::from_utf8_lossy(&errors);
+        let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
+        line.map_or(ended.clone(), |line| format!("{ended}: {line}"))
+    }
+
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if !matches!(self.child.try_wait(), Ok(Some(_))) {
+            drop(self.child.kill());
+        }
+        drop(self.child.wait());
+    }
+}
+
+/// Keeps the end of what a runner writes to standard error.
+fn listen(mut stderr: ChildStderr, kept: &Mutex<Vec<u8>>, talking: Sender<()>) {
+    let mut chunk = [0; 1024];
+    while let Ok(count @ 1..) = stderr.read(&mut chunk) {
+        let mut kept = lock(kept);
+        kept.extend_from_slice(&chunk[..count]);
+        let excess = kept.len().saturating_sub(ERROR_BYTES_MAX);
+        kept.drain(..excess);
+    }
+    drop(talking);
+}
+
+/// CPU time that process `id` has used so far, user and system, in ticks of the kernel's; `None` when it is gone.
+pub fn cpu_ns(id: u32) -> Option<Nanos> {
+    let status = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // The program's name may hold spaces and parentheses: what follows the last one is regular.
+    let mut fields = status.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
+    let mut ticks = || fields.next()?.parse::<Nanos>().ok();
+    Some((ticks()? + ticks()?) * TICK_NS)
+}

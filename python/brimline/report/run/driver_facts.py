@@ -1,0 +1,67 @@
+"""Owns what a report says of the driver that a run's operations went through, by what its process said of itself."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from brimline.record.model import RunRecord
+from brimline.report.view import Fact, Facts
+from brimline.units import format_bytes, format_count, format_duration
+from brimline.wording import message
+
+
+def driver_facts(record: RunRecord) -> Facts:
+    """One row a figure; nothing of a run by brimline's own client. Of several loads, each has a driver of its own."""
+    runners = record.summary.get("runners", []) if record.summary else []
+    return Facts(title="Driver", facts=[fact for runner in runners for fact in _of(record, runner)])
+
+
+def _of(record: RunRecord, runner: Mapping[str, Any]) -> list[Fact]:
+    assert record.summary is not None  # noqa: S101 - it names the runner
+    finished = record.summary["ok"] + record.summary["miss"] + record.summary["failed"]
+    facts = []
+    if "driver" in runner:
+        told = message(
+            "{driver} {version} on {runtime} {runtime_version}",
+            driver=runner["driver"],
+            version=runner.get("driver_version", ""),
+            runtime=runner.get("runtime", ""),
+            runtime_version=runner.get("runtime_version", ""),
+        )
+        facts.append(Fact(label="Driver", value=told))
+    facts.append(
+        Fact(
+            label="Operations under way at most",
+            value=format_count(runner["workers"]),
+            note="the workers of the driver's process",
+        )
+    )
+    if "connections_created" in runner:
+        created, closed = runner["connections_created"], runner.get("connections_closed", 0)
+        value = message("{created}, closed: {closed}", created=format_count(created), closed=format_count(closed))
+        facts.append(Fact(label="Connections opened", value=value, note="by the events of the driver's pool"))
+    if runner.get("pool_taken"):
+        mean = format_duration(runner.get("pool_waited_ns", 0) / runner["pool_taken"])
+        longest = format_duration(runner.get("pool_waited_max_ns", 0))
+        value = message("{mean} in the mean, {longest} at most", mean=mean, longest=longest)
+        facts.append(Fact(label="Wait for a connection", value=value, note="a part of the service time"))
+    if runner.get("pool_refused"):
+        facts.append(Fact(label="No connection in time", value=format_count(runner["pool_refused"])))
+    if "cpu_ns" in runner and finished:
+        value = message("{time} per operation", time=format_duration(runner["cpu_ns"] / finished))
+        facts.append(Fact(label="CPU time of the driver's process", value=value, note="warm-up included"))
+    if "memory_peak_bytes" in runner:
+        facts.append(Fact(label="Most memory of it", value=format_bytes(runner["memory_peak_bytes"])))
+    if "collections" in runner:
+        value = message(
+            "{count}, {time} in all",
+            count=format_count(runner["collections"]),
+            time=format_duration(runner.get("collections_ns", 0)),
+        )
+        facts.append(Fact(label="Collections of garbage", value=value))
+    clocks = [runner[name] for name in ("clock_before", "clock_after") if name in runner]
+    if clocks:
+        error = format_duration(max(each["error_ns"] for each in clocks))
+        facts.append(
+            Fact(label="Its clock", value=message("known to {error}", error=error), note="before and after the run")
+        )
+    return facts

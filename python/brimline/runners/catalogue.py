@@ -1,0 +1,140 @@
+"""Owns the table of runners: what each needs, and the command that starts it.
+
+Python's lie in the sources. Those of other languages are built into `target/runners` (`make runners`), or lie in the
+folder that BRIMLINE_RUNNERS names.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from brimline.errors import UsageError
+
+VARIABLE = "BRIMLINE_RUNNERS"
+_SOURCES = Path(__file__).parents[3]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runner:
+    """A runner. `command` gives the words that start it, or says by ValueError what is missing.
+
+    `driver` and `language` are what people call them, `how` says how to get it.
+    """
+
+    name: str
+    driver: str
+    language: str
+    how: str
+    command: Callable[[], list[str]]
+
+    def missing(self) -> str | None:
+        """What it lacks here; None when it can be started."""
+        try:
+            self.command()
+        except ValueError as error:
+            return str(error)
+        return None
+
+
+def built() -> Path:
+    """Where runners are that were built."""
+    named = os.environ.get(VARIABLE)
+    return Path(named) if named else _SOURCES / "target" / "runners"
+
+
+def _python(program: str) -> Callable[[], list[str]]:
+    def command() -> list[str]:
+        file = _SOURCES / "runners" / "python" / program
+        if not file.exists():
+            raise ValueError(f"the sources are not here: {file} is not there")
+        return [sys.executable, "-u", str(file)]
+
+    return command
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise ValueError(f"there is no {name} on the PATH")
+    return found
+
+
+def _built(path: str) -> Path:
+    file = built() / path
+    if not file.exists():
+        raise ValueError(f"it is not built: {file} is not there")
+    return file
+
+
+def _java(kind: str) -> Callable[[], list[str]]:
+    def command() -> list[str]:
+        java, jars = _program("java"), _built("java/runner.jar").parent
+        return [java, "-cp", f"{jars / 'runner.jar'}{os.pathsep}{jars / 'lib' / '*'}", "runner.Main", kind]
+
+    return command
+
+
+def _node() -> list[str]:
+    return [_program("node"), str(_built("node/runner.mjs"))]
+
+
+def _go() -> list[str]:
+    return [str(_built("go/runner"))]
+
+
+_MAKE = "make runners, in the sources"
+CATALOGUE: Mapping[str, Runner] = {
+    each.name: each
+    for each in (
+        Runner(
+            name="pymongo",
+            driver="PyMongo",
+            language="Python",
+            how="run brimline from its sources",
+            command=_python("blocking.py"),
+        ),
+        Runner(
+            name="pymongo-async",
+            driver="PyMongo, asynchronous",
+            language="Python",
+            how="run brimline from its sources",
+            command=_python("asynchronous.py"),
+        ),
+        Runner(
+            name="java-sync",
+            driver="mongodb-driver-sync",
+            language="Java",
+            how=f"a JDK from 17 on, then {_MAKE}",
+            command=_java("sync"),
+        ),
+        Runner(
+            name="java-reactive",
+            driver="mongodb-driver-reactivestreams",
+            language="Java",
+            how=f"a JDK from 17 on, then {_MAKE}",
+            command=_java("reactive"),
+        ),
+        Runner(
+            name="node", driver="mongodb", language="Node.js", how=f"Node.js from 20 on, then {_MAKE}", command=_node
+        ),
+        Runner(name="go", driver="mongo-driver", language="Go", how=f"Go from 1.24 on, then {_MAKE}", command=_go),
+    )
+}
+"""Every runner by its name."""
+
+
+def command_of(name: str) -> list[str]:
+    """The words that start the runner `name`. Raises UsageError where it can't be started here."""
+    require_ready(name)
+    return CATALOGUE[name].command()
+
+
+def require_ready(name: str) -> None:
+    """Raises UsageError where the runner `name` can't be started here."""
+    runner = CATALOGUE[name]
+    missing = runner.missing()
+    if missing is not None:
+        raise UsageError(f"the client {name} is not ready: {missing}", hint=runner.how)

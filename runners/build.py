@@ -1,0 +1,99 @@
+"""Builds the runners that this machine can build into target/runners: `make runners`.
+
+Versions are locked, and what is fetched must have the checksum that lies beside them. A runner whose language isn't
+here is left out, and said; one that can't be built although it is ends with exit code 1.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+SOURCES = Path(__file__).parent
+BUILT = SOURCES.parent / "target" / "runners"
+LIMIT_S = 900
+
+
+class Left(Exception):
+    """A runner is left out."""
+
+
+def main() -> int:
+    """Builds all of them, or those that are named. 0, or 1 where one failed."""
+    wanted = sys.argv[1:] or list(BUILDS)
+    is_good = True
+    for name in wanted:
+        try:
+            BUILDS[name]()
+            print(f"{name}: ready")
+        except Left as reason:
+            print(f"{name}: left out, {reason}")
+        except (OSError, subprocess.SubprocessError, ValueError) as error:
+            print(f"error: {name}: {error}", file=sys.stderr)
+            is_good = False
+    return 0 if is_good else 1
+
+
+def java() -> None:
+    """Maven fetches, javac compiles."""
+    need("javac", "jar", "mvn")
+    sources, libraries = SOURCES / "java", BUILT / "java" / "lib"
+    if not has_checksums(libraries, sources / "checksums.sha256"):
+        shutil.rmtree(libraries, ignore_errors=True)
+        goal = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={libraries}"]
+        call("mvn", "-q", "-B", *goal, at=sources)
+        if not has_checksums(libraries, sources / "checksums.sha256"):
+            shutil.rmtree(libraries, ignore_errors=True)
+            raise ValueError("the fetched libraries have other checksums than checksums.sha256")
+    classes = BUILT / "java" / "classes"
+    shutil.rmtree(classes, ignore_errors=True)
+    files = [str(file) for file in sorted((sources / "src").rglob("*.java"))]
+    call("javac", "-nowarn", "--release", "17", "-cp", f"{libraries}/*", "-d", str(classes), *files, at=sources)
+    call("jar", "--create", "--file", str(BUILT / "java" / "runner.jar"), "-C", str(classes), ".", at=sources)
+
+
+def node() -> None:
+    """Npm installs what the lock names, with its hashes."""
+    need("node", "npm")
+    there = BUILT / "node"
+    there.mkdir(parents=True, exist_ok=True)
+    for name in ("package.json", "package-lock.json", "runner.mjs"):
+        shutil.copyfile(SOURCES / "node" / name, there / name)
+    call("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", at=there)
+
+
+def go() -> None:
+    """Go builds what go.mod names, with the hashes of go.sum."""
+    need("go")
+    (BUILT / "go").mkdir(parents=True, exist_ok=True)
+    call("go", "build", "-mod=readonly", "-trimpath", "-o", str(BUILT / "go" / "runner"), ".", at=SOURCES / "go")
+
+
+BUILDS: dict[str, Callable[[], None]] = {"java": java, "node": node, "go": go}
+
+
+def need(*programs: str) -> None:
+    """Raises Left where one of them isn't here."""
+    missing = [program for program in programs if shutil.which(program) is None]
+    if missing:
+        raise Left(f"there is no {' and no '.join(missing)} on the PATH")
+
+
+def call(*words: str, at: Path) -> None:
+    """Raises CalledProcessError and what it wrote."""
+    environment = {**os.environ, "GOTOOLCHAIN": "local"}
+    subprocess.run(words, cwd=at, check=True, timeout=LIMIT_S, env=environment)
+
+
+def has_checksums(folder: Path, checksums: Path) -> bool:
+    """Whether `folder` holds exactly the files that `checksums` names, as it names them."""
+    wanted = dict(reversed(line.split()) for line in checksums.read_text().splitlines())
+    found = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in folder.glob("*")}
+    return found == wanted
+
+
+if __name__ == "__main__":
+    sys.exit(main())

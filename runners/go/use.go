@@ -1,0 +1,62 @@
+package main
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
+	"golang.org/x/sys/unix"
+)
+
+// pool is what the driver's pool tells of its connections and of waiting for one.
+type pool struct {
+	created, closed, taken, refused, waitedNs, waitedMaxNs atomic.Int64
+}
+
+func (pool *pool) monitor() *event.PoolMonitor {
+	return &event.PoolMonitor{Event: func(told *event.PoolEvent) {
+		switch told.Type {
+		case event.ConnectionCreated:
+			pool.created.Add(1)
+		case event.ConnectionClosed:
+			pool.closed.Add(1)
+		case event.ConnectionCheckedOut:
+			pool.taken.Add(1)
+			pool.waited(told.Duration.Nanoseconds())
+		case event.ConnectionCheckOutFailed:
+			pool.refused.Add(1)
+			pool.waited(told.Duration.Nanoseconds())
+		}
+	}}
+}
+
+func (pool *pool) waited(elapsedNs int64) {
+	pool.waitedNs.Add(elapsedNs)
+	for {
+		longest := pool.waitedMaxNs.Load()
+		if elapsedNs <= longest || pool.waitedMaxNs.CompareAndSwap(longest, elapsedNs) {
+			return
+		}
+	}
+}
+
+// used is what this process has used so far.
+func (pool *pool) used() bson.D {
+	var usage unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &usage)
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	return bson.D{
+		{Key: "cpu_ns", Value: usage.Utime.Nano() + usage.Stime.Nano()},
+		{Key: "memory_peak_bytes", Value: usage.Maxrss * 1024},
+		{Key: "collections", Value: int64(memory.NumGC)},
+		{Key: "collections_ns", Value: int64(memory.PauseTotalNs)},
+		{Key: "connections_created", Value: pool.created.Load()},
+		{Key: "connections_closed", Value: pool.closed.Load()},
+		{Key: "pool_taken", Value: pool.taken.Load()},
+		{Key: "pool_refused", Value: pool.refused.Load()},
+		{Key: "pool_waited_ns", Value: pool.waitedNs.Load()},
+		{Key: "pool_waited_max_ns", Value: pool.waitedMaxNs.Load()},
+	}
+}

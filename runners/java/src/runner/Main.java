@@ -1,0 +1,79 @@
+package runner;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import org.bson.BsonDocument;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.bson.Document;
+
+/** Speaks with the engine until it says that it is enough, or is gone. */
+final class Main {
+    private static final long VERSION = 1;
+    private static final long AHEAD_NS = 300_000;
+
+    private static final Logger LOGGER = Logger.getLogger("org.mongodb.driver");
+
+    private Main() {}
+
+    public static void main(String[] arguments) throws IOException {
+        // Without a logging library the driver says once that it has none.
+        LOGGER.setLevel(Level.OFF);
+        Frames frames = new Frames();
+        Use use = new Use();
+        ByteBuffer first = frames.next();
+        if (first == null || first.get() != Frames.OPEN) {
+            Runtime.getRuntime().halt(0);
+        }
+        Client client;
+        try {
+            client = open(arguments[0], Frames.document(first), use, frames);
+        } catch (RuntimeException | LinkageError error) {
+            frames.send(Frames.FAILED, Done.words(error));
+            Runtime.getRuntime().halt(0);
+            return;
+        }
+        frames.send(Frames.READY, ready(arguments[0]));
+        for (ByteBuffer frame = frames.next(); frame != null; frame = frames.next()) {
+            switch (frame.get()) {
+                case Frames.COMMAND -> client.take(new Command(frame));
+                case Frames.CLOCK -> frames.sendClock(frame.getInt(), System.nanoTime());
+                case Frames.USE -> frames.send(Frames.USED, use.now());
+                default -> {
+                    client.close();
+                    Runtime.getRuntime().halt(0);
+                }
+            }
+        }
+        Runtime.getRuntime().halt(0);
+    }
+
+    private static Client open(String kind, Document said, Use use, Frames frames) {
+        ConnectionString address = new ConnectionString(said.getString("uri"));
+        int timeoutMs = said.get("operation_timeout_ms", Number.class).intValue();
+        int workers = said.get("workers", Number.class).intValue();
+        MongoClientSettings settings = MongoClientSettings.builder()
+                .applyConnectionString(address)
+                .applyToSocketSettings(sockets -> sockets.readTimeout(timeoutMs, TimeUnit.MILLISECONDS))
+                .applyToConnectionPoolSettings(pool -> pool.addConnectionPoolListener(use))
+                .build();
+        return kind.equals("reactive") ? new Reactive(settings, frames, workers) : new Sync(settings, frames, workers);
+    }
+
+    private static BsonDocument ready(String kind) {
+        String driver = kind.equals("reactive") ? "mongodb-driver-reactivestreams" : "mongodb-driver-sync";
+        String version = com.mongodb.internal.build.MongoDriverVersion.VERSION;
+        return new BsonDocument("version", new BsonInt64(VERSION))
+                .append("client", new BsonString("java-" + kind))
+                .append("driver", new BsonString(driver))
+                .append("driver_version", new BsonString(version))
+                .append("runtime", new BsonString(System.getProperty("java.vm.name")))
+                .append("runtime_version", new BsonString(Runtime.version().toString()))
+                .append("ahead_ns", new BsonInt64(AHEAD_NS));
+    }
+}

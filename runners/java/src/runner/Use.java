@@ -1,0 +1,98 @@
+package runner;
+
+import com.mongodb.event.ConnectionCheckOutFailedEvent;
+import com.mongodb.event.ConnectionCheckedOutEvent;
+import com.mongodb.event.ConnectionClosedEvent;
+import com.mongodb.event.ConnectionCreatedEvent;
+import com.mongodb.event.ConnectionPoolListener;
+import com.sun.management.OperatingSystemMXBean;
+import java.io.IOException;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAccumulator;
+import java.util.concurrent.atomic.LongAdder;
+import org.bson.BsonDocument;
+import org.bson.BsonInt64;
+
+/** What this process uses: processor, memory, collections of garbage, and the driver's pool by its own events. */
+final class Use implements ConnectionPoolListener {
+    private final LongAdder created = new LongAdder();
+    private final LongAdder closed = new LongAdder();
+    private final LongAdder taken = new LongAdder();
+    private final LongAdder refused = new LongAdder();
+    private final LongAdder waitedNs = new LongAdder();
+    private final LongAccumulator waitedMaxNs = new LongAccumulator(Math::max, 0);
+
+    @Override
+    public void connectionCreated(ConnectionCreatedEvent event) {
+        created.increment();
+    }
+
+    @Override
+    public void connectionClosed(ConnectionClosedEvent event) {
+        closed.increment();
+    }
+
+    @Override
+    public void connectionCheckedOut(ConnectionCheckedOutEvent event) {
+        taken.increment();
+        waited(event.getElapsedTime(TimeUnit.NANOSECONDS));
+    }
+
+    @Override
+    public void connectionCheckOutFailed(ConnectionCheckOutFailedEvent event) {
+        refused.increment();
+        waited(event.getElapsedTime(TimeUnit.NANOSECONDS));
+    }
+
+    private void waited(long elapsedNs) {
+        waitedNs.add(elapsedNs);
+        waitedMaxNs.accumulate(elapsedNs);
+    }
+
+    /** So far. */
+    BsonDocument now() {
+        long collections = 0;
+        long collectionsMs = 0;
+        for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
+            collections += Math.max(0, collector.getCollectionCount());
+            collectionsMs += Math.max(0, collector.getCollectionTime());
+        }
+        OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        BsonDocument used = new BsonDocument();
+        put(used, "cpu_ns", system.getProcessCpuTime());
+        put(used, "memory_peak_bytes", memoryPeakBytes());
+        put(used, "collections", collections);
+        put(used, "collections_ns", TimeUnit.MILLISECONDS.toNanos(collectionsMs));
+        put(used, "connections_created", created.sum());
+        put(used, "connections_closed", closed.sum());
+        put(used, "pool_taken", taken.sum());
+        put(used, "pool_refused", refused.sum());
+        put(used, "pool_waited_ns", waitedNs.sum());
+        put(used, "pool_waited_max_ns", waitedMaxNs.get());
+        return used;
+    }
+
+    private static void put(BsonDocument used, String name, long value) {
+        if (value >= 0) {
+            used.put(name, new BsonInt64(value));
+        }
+    }
+
+    private static long memoryPeakBytes() {
+        try {
+            for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
+                if (line.startsWith("VmHWM:")) {
+                    return Long.parseLong(line.replaceAll("[^0-9]", "")) * 1024;
+                }
+            }
+        } catch (IOException | NumberFormatException unknown) {
+            return -1;
+        }
+        return -1;
+    }
+}

@@ -1,0 +1,278 @@
+"""The contract of runners: the same cases for every driver that is ready here, and for runners that fail."""
+
+import hashlib
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import bson
+import pymongo
+import pytest
+
+from brimline.runners import CATALOGUE
+from brimline.servers import Deployment
+from tests.support.command_line import CommandLine, Outcome
+from tests.support.replica_set import Member, replica_set
+from tests.support.scripted_server import scripted_server
+from tests.support.server import required_mongod
+
+READY = [name for name, runner in CATALOGUE.items() if runner.missing() is None]
+each_runner = pytest.mark.parametrize("client", READY)
+_SOURCES = Path(__file__).parents[2] / "runners" / "python"
+
+MIX = """\
+name: both
+data: {records: 300, fields: 3, field_length: 30}
+operations: {read: 0.5, update: 0.5}
+connections: 4
+warmup: 0s
+operation_count: 1000
+operation_timeout: 20s
+connect_timeout: 5s
+drain_timeout: 5s
+"""
+EVERY_STEP = """\
+name: both
+database: runners
+collections:
+  orders:
+    records: 60
+    fields: {city: {kind: choice, of: [Berlin, 北京]}, total: {kind: double, max: 500}, number: {kind: int, max: 9}}
+connections: 1
+warmup: 0s
+operation_count: 30
+operations:
+  all:
+    steps:
+      - find: {collection: orders, filter: {city: Berlin}, sort: {_id: 1}, batch_size: 7}
+      - insert: {collection: orders, document: {city: new, total: 1.0}}
+      - update: {collection: orders, filter: {city: Berlin}, update: {$inc: {number: 1}}, many: true}
+      - replace: {collection: orders, filter: {city: none}, replacement: {city: none, number: 2}, upsert: true}
+      - find_and_modify: {collection: orders, filter: {city: none}, update: {$inc: {number: 3}}, new: true}
+        save: {number: number}
+      - aggregate: {collection: orders, pipeline: [{$group: {_id: $$city, n: {$sum: 1}}}]}
+      - count: {collection: orders, filter: {city: Berlin}}
+      - distinct: {collection: orders, field: city}
+      - delete: {collection: orders, filter: {city: new}}
+      - bulk_write:
+          collection: orders
+          requests:
+            - insert: {document: {city: bulk}}
+            - update: {filter: {city: bulk}, update: {$set: {number: $number}}}
+            - update: {filter: {city: bulk}, update: {$inc: {number: 1}}}
+            - delete: {filter: {city: bulk}}
+      - transaction:
+          steps:
+            - find: {collection: orders, filter: {city: none}, limit: 1}
+            - update: {collection: orders, filter: {city: none}, update: {$inc: {paid: 1}}}
+"""
+
+
+@pytest.fixture(scope="module")
+def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sequence[Member]]:
+    with replica_set(required_mongod(), tmp_path_factory.mktemp("set")) as started:
+        yield started
+
+
+def _spec(directory: Path, text: str = MIX) -> Path:
+    path = directory / "both.yaml"
+    path.write_text(text)
+    return path
+
+
+def _summary(brimline_cli: CommandLine) -> dict[str, Any]:
+    """What the last run came to."""
+    directory = max(each for each in brimline_cli.record_directories() if "-load-" not in each.name)
+    summary: dict[str, Any] = json.loads((directory / "record.json").read_text())["summary"]
+    return summary
+
+
+def _content(uri: str, database: str) -> str:
+    """A hash of all documents, whatever is of one run alone taken out."""
+    found = hashlib.sha256()
+    with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as client:
+        for name in sorted(client[database].list_collection_names()):
+            if name == "brimline_manifest":
+                continue
+            for document in client[database][name].find(sort=[("_id", 1)]):
+                key = document.pop("_id")
+                found.update(bson.encode({"_id": None if isinstance(key, bson.ObjectId) else key, **document}))
+    return found.hexdigest()
+
+
+def _run(brimline_cli: CommandLine, spec: Path, client: str, uri: str, *words: str) -> Outcome:
+    return brimline_cli.run(
+        "run", spec, "--client", client, "--uri", uri, "--data", "load", "--drop", "--json", "--seed", "7", *words
+    )
+
+
+@pytest.mark.mongod
+@pytest.mark.slow("each client loads and runs")
+def test_every_client_does_the_same(brimline_cli: CommandLine, mongod: Deployment, tmp_path: Path) -> None:
+    """Operations by their hash, counts, and what is in the collection in the end: one after the other, so that the last
+    update of a record is the same one.
+    """
+    uri = f"mongodb://{mongod.address}"
+    seen = {}
+    for client in ("wire", *READY):
+        outcome = _run(brimline_cli, _spec(tmp_path), client, uri, "--connections", "1")
+        assert outcome.exit_code in (0, 4), outcome.stderr
+        summary = _summary(brimline_cli)
+        assert summary["failed"] == summary["miss"] == summary["unfinished"] == 0
+        told = {name: summary[name] for name in ("operations_hash", "commands", "operations")}
+        seen[client] = (told, _content(uri, "ycsb"))
+    for client, each in seen.items():
+        assert each == seen["wire"], client
+
+
+@pytest.mark.mongod
+@pytest.mark.slow("each client loads and runs")
+def test_every_kind_of_step_does_the_same(brimline_cli: CommandLine, members: Sequence[Member], tmp_path: Path) -> None:
+    uri = f"mongodb://{members[0].address}/?replicaSet=test"
+    seen = {}
+    for client in ("wire", *READY):
+        outcome = _run(brimline_cli, _spec(tmp_path, EVERY_STEP), client, uri)
+        assert outcome.exit_code in (0, 4), outcome.stderr
+        summary = _summary(brimline_cli)
+        assert summary["failed"] == summary["unfinished"] == 0, summary["errors"]
+        told = {name: summary[name] for name in ("commands", "operations", "steps", "document_counts")}
+        told["commands"].pop("getmore", None)
+        seen[client] = (told, _content(f"mongodb://{members[0].address}", "runners"))
+    for client, (told, content) in seen.items():
+        assert content == seen["wire"][1], client
+        for name, count in told.items():
+            assert count == seen["wire"][0][name], (client, name)
+
+
+@each_runner
+@pytest.mark.mongod
+def test_a_pool_is_as_large_as_it_is_said_to_be(
+    client: str, brimline_cli: CommandLine, mongod: Deployment, tmp_path: Path
+) -> None:
+    words = ("--connections", "8", "--max-pool-size", "2")
+    outcome = _run(brimline_cli, _spec(tmp_path), client, f"mongodb://{mongod.address}", *words)
+    assert outcome.exit_code in (0, 4), outcome.stderr
+    [runner] = _summary(brimline_cli)["runners"]
+    assert runner["client"] == client and runner["workers"] == 8
+    assert 1 <= runner["connections_created"] <= 2
+    assert runner["pool_taken"] >= 1000
+    assert runner["cpu_ns"] > 0 and runner["memory_peak_bytes"] > 1_000_000
+    for clock in ("clock_before", "clock_after"):
+        assert abs(runner[clock]["ahead_ns"]) <= runner[clock]["error_ns"]
+
+
+def _against(
+    brimline_cli: CommandLine, tmp_path: Path, client: str, script: dict[str, Any], text: str = MIX
+) -> Outcome:
+    with scripted_server(script) as server:
+        words = ("--client", client, "--uri", server.uri, "--data", "as-is", "--json", "--details")
+        return brimline_cli.run("run", _spec(tmp_path, text), *words)
+
+
+@each_runner
+def test_failures_are_counted_by_class(client: str, brimline_cli: CommandLine, tmp_path: Path) -> None:
+    """One per cent of the commands, as the script has it, whoever sends them."""
+    fault = {"when": {"first_n": 10}, "kind": {"error": {"code": 2, "name": "BadValue"}}}
+    _against(brimline_cli, tmp_path, client, {"faults": [fault]})
+    summary = _summary(brimline_cli)
+    assert summary["failed"] == 10
+    assert {(row["outcome"], row["code"]) for row in summary["errors"]} == {("server_error", 2)}
+
+
+@each_runner
+def test_a_service_time_and_a_stall_are_seen(client: str, brimline_cli: CommandLine, tmp_path: Path) -> None:
+    """2 ms each by the script, and one second of nothing. Both are lower bounds on any machine."""
+    script = {
+        "service": {"kind": "fixed", "ns": 2_000_000},
+        "stalls": [{"at_ns": 50_000_000, "length_ns": 1_000_000_000}],
+    }
+    outcome = _against(brimline_cli, tmp_path, client, script, MIX.replace("1000", "400"))
+    times = [each["service"] for each in json.loads(outcome.stdout)["operations"].values()]
+    assert all(each["p50_ns"] >= 2_000_000 for each in times)
+    assert max(each["max_ns"] for each in times) >= 600_000_000
+
+
+@each_runner
+def test_a_server_that_is_lost(client: str, brimline_cli: CommandLine, tmp_path: Path) -> None:
+    fault = {"when": {"first_n": 7}, "kind": "close"}
+    _against(brimline_cli, tmp_path, client, {"faults": [fault]})
+    summary = _summary(brimline_cli)
+    assert summary["failed"] >= 7
+    assert {row["outcome"] for row in summary["errors"]} == {"connection_lost"}
+
+
+@pytest.fixture
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A runner in place of Go's: PyMongo's with a fault, which a test writes after its 200th reply."""
+    (tmp_path / "runners" / "go").mkdir(parents=True)
+    monkeypatch.setenv("BRIMLINE_RUNNERS", str(tmp_path / "runners"))
+    return tmp_path / "runners" / "go" / "runner"
+
+
+def _break(program: Path, fault: str) -> None:
+    program.write_text(
+        f"#!{sys.executable}\n"
+        f"import os, sys, time\nsys.path.insert(0, {str(_SOURCES)!r})\n"
+        "import blocking, frames\n"
+        "whole, count = frames.Answers.reply, 0\n"
+        "def reply(self, place, number, done, sent_ns, done_ns):\n"
+        "    global count\n    count += 1\n    if count == 200:\n"
+        f"        {fault}\n"
+        "    whole(self, place, number, done, sent_ns, done_ns)\n"
+        "frames.Answers.reply = reply\nblocking.main()\n"
+    )
+    os.chmod(program, stat.S_IRWXU)  # noqa: PTH101
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("print('out of memory', file=sys.stderr); sys.stderr.flush(); time.sleep(0.2); os._exit(3)", "out of memory"),
+        ("os.write(1, b'Exception in thread')", "what is no frame"),
+        ("done_ns = sent_ns - 1", "stamps what can't be"),
+        ("number += 1", "a reply to what nobody asked"),
+        ("self.send(77, b'')", "unknown kind 77"),
+    ],
+    ids=["dies", "garbage", "lies about time", "lies about a reply", "another protocol"],
+)
+def test_a_runner_that_fails_ends_the_run_with_one_error(
+    fault: str, told: str, broken: Path, brimline_cli: CommandLine, tmp_path: Path
+) -> None:
+    """What was measured until then is kept, and no figure is given."""
+    _break(broken, fault)
+    outcome = _against(brimline_cli, tmp_path, "go", {})
+    assert outcome.exit_code == 5, (outcome.exit_code, outcome.stdout, outcome.stderr)
+    summary = _summary(brimline_cli)
+    assert summary["ended_by"] == "target_lost"
+    assert told in summary["message"], summary["message"]
+    assert 150 <= summary["ok"] < 1000
+
+
+def test_a_runner_that_hangs_is_given_up(broken: Path, brimline_cli: CommandLine, tmp_path: Path) -> None:
+    _break(broken, "time.sleep(60)")
+    spec = MIX.replace("connections: 4", "connections: 1").replace("operation_timeout: 20s", "operation_timeout: 500ms")
+    outcome = _against(brimline_cli, tmp_path, "go", {}, spec.replace("connect_timeout: 5s", "connect_timeout: 3s"))
+    assert outcome.exit_code == 5, (outcome.exit_code, outcome.stderr)
+    assert _summary(brimline_cli)["ended_by"] == "target_lost"
+
+
+def test_a_runner_that_cannot_begin(broken: Path, brimline_cli: CommandLine, tmp_path: Path) -> None:
+    """Its own words are the error."""
+    broken.write_text("#!/bin/sh\necho 'no such library' >&2\nexit 1\n")
+    os.chmod(broken, stat.S_IRWXU)  # noqa: PTH101
+    outcome = _against(brimline_cli, tmp_path, "go", {})
+    assert outcome.exit_code == 5
+    assert "no such library" in outcome.stdout + outcome.stderr
+
+
+def test_a_runner_that_is_not_built_names_the_way(
+    brimline_cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BRIMLINE_RUNNERS", str(tmp_path))
+    outcome = brimline_cli.run("run", _spec(tmp_path), "--client", "go")
+    outcome.check_error(2, "the client go is not ready", "make runners")
+    assert not brimline_cli.runs.exists()
