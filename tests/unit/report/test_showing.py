@@ -135,3 +135,12 @@ def test_no_part_of_the_page_has_the_name_of_another(every_kind: Mapping[str, Re
     for report in (every_kind[kind], showing(every_kind[kind], ["p95", "throughput"])):
         names = re.findall(r'\bid="([^"]+)"', render_html(report))
         assert len(names) == len(set(names)), names
+
+
+def test_every_kind_of_report_has_its_figures_as_csv(every_kind: Mapping[str, Report]) -> None:
+    """All but a scan, whose queries have a CSV of their own."""
+    without = {kind for kind, report in every_kind.items() if not report.grids or not report.grids[0].rows}
+    assert without == {"scan"}
+    for kind in every_kind.keys() - without:
+        rows = list(csv.reader(io.StringIO(figures_csv(every_kind[kind]))))
+        assert len(rows) > 1 and any(rows[1]), kind
