@@ -97,8 +97,11 @@ def _phase(given: Sequence[str]) -> tuple[Phase, Sequence[str]]:
     if phase not in _PHASES:
         raise UsageError(f'ycsb can load and run, not "{phase}"', hint=f"usage: {_USAGE}")
     if binding != _BINDING:
-        drivers = ": it does the same work, whatever the driver" if binding in _OTHER_DRIVERS else ""
-        raise UsageError(f'"{binding}" is not a binding of brimline', hint=f"the only one is mongodb{drivers}")
+        hint = "the only one is mongodb"
+        if binding in _OTHER_DRIVERS:
+            hint = "mongodb does the same work by brimline's own client; through the reactive driver: brimline "
+            hint += f"{phase} -P FILE --client java-reactive"
+        raise UsageError(f'"{binding}" is not a binding of brimline', hint=hint)
     return cast("Phase", phase), flags
 
 
