@@ -24,7 +24,7 @@ from tests.support.own_run import write_own_run
 from tests.unit.experiments.vary_simulator import Machine, settings_of
 from tests.unit.report.language.test_chinese_report import QUOTED, _english
 from tests.unit.report.report_samples import ENVIRONMENT, ended_experiment
-from tests.unit.report.vary_samples import DIRECTORY, SETTINGS, loads, trials_of, varied
+from tests.unit.report.vary_samples import DIRECTORY, SETTINGS, loads, measured, trials_of, varied
 
 
 def tables(report: Report, section: str) -> list[Table]:
@@ -306,3 +306,17 @@ def test_plans_that_differ_between_combinations_are_shown(tmp_path: Path) -> Non
         "place_order: update stock": "COLLSCAN",
         "revenue": "COLLSCAN",
     }
+
+
+def test_two_factors_have_a_heat_map_whose_darkest_place_is_the_worst() -> None:
+    (chart,) = [
+        block for section in measured().sections for block in section.blocks
+        if isinstance(block, Chart) and block.id == "heat-map"
+    ]  # fmt: skip
+    colors = {(each["y"][0], each["x"][0]): each["marker"]["color"] for each in chart.figure["data"]}
+    assert ("replica-set-3", "64") not in colors, "it failed, and has no place"
+    worst, best = colors["replica-set-3", "8"], colors["standalone", "64"]
+    assert int(worst[4:].split(",")[1]) < int(colors["standalone", "8"][4:].split(",")[1]) < int(best[4:].split(",")[1])
+    assert not any(
+        block for section in varied().sections for block in section.blocks if getattr(block, "id", "") == "heat-map"
+    )

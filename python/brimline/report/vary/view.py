@@ -22,6 +22,7 @@ from brimline.report.vary.charts import factor_charts
 from brimline.report.vary.claims import vary_claims
 from brimline.report.vary.databases import database_blocks, durability_remark, remarked
 from brimline.report.vary.grid import combinations_grid
+from brimline.report.vary.heat import heat_map
 from brimline.report.vary.tables import (
     combinations_table,
     curves_table,
@@ -114,7 +115,8 @@ def vary_report(
         Section(id="levels", title="By level" if settings.is_nested else "Throughput and latency by level",
                 short="Levels", blocks=_charts(conclusion, settings, grid, connections=False)),
         Section(id="combinations", title="Every combination", short="Combinations",
-                blocks=[combinations_table(conclusion, settings), *_present(matrix_table(conclusion, settings)),
+                blocks=[*_heat(conclusion, settings), combinations_table(conclusion, settings),
+                        *_present(matrix_table(conclusion, settings)),
                         *_present(_within(conclusion))] if trials else []),
         figures_section(grid),
         Section(id="databases", title="What the databases promise and take", short="Databases",
@@ -256,6 +258,11 @@ def _charts(conclusion: VaryConclusion, settings: VarySettings, grid: Grid, *, c
         if (factor.name == CONNECTIONS and not settings.is_nested) is connections
         for chart in factor_charts(conclusion, settings, factor, grid)
     ]
+
+
+def _heat(conclusion: VaryConclusion, settings: VarySettings) -> list[Block]:
+    chart = heat_map(conclusion, settings) if settings.is_nested else None
+    return [] if chart is None else [chart]
 
 
 def _loads(conclusion: VaryConclusion) -> list[Block]:
