@@ -54,7 +54,7 @@ def test_every_row_says_what_it_means(pages: Mapping[str, str]) -> None:
 
 
 def test_every_key_of_json_has_a_meaning() -> None:
-    assert json_keys.without_meaning() == [], "say what it means in brimline.report.json_keys"
+    assert json_keys.without_meaning() == [], "say what it means in tools.reference.meanings"
     assert json_keys.left_over() == [], "no document has this key any more"
 
 

@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-from brimline.report.json_keys import MEANINGS
 from tools.reference.docstrings import docstrings_behind
 from tools.reference.json_documents import Keys, keys_of
 from tools.reference.markdown import code, page, plain, table
+from tools.reference.meanings import MEANINGS
 from tools.reference.server_columns import server_columns
 
 _Maker = Callable[..., Any] | type
-_SOURCE = "the functions that make the JSON; their meaning is in python/brimline/report/json_keys"
+_SOURCE = "the functions that make the JSON; their meaning is in tools/reference/meanings"
 
 _Places = Mapping[str, tuple[str, str]]
 """By the heading of a document: the function that makes it, or its type, and where the document is met."""

@@ -6,7 +6,7 @@ function. A test fails where a key of a document has no meaning here.
 
 from collections.abc import Mapping
 
-from brimline.report.json_keys.experiments import EXPERIMENTS
-from brimline.report.json_keys.runs import RUNS
+from tools.reference.meanings.experiments import EXPERIMENTS
+from tools.reference.meanings.runs import RUNS
 
 MEANINGS: Mapping[str, str] = {**RUNS, **EXPERIMENTS}
