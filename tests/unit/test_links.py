@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 LINK = re.compile(r"\]\((?P<file>[^)\s#]*)(?:#(?P<heading>[^)\s]*))?\)")
 PAGE_IN_WORDS = re.compile(r"(?<![\w/.])docs/[\w./-]*\.md\b")
+FILE_IN_WORDS = re.compile(r"`((?:[\w.-]+/)+[\w-]+\.(?:py|rs))`")
 CODE = (".py", ".rs", ".toml", ".yaml", ".yml", ".md")
 
 
@@ -67,5 +68,17 @@ def test_pages_that_code_names_exist() -> None:
         for file in tracked(*CODE)
         for name in PAGE_IN_WORDS.findall(file.read_text(encoding="utf-8", errors="replace"))
         if not (ROOT / name).exists()
+    }
+    assert missing == set()
+
+
+def test_files_that_pages_name_exist() -> None:
+    """By their path, or by its end where the page is about one crate or package."""
+    files = [f"/{file.relative_to(ROOT)}" for file in tracked(".py", ".rs")]
+    missing = {
+        f"{page.relative_to(ROOT)}: {name}"
+        for page in PAGES
+        for name in FILE_IN_WORDS.findall(page.read_text(encoding="utf-8"))
+        if not (ROOT / name).exists() and not any(file.endswith(f"/{name}") for file in files)
     }
     assert missing == set()
