@@ -123,6 +123,10 @@ demo-truth: $(NATIVE) ## Run make demo 20 times, about 30 minutes; each must end
 search-truth: $(NATIVE) ## 306 simulated searches of known servers, about 10 minutes; their intervals must hold the truth
 	$(BIN)/python -m pytest -s -m long tests/truth/test_coverage_of_searches.py $(ARGUMENTS)
 
+.PHONY: links-truth
+links-truth: $(NATIVE) $(TESTSERVER) ## Search a scripted HTTP service and SQL database of known capacity in real time, about 3 minutes; a quiet machine
+	$(BIN)/python -m pytest -s -m long tests/truth/test_capacity_behind_links.py $(ARGUMENTS)
+
 .PHONY: growth-truth
 growth-truth: $(NATIVE) ## Grow past a small cache five times, about 10 minutes; breakpoints against the cache's own misses
 	$(BIN)/python -m benchmarks.growth $(ARGUMENTS)

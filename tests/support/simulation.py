@@ -11,7 +11,7 @@ from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.runner import run_trials
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.trial import Trial
-from brimline.plan import Plan, SimulatedTarget, resolve
+from brimline.plan import Plan, SimulatedTarget, TargetPlan, resolve
 from brimline.record import ExperimentWriter, RunRecord
 from brimline.spec import Spec, load_spec
 
@@ -60,16 +60,18 @@ def search(
     seed: int,
     settings: CapacitySettings,
     generator_ns: int = GENERATOR_NS,
+    spec: Spec | None = None,
+    server: TargetPlan | None = None,
 ) -> Search:
-    """A whole search, as `brimline capacity` makes it, on a virtual clock."""
+    """A whole search, as `brimline capacity` makes it: on a virtual clock and of reads, but for what is given."""
     experiment = Capacity(settings, seed)
     with ExperimentWriter(
         directory, kind="capacity", name="simulated", settings={}, spec_text="name: simulated\n", environment={}
     ) as writer:
         trials = run_trials(
             experiment,
-            spec=read_only(seed=seed),
-            target=target({**script, "seed": seed}, generator_ns=generator_ns),
+            spec=spec or read_only(seed=seed),
+            target=server or target({**script, "seed": seed}, generator_ns=generator_ns),
             writer=writer,
             context=context(),
         )

@@ -38,14 +38,14 @@ def spec_protocol(spec: Spec, target: model.TargetPlan) -> ProtocolName:
             return "http"
         case "mysql" | "postgres":
             return "sql"
-        case "null":
+        case "null" | "simulated":
             return spec.protocols[0]
     return "mongodb"
 
 
 def require_protocol(spec: Spec, target: model.TargetPlan) -> None:
     """Raises UsageError where `spec` is about another kind of target."""
-    if spec.isolation is not None and target.kind in ("wire", "driver", "http"):
+    if spec.isolation is not None and target.kind not in ("mysql", "postgres", "null", "simulated"):
         raise UsageError("isolation is about an SQL database, and the target is none", hint="leave isolation out")
     if spec_protocol(spec, target) not in spec.protocols:
         raise UsageError(
@@ -150,7 +150,7 @@ def _step(
     """A step as `target` takes it: of several forms of a statement the one for its dialect."""
     by_target = step.get("of")
     if by_target is not None:
-        chosen = next(iter(by_target)) if target.kind == "null" else target.kind
+        chosen = next(iter(by_target)) if target.kind in ("null", "simulated") else target.kind
         if chosen not in by_target:
             there = next(iter(by_target))
             raise UsageError(

@@ -351,16 +351,13 @@ impl OwnWork {
         for (place, load) in self.loads.iter().enumerate() {
             self.validate_load(place, load)?;
         }
-        require(
-            matches!(plan.target, TargetPlan::Wire { .. } | TargetPlan::Runner(_) | TargetPlan::Null { .. })
-                || plan.target.is_linked(),
-            "target.kind",
-            || "own operations are not for the driver in the engine's own process".to_owned(),
-        )?;
+        require(!matches!(plan.target, TargetPlan::Driver { .. }), "target.kind", || {
+            "own operations are not for the driver in the engine's own process".to_owned()
+        })?;
         let has_requests = self.steps().any(|(_, step)| step.request.is_some());
         let is_mixed = has_requests && self.steps().any(|(_, step)| step.request.is_none());
         let fits = match plan.target {
-            TargetPlan::Null { .. } => !is_mixed,
+            TargetPlan::Null { .. } | TargetPlan::Simulated { .. } => !is_mixed,
             _ => !is_mixed && has_requests == plan.target.is_linked(),
         };
         require(fits, "work.operations", || "have steps of another protocol than the target's".to_owned())?;

@@ -277,6 +277,22 @@ fn redirects_are_counted_by_the_operation() {
     }
 }
 
+/// What a request says has no bearing there: a gate lets 500 through each second, exactly.
+#[test]
+fn requests_of_any_protocol_run_on_the_virtual_clock() {
+    let steps = json!([get("get", &json!({"kind": "number"}))]);
+    let target = json!({"kind": "simulated", "script": {"capacity_ops_per_s": 500.0}, "generator_ns": 2000});
+    let plan = Plan {
+        target: serde_json::from_value(target).unwrap(),
+        operation_count: None,
+        duration_ns: Some(10 * S),
+        ..plan_of("127.0.0.1:1", &json!({}), &steps, 1)
+    };
+    let summary = run(&plan);
+    assert_eq!((&summary.ended_by, failures(&summary)), (&EndedBy::Completed, vec![]));
+    assert!((4_995..=5_005).contains(&summary.due), "{}", summary.due);
+}
+
 #[test]
 fn a_stall_is_seen_by_all_that_were_due_in_it() {
     let (address, service) = serve(|_, line| {
