@@ -94,8 +94,8 @@ def _experiment_headline(report: Report) -> Iterator[Repeated]:
 
 
 def _is_plain_closed_loop(probe: Mapping[str, Any]) -> bool:
-    """Of a server, without pauses, without threads that start late and end early: connections just go round."""
-    return bool(probe["back_to_back"]) and probe["target"] == "server"
+    """Of a server, without pauses, without threads that come and go or share connections: these just go round."""
+    return bool(probe["closed_loop"] and probe["back_to_back"]) and probe["target"] == "server"
 
 
 def _percentiles(latency: Mapping[str, Any]) -> dict[float, Figure]:

@@ -169,6 +169,15 @@ def test_only_connections_that_are_always_busy_are_held_to_littles_law(
     assert not [each.name for each in lint(claims) if each.verdict is Standing.FAIL]
 
 
+def test_workers_that_share_connections_are_not_held_to_the_number_of_these(reports: Reports) -> None:
+    """Their times are response times, in which they wait for a connection."""
+    data = copy.deepcopy(dict(reports.sweep.data))
+    probe = next(each for each in data["probes"] if each["closed_loop"] and each["target"] == "server")
+    probe.update({"closed_loop": False, "response": probe["service"]})
+    claims = probe_claims(replace(reports.sweep, data=data))
+    assert next(each for each in claims.results if each.name == f"probe {probe['number']}").threads is None
+
+
 @pytest.mark.parametrize(
     ("section_id", "column", "text"),
     [
