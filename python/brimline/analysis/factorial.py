@@ -9,7 +9,7 @@ that carries an interval of its own, as that of a search does, needs no second b
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from brimline.analysis.compared_run import Metric
@@ -118,18 +118,29 @@ def differences(
     margin: float,
     strata: Sequence[str] = (),
     within: bool = False,
+    follows: Callable[[str, Metric], bool] = lambda _factor, _metric: False,
 ) -> tuple[LevelDifference, ...]:
     """The difference of each level from the first of its factor, in each metric.
 
     Over all combinations of the other factors, or `within` each of them; never over those of `strata`, which have no
-    differences of their own.
+    differences of their own. What `follows` from a factor, as latency of a closed loop does from how much is in flight,
+    is shown and not judged.
     """
     found = list(_differences(runs, design, metrics, strata, within=within))
-    return tuple(
-        judged
-        for factor in dict.fromkeys(each.factor for each in found)
-        for judged in _adjusted([each for each in found if each.factor == factor], margin)
-    )
+    by_factor = [[each for each in found if each.factor == factor] for factor in dict.fromkeys(e.factor for e in found)]
+    return tuple(judged for family in by_factor for judged in _judged(family, margin, follows))
+
+
+def _judged(
+    family: Sequence[LevelDifference], margin: float, follows: Callable[[str, Metric], bool]
+) -> Iterator[LevelDifference]:
+    """In their order; only what is judged is a test among the others."""
+    judged = _adjusted([each for each in family if not follows(each.factor, each.metric)], margin)
+    for each in family:
+        if not follows(each.factor, each.metric):
+            yield next(judged)
+        else:  # what nothing is known of claims nothing, whatever it follows from
+            yield each if each.change is None else replace(each, verdict=ChangeVerdict.NOT_JUDGED)
 
 
 def _adjusted(family: Sequence[LevelDifference], margin: float) -> Iterator[LevelDifference]:

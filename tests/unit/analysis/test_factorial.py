@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from brimline.analysis.compared_run import metrics
+from brimline.analysis.compared_run import Metric, metrics
 from brimline.analysis.factorial import FactorRun, LevelDifference, differences, mean_of
 from brimline.analysis.judged_change import ChangeVerdict
 from brimline.experiments.vary.order import VaryTrial
@@ -126,3 +126,23 @@ def test_a_combination_without_runs_leaves_the_others_comparable() -> None:
     (version,) = of(list(differences(one_left, design, METRICS, margin=0.03)), "mongod", "throughput")
     assert version.averaged_over == 2
     assert version.verdict is ChangeVerdict.IMPROVED
+
+
+def test_what_follows_from_a_factor_is_shown_and_takes_no_part_of_alpha() -> None:
+    p99 = Metric(key="p99", label="p99", unit="ns", higher_is_better=False, decides=True)
+    throughput = Metric(key="throughput", label="Throughput", unit="ops/s", higher_is_better=True, decides=True)
+    runs = [
+        FactorRun(
+            levels=(level,), block=block, figures={"throughput": 1000.0 * wobble * more, "p99": 1e6 * wobble * slow}
+        )
+        for level, more, slow in (("8", 1.0, 1.0), ("32", 1.2, 3.3))
+        for block, wobble in enumerate((1.0, 1.01, 0.99, 1.005))
+    ]
+    design = {"connections": ("8", "32")}
+    found = differences(runs, design, [p99, throughput], margin=0.03, follows=lambda _, metric: metric.key == "p99")
+    assert [(each.metric.key, each.verdict.value) for each in found] == [
+        ("p99", "not judged"),
+        ("throughput", "improved"),
+    ]
+    assert found[0].change is not None and found[0].adjusted_p is None
+    assert found[1].change is not None and found[1].adjusted_p == found[1].change.p_value

@@ -9,6 +9,7 @@ from brimline.analysis.factorial import FactorRun, LevelDifference, Mean, differ
 from brimline.analysis.judged_change import CLAIMS, ChangeVerdict
 from brimline.analysis.knee import Band, Knee, Level, find_knee, recommended_band
 from brimline.analysis.metrics import metrics_among
+from brimline.analysis.unlike_loads import UnlikeLoads
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.vary.factor_kinds import CONNECTIONS, WORKLOAD
 from brimline.experiments.vary.factors import Factor
@@ -110,7 +111,8 @@ def conclude_vary(
     runs = stated_by_all([FactorRun(levels=each.probe.levels, block=each.probe.block, figures=each.figures,
                                     ends={key: (figure.low, figure.high) for key, figure in each.measured.items()})
                           for each in trials if each.counts])  # fmt: skip
-    everywhere, within = _differences(settings, runs, kinds)
+    kind = "" if settings.is_nested else _kind(trials)
+    everywhere, within = _differences(settings, runs, kinds, kind)
     loading = _load_differences(settings, loads)
     every = kinds if settings.is_nested else metrics_among([run.figures for run in runs], _kind(trials))
     cells = tuple(_cell(settings, levels, trials, runs, every) for levels in settings.combinations)
@@ -132,8 +134,15 @@ def conclude_vary(
     )
 
 
+LOAD_FACTORS = {
+    "closed loop": ("connections", "in-flight", "think-time", "tlr-threads", "loops", "ramp-up"),
+    "open loop": ("rate",),
+}
+"""By kind of run the factors that set its load: what follows from it is no verdict."""
+
+
 def _differences(
-    settings: VarySettings, runs: Sequence[FactorRun], kinds: Sequence[Metric]
+    settings: VarySettings, runs: Sequence[FactorRun], kinds: Sequence[Metric], kind: str
 ) -> tuple[tuple[LevelDifference, ...], tuple[LevelDifference, ...]]:
     """Over all combinations of the other factors, and at each of them; of listed ones each from the first of all."""
     if settings.listed:
@@ -143,9 +152,18 @@ def _differences(
     design = {factor.name: factor.levels for factor in settings.factors}
     strata = (WORKLOAD,) if WORKLOAD in design else ()
     others = {name for name in design if name not in strata and (settings.is_nested or name != CONNECTIONS)}
-    everywhere = differences(runs, design, kinds, margin=settings.margin, strata=strata)
+    load = UnlikeLoads(differences=(), closed=kind == "closed loop")
+
+    def follows(factor: str, metric: Metric) -> bool:
+        return factor in LOAD_FACTORS.get(kind, ()) and not load.judges(metric)
+
+    everywhere = differences(runs, design, kinds, margin=settings.margin, strata=strata, follows=follows)
     crossed = len(design) - len(strata) > 1
-    within = differences(runs, design, kinds, margin=settings.margin, strata=strata, within=True) if crossed else ()
+    within = (
+        differences(runs, design, kinds, margin=settings.margin, strata=strata, within=True, follows=follows)
+        if crossed
+        else ()
+    )
     return everywhere, tuple(each for each in within if each.factor in others)
 
 

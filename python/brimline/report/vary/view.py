@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 from brimline.analysis.change_text import change_text, interval_text
+from brimline.analysis.judged_change import ChangeVerdict
+from brimline.analysis.unlike_loads import unlike_loads_text
 from brimline.experiments.trial import Probe, Trial
 from brimline.experiments.vary.conclusion import VaryConclusion, difference_name
 from brimline.experiments.vary.factor_kinds import CONNECTIONS, NETWORK, SERVER, TOPOLOGY, WORKLOAD
@@ -32,7 +34,7 @@ from brimline.report.vary.tables import (
     plans_blocks,
     servers_table,
 )
-from brimline.report.view import Badge, Block, Fact, Report, Section, Table, Tone, Verdict
+from brimline.report.view import Badge, Block, Fact, Report, Section, Table, Text, Tone, Verdict
 from brimline.servers.lab.names import is_client_routed
 from brimline.units import NS_PER_S, format_count, format_duration, format_percentage
 from brimline.wording import Verbatim, capitalised, joined, message
@@ -99,7 +101,7 @@ def vary_report(
             intro="Each level against the first of its factor. Intervals are those of the ratio of two figures."
             if settings.is_nested
             else "Each level against the first of its factor. Intervals are Welch's over blocks.",
-            blocks=_present(_everywhere(conclusion)) if counted else [],
+            blocks=[*_loads_differ(conclusion, trials), *_present(_everywhere(conclusion))] if counted else [],
         ),
         Section(
             id="best-connections",
@@ -258,6 +260,14 @@ def _charts(conclusion: VaryConclusion, settings: VarySettings, grid: Grid, *, c
         if (factor.name == CONNECTIONS and not settings.is_nested) is connections
         for chart in factor_charts(conclusion, settings, factor, grid)
     ]
+
+
+def _loads_differ(conclusion: VaryConclusion, trials: Sequence[VaryTrial]) -> list[Block]:
+    """What levels of a load change is told apart from what follows from it."""
+    open_ones = [each for each in conclusion.everywhere if each.verdict is ChangeVerdict.NOT_JUDGED]
+    factors = dict.fromkeys(each.factor for each in open_ones)
+    closed = any(trial.kind == "closed loop" for trial in trials)
+    return [Text(text=unlike_loads_text(joined(", ", factors), closed=closed), tone="warn")] if factors else []
 
 
 def _heat(conclusion: VaryConclusion, settings: VarySettings) -> list[Block]:
