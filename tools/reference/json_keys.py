@@ -31,7 +31,7 @@ _DOCUMENTS: _Places = {
         "From `interfere`, beside the keys of a comparison",
     ),
     "Trends": ("report.comparison.as_json:trend_document", "From `trend`"),
-    "Imported results": ("report.imported.view:imported_document", "From `import-results`"),
+    "Imported results": ("compat.imported.view:imported_document", "From `import-results`"),
     "An import of data": ("report.data_import.view:import_document", "From `import`"),
     "Several loads": ("api.results:Loads.to_dict", "From `load` of a workload with several collections"),
     "Nothing left to load": ("api.results:AlreadyLoaded.to_dict", "From `load --resume`, where all is there"),

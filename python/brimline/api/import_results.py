@@ -7,11 +7,11 @@ from pathlib import Path
 from brimline.analysis.imported import in_vain_of
 from brimline.api.options import default_runs_directory, path_given
 from brimline.api.results import Result
+from brimline.compat.imported.view import imported_report
 from brimline.compat.results import import_files
 from brimline.errors import BrimlineError, InvalidRun, UsageError
 from brimline.record.imported import ImportedRun
 from brimline.record.imported_files import read_imported, write_imported
-from brimline.report.imported.view import imported_report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -12,13 +12,13 @@ from brimline.analysis.objective import LatencyObjective, Slo
 from brimline.analysis.observation import observe
 from brimline.api.run_result import run_result
 from brimline.api.scan import scan_result
+from brimline.compat.imported.view import imported_report
 from brimline.compat.results import import_files
 from brimline.experiments.paired.ab import AB_KIND
 from brimline.record import ExperimentWriter, read_experiment
 from brimline.report import Report, run_report
 from brimline.report.comparison.view import comparison_report
 from brimline.report.data_import.view import import_report
-from brimline.report.imported.view import imported_report
 from tests.support.made_once import made_once
 from tests.support.own_run import write_own_run
 from tests.support.run_sets import run_sets

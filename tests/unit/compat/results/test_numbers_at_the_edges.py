@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from brimline.analysis.imported import imported_findings
+from brimline.compat.imported.view import imported_report
 from brimline.compat.results import import_files
 from brimline.errors import BrimlineError
 from brimline.record.imported_files import read_imported, write_imported
-from brimline.report.imported.view import imported_report
 from tests.support.old_histograms import encoded
 from tests.unit.compat.results.jtl import START_MS
 

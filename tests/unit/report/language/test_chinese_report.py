@@ -13,6 +13,7 @@ from rich.console import Console
 
 from brimline.analysis.observation import observe
 from brimline.analysis.verdict import Slo, judge
+from brimline.compat.imported.view import imported_report
 from brimline.compat.results import import_files
 from brimline.errors import UsageError
 from brimline.report import (
@@ -25,7 +26,6 @@ from brimline.report import (
     said_in,
 )
 from brimline.report.data_import.view import import_report
-from brimline.report.imported.view import imported_report
 from brimline.report.language.report_words import _FIGURE_WORDS, _WORDS
 from brimline.report.language.translator import catalogue
 from brimline.report.view import Cell, Chart, Column, Section, Table, Verdict

@@ -6,14 +6,14 @@ from typing import Any
 from brimline.analysis.finding import Finding
 from brimline.analysis.imported import error_share, imported_findings, throughput_per_s
 from brimline.analysis.quantile_text import quantile_text
+from brimline.compat.imported.charts import chart_list
+from brimline.compat.imported.claims import imported_claims
+from brimline.compat.imported.grid import imported_grid
+from brimline.compat.imported.table import ImportedStatistics, imported_statistics, statistics_section
 from brimline.record.imported import ImportedRun
 from brimline.report import blocks
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.frame import framed
-from brimline.report.imported.charts import chart_list
-from brimline.report.imported.claims import imported_claims
-from brimline.report.imported.grid import imported_grid
-from brimline.report.imported.table import ImportedStatistics, imported_statistics, statistics_section
 from brimline.report.lint_section import findings_document, linted
 from brimline.report.view import Badge, Cell, Column, Fact, Facts, Report, Section, Table, Text, Verdict
 from brimline.stats.quantile_interval import QuantileInterval

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from brimline.analysis.metrics import Known, all_metrics
+from brimline.compat.imported.table import ImportedStatistics
 from brimline.report.grid import Grid, GridAxis, GridRow
-from brimline.report.imported.table import ImportedStatistics
 from brimline.stats.quantile_interval import QuantileInterval
 
 _NAMES = {0.5: "p50", 0.9: "p90", 0.95: "p95", 0.99: "p99"}

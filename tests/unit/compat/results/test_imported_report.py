@@ -11,11 +11,11 @@ from brimline._native import Histogram
 from brimline.analysis.finding import Standing
 from brimline.analysis.imported import imported_findings
 from brimline.analysis.lint import contradictions, lint
+from brimline.compat.imported.claims import imported_claims
+from brimline.compat.imported.table import imported_statistics
+from brimline.compat.imported.view import imported_report
 from brimline.compat.results import import_files
 from brimline.report import Report, render_html, render_json
-from brimline.report.imported.claims import imported_claims
-from brimline.report.imported.table import imported_statistics
-from brimline.report.imported.view import imported_report
 from brimline.report.view import Chart, Table
 from tests.support.ycsb_golden import GOLDEN, runs_with_measurements
 from tests.unit.compat.results.jtl import START_MS, Sample, uniform, write, write_lines
