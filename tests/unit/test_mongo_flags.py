@@ -3,7 +3,7 @@
 import pytest
 
 from brimline.cli.app import main
-from brimline.cli.mongo_flags import FLAGS
+from brimline.compat.mongo_tools.flags import FLAGS
 from brimline.process_list import PASSWORD_VARIABLE
 from tests.support.ycsb_golden import GOLDEN
 

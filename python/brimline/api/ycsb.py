@@ -5,26 +5,19 @@ record is written as by `run` and `load`, and everything that YCSB says at the e
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brimline.analysis.finding import Standing
 from brimline.api.options import Options
 from brimline.api.protocols import require_mongodb
 from brimline.api.run import interruption
 from brimline.api.workplace import Workplace, given_uri, workplace
-from brimline.compat.ycsb import StatusLines, measurement_rows, missed_target, render, write_hdr_files, write_raw
-from brimline.errors import RecordError
-from brimline.execution import add_data, allow_descriptors, check_room, execute
-from brimline.plan import Plan, load_plan, resolve
-from brimline.plan.log import operations_at_most
-from brimline.plan.model import ClosedPacer, ConstantPacer, LoadWork, MixWork
-from brimline.record import brimline_version
-from brimline.record.model import RunRecord, Samples
-from brimline.spec import LoadedSpec, YcsbOutput, load_ycsb
+from brimline.compat.ycsb.front import YcsbFront, ycsb_load_plan
+from brimline.execution import add_data, execute
+from brimline.plan import resolve
+from brimline.spec import load_ycsb
 from brimline.spec.ycsb_front import Phase
-from brimline.units import NS_PER_S
 
 if TYPE_CHECKING:
     from brimline.api.results import RunResult
@@ -46,175 +39,45 @@ def ycsb(
     Raises BrimlineError where nothing was measured; otherwise `RunResult.error` says why the result is no good.
     """
     loaded, output = load_ycsb(property_files, properties, phase=phase)
-    front = _Front(loaded=loaded, output=output, say=say, talk=talk)
+    front = YcsbFront(loaded=loaded, output=output, say=say, talk=talk)
     front.announce()
     options = options or Options()
     require_mongodb("ycsb", given_uri(loaded.spec, options), options)
     with workplace(loaded, options) as place:
-        result = front.load(place) if phase == "load" else front.run(place)
+        result = _load(place, front) if phase == "load" else _run(place, front)
     try:
         result.write(options.language)
     finally:
-        front.conclude(result)
+        front.conclude(result.record, result.observation)
     return result
 
 
-_RAW_LINE_BYTES_MIN = len("READ,1577911970030,494\n")
+def _run(place: Workplace, front: YcsbFront) -> "RunResult":
+    plan = resolve(place.spec, target=place.target)
+    front.check_limits(plan)
+    place.stop.raise_if_requested()
+    directory = place.directory(plan)
+    lines = front.begin(plan)
+    context = replace(place.context, on_samples=front.listener(lines))
+    record = execute(plan, directory=directory, title=plan.name, context=context)
+    front.end(record, lines)
+    from brimline.api.run_result import run_result  # not before: the load has the memory to itself
+
+    return run_result(record, None, interrupted=interruption(place.stop, directory))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Front:
-    loaded: LoadedSpec
-    output: YcsbOutput
-    say: Callable[[str], None]
-    talk: Callable[[str], None]
+def _load(place: Workplace, front: YcsbFront) -> "RunResult":
+    plan = ycsb_load_plan(place.spec, place.target, front.output)
+    front.check_limits(plan)
+    directory = place.directory(plan, kind="load")
+    lines = front.begin(plan)
+    context = replace(place.context, on_samples=front.listener(lines))
+    record = add_data(plan, directory=directory, context=context)
+    front.end(record, lines)
+    from brimline.api.ycsb_result import ycsb_load_result  # as in `_run`
 
-    def announce(self) -> None:
-        self.talk(f"YCSB Client brimline {brimline_version()}\n\nLoading workload...\nStarting test.")
-        if self.output.max_execution_time_s:
-            self.talk(f"Maximum execution time specified as: {self.output.max_execution_time_s} secs")
-
-    def run(self, place: Workplace) -> "RunResult":
-        plan = resolve(place.spec, target=place.target)
-        self._check_limits(plan)
-        place.stop.raise_if_requested()
-        directory = place.directory(plan)
-        lines = self._begin(plan)
-        context = replace(place.context, on_samples=self._listener(lines))
-        record = execute(plan, directory=directory, title=plan.name, context=context)
-        self._end(record, lines)
-        from brimline.api.run_result import run_result  # not before: the load has the memory to itself
-
-        return run_result(record, None, interrupted=interruption(place.stop, directory))
-
-    def load(self, place: Workplace) -> "RunResult":
-        plan = _load_plan(place, self.output)
-        self._check_limits(plan)
-        directory = place.directory(plan, kind="load")
-        lines = self._begin(plan)
-        context = replace(place.context, on_samples=self._listener(lines))
-        record = add_data(plan, directory=directory, context=context)
-        self._end(record, lines)
-        from brimline.api.ycsb_result import ycsb_load_result  # as in `run`
-
-        return ycsb_load_result(
-            record,
-            interrupted=interruption(place.stop, directory),
-            may_end_early=self.output.max_execution_time_s > 0,
-        )
-
-    def conclude(self, result: "RunResult") -> None:
-        """Writes the measurements where they are wanted, and says what failed and where the record is.
-
-        A file that can't be written keeps none of the rest from being written or said. Raises RecordError.
-        """
-        try:
-            self._hand_out(result.record)
-        except RecordError as error:
-            raise RecordError(error.message, hint=f"the record is kept: brimline show {result.directory}") from error
-        finally:
-            self._tell(result)
-
-    def _hand_out(self, record: RunRecord) -> None:
-        raw = write_raw(record, self.output, say=self.say) if self.output.is_raw else None
-        text = render(measurement_rows(record, self.output, raw), self.output.exporter)
-        try:
-            if self.output.export_file is None:
-                self.say(text)
-            else:
-                _write(self.output.export_file, text)
-        finally:
-            write_hdr_files(record, self.output)
-            if raw is not None and raw.error is not None:
-                raise raw.error
-
-    def _tell(self, result: "RunResult") -> None:
-        for row in result.record.errors:
-            words = (row["operation"], row["outcome"], str(row["code"] or ""), row["label"])
-            self.talk(f"{row['count']} x {' '.join(filter(None, words))}: {row['example']}")
-        # YCSB's lines have no place for what -target asked for and didn't get, nor for latencies that are lost.
-        for finding in result.observation.findings:
-            if finding.name in ("sent", "operation_log") and finding.verdict is not Standing.PASS:
-                self.talk(f"warning: {finding.evidence}")
-        if not result.observation.unsent and (missed := missed_target(result.record, self.output)):
-            self.talk(f"warning: {missed}")
-        self.talk(f"record: {result.directory}")
-
-    def _check_limits(self, plan: Plan) -> None:
-        """Before a word of YCSB's says that there is a connection, and before there is a directory for a record.
-
-        Raises UsageError where there may not be so many open files, or where the file of raw latencies can't fit, as
-        far as their number is known.
-        """
-        allow_descriptors(plan)
-        count = operations_at_most(plan)
-        if self.output.raw_file is not None and count is not None:
-            needed_bytes = count * _RAW_LINE_BYTES_MIN
-            check_room(needed_bytes, Path(self.output.raw_file).parent, what=f"{self.output.raw_file} at least")
-
-    def _begin(self, plan: Plan) -> StatusLines | None:
-        if self.loaded.spec.data.values == "derived":
-            self.say("Data integrity is enabled.\n")
-        self.say(f"mongo client connection created with {self.output.address}\n")
-        lines = None
-        if self.output.status:
-            lines = StatusLines(
-                self.output,
-                operation_count=plan.data.record_count if plan.work.kind == "load" else self.output.operation_count,
-                documents_per_insert=plan.work.insert_batch_size if isinstance(plan.work, MixWork) else 1,
-                open_loop=plan.pacer.kind != "closed",
-            )
-            self._status(lines.first())
-        tracked = self.output.tracked_errors
-        self.talk(
-            f"DBWrapper: report latency for each error is {str(tracked is None).lower()} and specific error codes to "
-            f"track for latency are: [{', '.join(sorted(tracked or ()))}]"
-        )
-        return lines
-
-    def _listener(self, lines: StatusLines | None) -> Callable[[Samples], None] | None:
-        """Shows the status lines that samples bring."""
-        if lines is None:
-            return None
-
-        def show(samples: Samples) -> None:
-            for line in lines.add(samples):
-                self._status(line)
-
-        return show
-
-    def _end(self, record: RunRecord, lines: StatusLines | None) -> None:
-        limit_s = self.output.max_execution_time_s
-        if limit_s and record.summary is not None and record.summary["elapsed_ns"] >= limit_s * NS_PER_S:
-            self.talk("Maximum time elapsed. Requesting stop for the workload.")
-            self.talk("Stop requested for workload. Now Joining!")
-        if lines is not None:
-            self._status(lines.last(close_ns=record.summary.get("close_ns") if record.summary else None))
-
-    def _status(self, line: str) -> None:
-        self.talk(line)
-        if self.output.measurement_type == "timeseries":
-            self.say(f"{line}\n")  # so does YCSB, for this type alone
-
-
-def _load_plan(place: Workplace, output: YcsbOutput) -> Plan:
-    """The load with a command in flight per thread unless bounded, and the rate and the time limit of YCSB's client."""
-    plan = load_plan(place.spec, target=place.target)
-    assert isinstance(plan.work, LoadWork)  # noqa: S101 - what load_plan makes
-    rate = output.target_ops_per_s / plan.work.batch_size
-    limit_ns = output.max_execution_time_s * NS_PER_S
-    return plan.model_copy(
-        update={
-            "in_flight_max": None if place.spec.in_flight is None else plan.in_flight_max,
-            "pacer": ConstantPacer(rate_ops_per_s=rate) if rate else ClosedPacer(),
-            "duration_ns": limit_ns or None,
-            "interval_ns": min(plan.interval_ns, limit_ns) if limit_ns else plan.interval_ns,
-        }
+    return ycsb_load_result(
+        record,
+        interrupted=interruption(place.stop, directory),
+        may_end_early=front.output.max_execution_time_s > 0,
     )
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RecordError(f"can't write {path}: {(error.strerror or str(error)).lower()}") from error

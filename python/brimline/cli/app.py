@@ -17,8 +17,8 @@ import typer
 
 from brimline.cli import told
 from brimline.cli.help import GroupedCommand
-from brimline.cli.mongo_flags import hint_for, refuse_host, without_levels
 from brimline.cli.talk import let_talk_be_lost
+from brimline.compat.mongo_tools.flags import hint_for, refuse_host, without_levels
 from brimline.errors import BrimlineError, ExitCode, ResourceError, redact_text
 from brimline.process_list import hide
 

@@ -14,8 +14,8 @@ from brimline.api.reopen import find_record
 from brimline.cli import options as opt
 from brimline.cli.grouped import grouped, without
 from brimline.cli.import_progress import ImportTerminalProgress
-from brimline.cli.mongo_flags import refuse_address
 from brimline.cli.output import finish
+from brimline.compat.mongo_tools.flags import refuse_address
 from brimline.errors import UsageError
 from brimline.execution.import_inputs import type_of_file
 from brimline.execution.import_progress import ImportSilence
