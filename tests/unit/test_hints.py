@@ -15,10 +15,10 @@ import brimline
 from brimline.api.import_data import _so_far
 from brimline.api.lint import lint
 from brimline.api.options import Options
-from brimline.api.stat import _status
 from brimline.cli.capacity import _seconds
 from brimline.cli.sweep import _seconds as _seconds_of_a_run
 from brimline.cli.sweep import _settings
+from brimline.compat.mongostat.watching import _status
 from brimline.dataset.access import target_errors
 from brimline.errors import BrimlineError, TargetError, redact_text
 from brimline.monitor import read_opcounters

@@ -3,7 +3,7 @@
 import functools
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
@@ -14,7 +14,7 @@ from brimline.api.stat import stat as stat_api
 from brimline.cli import options as opt
 from brimline.cli.grouped import grouped, only
 from brimline.cli.output import printing
-from brimline.compat.mongostat import Field, StatInterval, StatTable, chosen_fields, json_line, parse_fields
+from brimline.compat.mongostat import json_lines, parse_fields, table_lines
 from brimline.errors import UsageError
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -68,7 +68,7 @@ def stat(
         rows=said.row_count or None,
         notice=_notice,
     )
-    lines = _json_lines if output.as_json else functools.partial(_table_lines, headings=not said.no_headers)
+    lines = json_lines if output.as_json else functools.partial(table_lines, headings=not said.no_headers)
     try:
         with printing(), _leaving():
             for line in lines(intervals, only, more, human=said.human == "true"):
@@ -100,22 +100,6 @@ def _leaving() -> Iterator[None]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
-
-
-def _table_lines(
-    intervals: Iterable[StatInterval], only: Sequence[Field], more: Sequence[Field], *, human: bool, headings: bool
-) -> Iterator[str]:
-    table: StatTable | None = None
-    for interval in intervals:
-        table = table or StatTable(chosen_fields(interval.after, only=only, more=more), headings=headings)
-        yield from table.lines(interval, human=human)
-
-
-def _json_lines(
-    intervals: Iterable[StatInterval], only: Sequence[Field], more: Sequence[Field], *, human: bool
-) -> Iterator[str]:
-    for interval in intervals:
-        yield json_line(chosen_fields(interval.after, only=only, more=more), interval, human=human)
 
 
 def _notice(text: str) -> None:

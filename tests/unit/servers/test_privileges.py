@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 from pymongo.errors import OperationFailure
 
-from brimline.api.stat import _status
+from brimline.compat.mongostat.watching import _status
 from brimline.errors import TargetError
 from brimline.monitor import read_opcounters
 from brimline.servers.deployment import Client, inspect_deployment, server_documents

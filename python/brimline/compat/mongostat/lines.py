@@ -1,10 +1,10 @@
 """Owns lines of output: a table whose columns only ever grow wider, and JSON."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from brimline.compat.mongostat.columns import StatInterval
-from brimline.compat.mongostat.fields import Field
+from brimline.compat.mongostat.fields import Field, chosen_fields
 
 HEADINGS_EVERY = 10
 """Rows from one line of headings to the next."""
@@ -39,3 +39,21 @@ def json_line(fields: Sequence[Field], interval: StatInterval, *, human: bool) -
         for field in fields
     }
     return json.dumps({interval.host: values}, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def table_lines(
+    intervals: Iterable[StatInterval], only: Sequence[Field], more: Sequence[Field], *, human: bool, headings: bool
+) -> Iterator[str]:
+    """The lines of all `intervals`; which columns there are is settled by what the first of them shows."""
+    table: StatTable | None = None
+    for interval in intervals:
+        table = table or StatTable(chosen_fields(interval.after, only=only, more=more), headings=headings)
+        yield from table.lines(interval, human=human)
+
+
+def json_lines(
+    intervals: Iterable[StatInterval], only: Sequence[Field], more: Sequence[Field], *, human: bool
+) -> Iterator[str]:
+    """An object a line for each of `intervals`."""
+    for interval in intervals:
+        yield json_line(chosen_fields(interval.after, only=only, more=more), interval, human=human)
