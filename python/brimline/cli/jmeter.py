@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from brimline.api.jmeter import JmeterResult
 from brimline.api.jmeter import jmeter as jmeter_api
 from brimline.api.options import Group, option
 from brimline.cli import options as opt
 from brimline.cli.grouped import grouped, only
 from brimline.cli.output import printing
+from brimline.compat.jmeter.written import listing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,20 +41,6 @@ def jmeter(
         if each.path is None:
             with printing():
                 sys.stdout.write(each.text)
-    for line in () if output.quiet else _summary(result):
+    for line in () if output.quiet else listing(result):
         typer.echo(line, err=True)
     return 0
-
-
-def _summary(result: JmeterResult) -> list[str]:
-    lines: list[str] = []
-    for title, remarks in (("not taken over", result.not_taken), ("taken over in another form", result.changed)):
-        lines += [f"{title}:", *(f"  {each}" for each in remarks)] if remarks else []
-    lines += [f"{path} goes with it" for path in result.beside]
-    if result.environment:
-        lines.append(f"it takes what is secret from the environment: {', '.join(result.environment)}")
-    written = [each for each in result.workloads if each.path is not None]
-    lines += [f"{each.path}: {each.operations} operation{'s' * (each.operations > 1)}" for each in written]
-    uri = "" if written and written[0].has_target else " --uri URI"
-    lines += [f"next: brimline run {written[0].path}{uri}"] if written else []
-    return lines
