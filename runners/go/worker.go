@@ -122,10 +122,12 @@ func doneOf(err error) done {
 	switch {
 	case strings.Contains(err.Error(), "checking out a connection"):
 		return done{outcome: noConnection, body: body}
+	// Of a server that isn't there the driver says that time is up: this comes before what times out.
+	case strings.Contains(err.Error(), "server selection error") || strings.Contains(err.Error(), "was cleared because"):
+		return done{outcome: lost, body: body}
 	case mongo.IsTimeout(err):
 		return done{outcome: timedOut, body: body}
-	case mongo.IsNetworkError(err) || strings.Contains(err.Error(), "server selection error") ||
-		strings.Contains(err.Error(), "was cleared because"):
+	case mongo.IsNetworkError(err):
 		return done{outcome: lost, body: body}
 	}
 	return done{outcome: refused, body: body}

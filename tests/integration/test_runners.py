@@ -5,6 +5,7 @@ import json
 import os
 import stat
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -203,6 +204,28 @@ def test_a_server_that_is_lost(client: str, brimline_cli: CommandLine, tmp_path:
     summary = _summary(brimline_cli)
     assert summary["failed"] >= 7
     assert {row["outcome"] for row in summary["errors"]} == {"connection_lost"}
+
+
+@each_runner
+@pytest.mark.slow("a driver waits for another server")
+def test_a_server_that_is_gone(client: str, brimline_cli: CommandLine, tmp_path: Path) -> None:
+    """Drivers wait for another server, and in the end say that there is none: no reply was late."""
+    with scripted_server({}) as server:
+
+        def end_it() -> None:
+            while server.opcounters()["query"] < 50:
+                pass
+            server.process.kill()
+
+        ending = threading.Thread(target=end_it)
+        ending.start()
+        spec = _spec(tmp_path, MIX.replace("connect_timeout: 5s", "connect_timeout: 500ms").replace("1000", "1000000"))
+        outcome = brimline_cli.run("run", spec, "--client", client, "--uri", server.uri, "--data", "as-is")
+        ending.join()
+    assert outcome.exit_code == 5, outcome.stderr
+    summary = _summary(brimline_cli)
+    assert summary["ended_by"] == "target_lost"
+    assert {row["outcome"] for row in summary["errors"]} == {"connection_lost"}, summary["errors"]
 
 
 @pytest.fixture

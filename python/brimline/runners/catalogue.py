@@ -118,9 +118,9 @@ CATALOGUE: Mapping[str, Runner] = {
             command=_java("reactive"),
         ),
         Runner(
-            name="node", driver="mongodb", language="Node.js", how=f"Node.js from 20 on, then {_MAKE}", command=_node
+            name="node", driver="mongodb", language="Node.js", how=f"Node.js from 20.19 on, then {_MAKE}", command=_node
         ),
-        Runner(name="go", driver="mongo-driver", language="Go", how=f"Go from 1.24 on, then {_MAKE}", command=_go),
+        Runner(name="go", driver="mongo-driver", language="Go", how=f"Go from 1.25 on, then {_MAKE}", command=_go),
     )
 }
 """Every runner by its name."""
