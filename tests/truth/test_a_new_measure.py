@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from brimline.analysis.figure import Figure
 from brimline.api import kinds, measures
 from brimline.api.kinds import Kind, conduct, go_on
 from brimline.api.measures import MeasureInPlace
@@ -24,7 +25,7 @@ from brimline.api.workload import load_workload
 from brimline.api.workplace import Workplace
 from brimline.execution.progress import SoFar
 from brimline.experiments.cost import StageCost, TimeEstimate
-from brimline.experiments.measure import Figure, Measure
+from brimline.experiments.measure import Measure
 from brimline.experiments.runner import run_trials
 from brimline.experiments.stored import stored_settings, stored_trials
 from brimline.experiments.trial import Probe, Trial

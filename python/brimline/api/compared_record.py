@@ -6,12 +6,12 @@ from pathlib import Path
 
 from brimline.analysis.compared_imports import compared_import, compared_imported
 from brimline.analysis.compared_run import ComparedRun, compared_run
+from brimline.analysis.figure import Figure
 from brimline.errors import RecordError
 from brimline.experiments.capacity.figures import CAPACITY, SUSTAINED
 from brimline.experiments.compared import compared_search
 from brimline.experiments.growth.measured import IMPORT_RATE, QUERY_TIME, growth_figures
 from brimline.experiments.growth.stored import GROWTH_KIND
-from brimline.experiments.measure import Figure
 from brimline.experiments.scan.figures import TIME, scan_figures
 from brimline.experiments.scan.order import SCAN_KIND
 from brimline.experiments.sweep_figures import HIGHEST, SWEEP

@@ -10,6 +10,7 @@ from brimline.analysis.background import Coverage, coverage, measured_window, se
 from brimline.analysis.changes import MetricChange
 from brimline.analysis.compared_run import ComparedRun
 from brimline.analysis.comparison import Comparison, compare_runs
+from brimline.analysis.figure import Figure
 from brimline.analysis.observation import Observation, observe
 from brimline.api.kinds import Kind, conduct
 from brimline.api.measures import MeasureInPlace
@@ -28,7 +29,7 @@ from brimline.execution.import_data import check_inputs
 from brimline.execution.import_inputs import find_inputs, type_of_file
 from brimline.execution.leftovers import remove_leftovers
 from brimline.experiments.cost import TimeEstimate, pairs_time
-from brimline.experiments.measure import Figure, Measure
+from brimline.experiments.measure import Measure
 from brimline.experiments.paired.interference import INTERFERENCE_KIND, Beside, InterferenceSettings
 from brimline.experiments.paired.order import counting_pairs
 from brimline.experiments.paired.runner import ArmPlan, pair_records, pair_trial, paired_run

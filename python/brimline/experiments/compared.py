@@ -8,8 +8,8 @@ from typing import Any
 
 from brimline.analysis.compared_run import ComparedRun, Metric
 from brimline.analysis.configured import Settings, environment_settings, flat, run_settings, short_hash
+from brimline.analysis.figure import Figure
 from brimline.errors import RecordError
-from brimline.experiments.measure import Figure
 from brimline.experiments.stored import stored_capacity_settings
 from brimline.record import ExperimentRecord
 from brimline.record.layout import PLAN_FILE, TARGET_LOST

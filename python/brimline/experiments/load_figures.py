@@ -5,7 +5,8 @@ from pathlib import Path
 
 from brimline.analysis.compared_run import compared_run, metrics
 from brimline.analysis.data_size import size_on_disk_bytes
-from brimline.experiments.measure import Figure, Measure
+from brimline.analysis.figure import Figure
+from brimline.experiments.measure import Measure
 from brimline.record import read_record
 
 _SHOWN = ("throughput", "p95", "p99", "client_cpu", "server_cpu")

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from brimline.experiments.measure import Figure, Measure
+from brimline.analysis.figure import Figure
+from brimline.experiments.measure import Measure
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.stored import stored_seed, stored_settings, stored_trials
 from brimline.experiments.sweep import Sweep

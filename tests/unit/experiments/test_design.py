@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from brimline.analysis.figure import Figure
 from brimline.errors import TargetError
 from brimline.execution import MakeDirectory, Silence, StopToken
-from brimline.experiments.measure import Figure, Measure
+from brimline.experiments.measure import Measure
 from brimline.experiments.vary.conclusion import VaryConclusion, conclude_vary
 from brimline.experiments.vary.order import Levels, RunOutcome, Vary, VaryEnd, VarySettings, VaryTrial
 from brimline.experiments.vary.runner import Setup, VaryWork, run_vary

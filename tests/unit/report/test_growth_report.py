@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
+from brimline.analysis.figure import Figure
 from brimline.analysis.growth.breakpoints import ALPHA
+from brimline.analysis.growth.moved import breaks_moved
 from brimline.analysis.metric_names import check_names
 from brimline.experiments.growth.conclusion import conclude
-from brimline.experiments.growth.moved import breaks_moved
 from brimline.experiments.growth.order import GrowthSettings, IndexSet, Protocol
-from brimline.experiments.measure import Figure
 from brimline.report import Report, in_language, render_html, render_json
 from brimline.report.growth.view import growth_report
 from brimline.report.showing import figures_csv, showing

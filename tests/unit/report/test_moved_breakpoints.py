@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from brimline.experiments.measure import Figure
+from brimline.analysis.figure import Figure
 from brimline.experiments.vary.order import RunOutcome, Vary, VaryTrial
 from brimline.report.vary.breakpoints import MOVED, moved_section
 from brimline.report.view import Text

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import cache
 
-from brimline.experiments.measure import Figure
+from brimline.analysis.figure import Figure
 from brimline.experiments.trial import Probe
 from brimline.experiments.vary.conclusion import conclude_vary
 from brimline.experiments.vary.order import RunOutcome, Vary, VaryLoad, VaryProbe, VarySettings, VaryTrial

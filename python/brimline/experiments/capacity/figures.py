@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from brimline.analysis.figure import Figure
 from brimline.experiments.axis import Axis
 from brimline.experiments.capacity.conclusion import CapacityConclusion
 from brimline.experiments.capacity.frontier import Frontier
 from brimline.experiments.capacity.search import Capacity
-from brimline.experiments.measure import Figure, Measure
+from brimline.experiments.measure import Measure
 from brimline.experiments.stored import (
     stored_capacity_settings,
     stored_frontier_settings,

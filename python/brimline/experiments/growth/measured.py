@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from brimline.analysis.figure import Figure
 from brimline.analysis.growth.breakpoints import Breakpoint
 from brimline.experiments.growth.conclusion import GrowthConclusion, IndexSetGrowth, conclude
 from brimline.experiments.growth.order import GrowthSettings
 from brimline.experiments.growth.stored import stored_growth_trials
-from brimline.experiments.measure import Figure
 from brimline.experiments.stored import stored_settings
 from brimline.plan.pacing import connections_text
 from brimline.record import read_experiment

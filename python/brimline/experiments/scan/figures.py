@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from brimline.analysis.figure import Figure
 from brimline.analysis.scan_figures import ScanTrial
-from brimline.experiments.measure import Figure
 from brimline.experiments.scan.stored import stored_scan_trials
 from brimline.record import read_experiment
 from brimline.stats.line import Bounds

@@ -17,8 +17,9 @@ import numpy as np
 
 from brimline.analysis.compared_run import LoadKind
 from brimline.analysis.comparison import MARGIN
+from brimline.analysis.figure import Figure
 from brimline.analysis.observation import Observation
-from brimline.experiments.measure import BLOCKS_DEFAULT, BLOCKS_MAX_DEFAULT, Figure
+from brimline.experiments.measure import BLOCKS_DEFAULT, BLOCKS_MAX_DEFAULT
 from brimline.experiments.settings import REPEATS_MAX
 from brimline.experiments.vary.factors import Factor
 from brimline.servers.database import Durability

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from brimline.analysis.changes import Bound, MetricChange
 from brimline.analysis.compared_run import ComparedRun, Metric
+from brimline.analysis.figure import value_text
 from brimline.analysis.gate import GateVerdict
 from brimline.analysis.judged_change import ChangeVerdict
-from brimline.experiments.measure import value_text
 from brimline.report.blocks import unsent_badge
 from brimline.report.view import Badge, Tone
 from brimline.stats.change import TELLING_SPAN_MAX, geometric_mean

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from brimline.experiments.growth.moved import breaks_moved
+from brimline.analysis.growth.moved import breaks_moved
 from brimline.experiments.vary.conclusion import at_text
 from brimline.experiments.vary.order import VarySettings, VaryTrial
 from brimline.report.view import Section, Text

@@ -6,7 +6,7 @@ from statistics import fmean
 from brimline.analysis.change_text import change_text, interval_text, p_text
 from brimline.analysis.compared_run import Metric
 from brimline.analysis.factorial import LevelDifference, Mean
-from brimline.experiments.measure import COUNTED
+from brimline.analysis.figure import COUNTED
 from brimline.experiments.vary.conclusion import Cell, Curve, VaryConclusion, at_text
 from brimline.experiments.vary.factor_kinds import CONNECTIONS
 from brimline.experiments.vary.order import VarySettings, VaryTrial

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from brimline.experiments.measure import Figure
+from brimline.analysis.figure import Figure
 from brimline.stats.ratio import Interval, Ratio, interval_ratio
 from brimline.units import format_count, format_number
 from brimline.wording import capitalised, message
