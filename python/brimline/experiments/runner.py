@@ -9,9 +9,9 @@ from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.quantile_text import p99_text
 from brimline.execution import RunContext, SoFar, execute, putting_back
+from brimline.execution.cool_down import CoolDown, cool_down, cool_down_limit_s
 from brimline.experiments.conductor import Machine, Made, conduct_trials
-from brimline.experiments.cooldown import cool_down, cool_down_limit_s
-from brimline.experiments.trial import CoolDown, Probe, Trial, of_stage
+from brimline.experiments.trial import Probe, Trial, of_stage
 from brimline.plan import NullTarget, Plan, TargetPlan, resolve
 from brimline.plan.model import ClosedPacer
 from brimline.plan.pacing import connections_text
@@ -96,7 +96,7 @@ def _cool_down(probe: Probe, trials: Sequence[Trial], context: RunContext) -> Co
     seen = [trial.cool_down.dirty_share for trial in trials if trial.cool_down is not None]
     cooled = cool_down(
         context.deployment,
-        limit_s=cool_down_limit_s(probe),
+        limit_s=cool_down_limit_s(probe.duration_s),
         dirty_floor=min((share for share in seen if share is not None), default=None),
         stop=context.stop,
     )

@@ -10,10 +10,11 @@ from pydantic import TypeAdapter, ValidationError
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import observe
 from brimline.errors import RecordError
+from brimline.execution.cool_down import CoolDown
 from brimline.experiments.capacity.frontier import FrontierSettings
 from brimline.experiments.runner import null_ceiling
 from brimline.experiments.settings import CapacitySettings
-from brimline.experiments.trial import CoolDown, Probe, Trial
+from brimline.experiments.trial import Probe, Trial
 from brimline.record import ExperimentRecord, read_record
 from brimline.record.damage import damage_told
 

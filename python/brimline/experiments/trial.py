@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from brimline.analysis.observation import Observation
+from brimline.execution.cool_down import CoolDown
 from brimline.plan.pacing import connections_text
 from brimline.units import format_count, format_rate
 from brimline.wording import message
@@ -54,16 +55,6 @@ class Probe:
     def cost_s(self) -> float:
         """Time that the probe takes, without connecting and draining."""
         return self.warmup_s + self.duration_s
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoolDown:
-    """The pause before a probe, which no probe time counts. `waiting_for`: what kept the server from being calm."""
-
-    waited_s: float
-    calm: bool
-    waiting_for: tuple[str, ...] = ()
-    dirty_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

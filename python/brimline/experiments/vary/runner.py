@@ -18,11 +18,10 @@ from brimline.analysis.step_truth import plan_summaries
 from brimline.analysis.validity import GENERATOR_CHECKS
 from brimline.errors import BrimlineError, Interrupted
 from brimline.execution import MakeDirectory, ProgressSink, RunContext, StopToken, execute, putting_back
+from brimline.execution.cool_down import CoolDown, cool_down, cool_down_limit_s
 from brimline.experiments.conductor import Made, conduct_trials
-from brimline.experiments.cooldown import LIMIT_S_MAX, LIMIT_S_MIN, cool_down
 from brimline.experiments.measure import Measure
 from brimline.experiments.runner import describe_outcome
-from brimline.experiments.trial import CoolDown
 from brimline.experiments.vary.factor_kinds import KINDS
 from brimline.experiments.vary.order import (
     Levels,
@@ -297,7 +296,7 @@ def read_measured_trial(
 def _cool_down(setup: Setup, work: VaryWork) -> CoolDown | None:
     if setup.context.deployment is None:
         return None
-    limit_s = min(max(work.settings.duration_s, LIMIT_S_MIN), LIMIT_S_MAX)
+    limit_s = cool_down_limit_s(work.settings.duration_s)
     return cool_down(setup.context.deployment, limit_s=limit_s, dirty_floor=None, stop=work.stop)
 
 

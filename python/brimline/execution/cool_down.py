@@ -5,12 +5,12 @@ Without it a probe pays for another one's checkpoint or dirty pages, and the ord
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from pymongo.errors import PyMongoError
 
 from brimline.errors import TargetError
-from brimline.execution import StopToken
-from brimline.experiments.trial import CoolDown, Probe
+from brimline.execution.stop import StopToken
 from brimline.monitor.server_status import COMMAND, read_status
 from brimline.monitor.sql import DIALECTS
 from brimline.servers import Deployment, control_client
@@ -32,9 +32,19 @@ Columns = Mapping[str, int | None]
 Look = Callable[[], Columns]
 
 
-def cool_down_limit_s(probe: Probe) -> float:
-    """How long to wait at most before `probe`: as long as its own window, within bounds."""
-    return min(max(probe.duration_s, LIMIT_S_MIN), LIMIT_S_MAX)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoolDown:
+    """The pause before a probe, which no probe time counts. `waiting_for`: what kept the server from being calm."""
+
+    waited_s: float
+    calm: bool
+    waiting_for: tuple[str, ...] = ()
+    dirty_share: float | None = None
+
+
+def cool_down_limit_s(window_s: float) -> float:
+    """How long to wait at most before a window of this length: as long as itself, within bounds."""
+    return min(max(window_s, LIMIT_S_MIN), LIMIT_S_MAX)
 
 
 def cool_down(deployment: Deployment, *, limit_s: float, dirty_floor: float | None, stop: StopToken) -> CoolDown | None:
