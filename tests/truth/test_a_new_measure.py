@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from brimline.analysis.figure import Figure
-from brimline.api import kinds, measures
-from brimline.api.kinds import Kind, conduct, go_on
-from brimline.api.measures import MeasureInPlace
+from brimline.api import kinds
+from brimline.api.kinds import Kind, MeasureInPlace, conduct, go_on
 from brimline.api.options import Options
 from brimline.api.recording import recording
 from brimline.api.reopen import open_result
@@ -105,7 +104,7 @@ MEASURE = MeasureInPlace(
         meaningless={"rate": "its runs are closed loops"},
         has_interval=False,
     ),
-    measure_in=best_in,
+    made_in=best_in,
     settings=lambda _spec, said: BestSettings(**said),
     estimate_s=lambda _spec, settings: best_time(settings).typical_s,
 )
@@ -113,10 +112,9 @@ MEASURE = MeasureInPlace(
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The rows in api/kinds.py and api/measures.py."""
+    """The row in api/kinds.py."""
     monkeypatch.setitem(sys.modules, "brimline.api.best", sys.modules[__name__])
-    monkeypatch.setitem(kinds._KINDS, "best", "best:KIND")
-    monkeypatch.setitem(measures._MODULES, "best", "brimline.api.best")
+    monkeypatch.setitem(kinds._VERBS, "best", kinds._Verb(module="best", kinds={"best": "KIND"}))
     yield
 
 

@@ -11,8 +11,7 @@ from brimline.analysis.comparison import Comparison, compare_runs, noise_floor
 from brimline.analysis.gate import GateCase, gate
 from brimline.api.compared_record import read_compared
 from brimline.api.gating import gate_error
-from brimline.api.kinds import Kind, conduct, go_on
-from brimline.api.measures import measure_named
+from brimline.api.kinds import Kind, conduct, go_on, measure_named
 from brimline.api.options import Options
 from brimline.api.pairs import run_pairs, target_lost
 from brimline.api.recording import recording
@@ -188,7 +187,7 @@ def _measured(place: Workplace, settings: ABSettings) -> Callable[[Path], tuple[
     asked = made.settings(place.spec, settings.said)
 
     def measured(directory: Path) -> tuple[ComparedRun, str]:
-        made.measure_in(place, asked, directory=directory, resume=is_there(directory / EXPERIMENT_FILE))
+        made.made_in(place, asked, directory=directory, resume=is_there(directory / EXPERIMENT_FILE))
         from brimline.api.reopen import open_result  # which opens comparisons as well
 
         result = open_result(directory)

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, Unpack, overload
 
 from brimline.api.conducting import Search, conduct_in, detail_record
-from brimline.api.kinds import Kind, conduct, go_on
-from brimline.api.measures import MeasureInPlace
+from brimline.api.kinds import Kind, MeasureInPlace, conduct, go_on
 from brimline.api.options import Options
 from brimline.api.results import CapacityResult, FrontierResult
 from brimline.api.search_settings import Preset, SearchWords, frontier_settings, settings_for, with_budget
@@ -213,7 +212,7 @@ def _search_in(
 
 MEASURE = MeasureInPlace(
     measure=CAPACITY,
-    measure_in=_search_in,
+    made_in=_search_in,
     settings=_said,
     estimate_s=_estimate_s,
     words=frozenset({"connections", "loops", "ramp_up_s"}),

@@ -6,8 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
-from brimline.api.kinds import Kind, conduct
-from brimline.api.measures import MeasureInPlace
+from brimline.api.kinds import Kind, MeasureInPlace, conduct
 from brimline.api.options import Options
 from brimline.api.own_lab import wants_lab
 from brimline.api.protocols import require_mongodb
@@ -216,7 +215,7 @@ MEASURE = MeasureInPlace(
             ),
         },
     ),
-    measure_in=grow_in,
+    made_in=grow_in,
     settings=_said,
     estimate_s=lambda spec, settings: growth_cost(settings, spec.data).time.typical_s,
     words=frozenset({"connections", "indexes"}),

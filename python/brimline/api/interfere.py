@@ -12,8 +12,7 @@ from brimline.analysis.compared_run import ComparedRun
 from brimline.analysis.comparison import Comparison, compare_runs
 from brimline.analysis.figure import Figure
 from brimline.analysis.observation import Observation, observe
-from brimline.api.kinds import Kind, conduct
-from brimline.api.measures import MeasureInPlace
+from brimline.api.kinds import Kind, MeasureInPlace, conduct
 from brimline.api.options import Options
 from brimline.api.pairs import run_pairs, target_lost
 from brimline.api.protocols import require_mongodb
@@ -315,7 +314,7 @@ def _said(spec: Spec, said: Mapping[str, Any]) -> InterferenceSettings:
 
 MEASURE = MeasureInPlace(
     measure=Measure(name="interfere", kind=INTERFERENCE_KIND, figures=_figures),
-    measure_in=interfere_in,
+    made_in=interfere_in,
     settings=_said,
     estimate_s=lambda spec, settings: _estimate(spec, settings).typical_s,
 )

@@ -1,7 +1,10 @@
-"""Owns what kinds of experiments have in common: each is conducted, gone on with and opened again in one way."""
+"""Owns what kinds of experiments have in common: each is conducted, gone on with and opened again in one way.
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+As measures, a design crosses them with its factors.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, cast
@@ -11,8 +14,10 @@ from brimline.api.results import Result
 from brimline.api.resume import resumption
 from brimline.api.run import interruption
 from brimline.api.workplace import Workplace, workplace
-from brimline.errors import InvalidRun, TargetError
+from brimline.errors import InvalidRun, TargetError, UsageError
 from brimline.experiments.cost import TimeEstimate
+from brimline.experiments.measure import Measure
+from brimline.experiments.vary.order import RUN
 from brimline.plan.pacing import plural
 from brimline.record import ExperimentRecord, read_experiment
 from brimline.record.damage import damage_told
@@ -22,16 +27,29 @@ Settings = TypeVar("Settings")
 _Settings = TypeVar("_Settings", contravariant=True)
 ResultT = TypeVar("ResultT", bound=Result)
 
-_KINDS = {
-    "ab": "ab:AB",
-    "capacity": "capacity:CAPACITY_KIND",
-    "frontier": "capacity:FRONTIER_KIND",
-    "growth": "grow:GROWTH",
-    "interfere": "interfere:INTERFERENCE",
-    "scan": "scan:SCAN",
-    "sweep": "sweep:SWEEP_KIND",
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Verb:
+    """Where a verb's experiments are described: constants of a module of the api.
+
+    `kinds`: each `Kind`, by what its records say they are. `is_measure`: it has a `MEASURE`.
+    """
+
+    module: str
+    kinds: Mapping[str, str]
+    is_measure: bool = True
+
+
+_VERBS = {
+    "ab": _Verb(module="ab", kinds={"ab": "AB"}, is_measure=False),
+    "capacity": _Verb(module="capacity", kinds={"capacity": "CAPACITY_KIND", "frontier": "FRONTIER_KIND"}),
+    "grow": _Verb(module="grow", kinds={"growth": "GROWTH"}),
+    "interfere": _Verb(module="interfere", kinds={"interfere": "INTERFERENCE"}),
+    "load": _Verb(module="measured_load", kinds={}),
+    "scan": _Verb(module="scan", kinds={"scan": "SCAN"}),
+    "sweep": _Verb(module="sweep", kinds={"sweep": "SWEEP_KIND"}),
 }
-"""Where each kind of experiment is described, by what its records say they are."""
+"""Each is imported when it is asked for."""
 
 
 class MadeIn(Protocol[_Settings]):
@@ -70,12 +88,41 @@ class Kind(Generic[Settings, ResultT]):
     with_budget: Callable[[Settings, float], Settings] | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureInPlace:
+    """A measure with its effects.
+
+    `made_in` is called as that of a `Kind`, always with a directory to write into. `settings` makes its settings from a workload and from what was said to it, as JSON has it; raises UsageError.
+    `estimate_s`: about how long it takes with these, without server starts and loading.
+    `words`: what of that a factor can say. `on_data`: it is measured on data that is loaded before.
+    """
+
+    measure: Measure
+    made_in: Callable[..., Path]
+    settings: Callable[[Spec, Mapping[str, Any]], Any]
+    estimate_s: Callable[[Spec, Any], float]
+    words: frozenset[str] = field(default_factory=frozenset)
+    on_data: bool = True
+
+
 def kind_named(kind: str) -> Kind[Any, Any] | None:
     """The kind of a record; None for one that isn't known."""
-    if kind not in _KINDS:
+    verb = next((each for each in _VERBS.values() if kind in each.kinds), None)
+    return None if verb is None else cast("Kind[Any, Any]", _constant(verb, verb.kinds[kind]))
+
+
+def measure_named(name: str) -> MeasureInPlace | None:
+    """The measure of this verb; None for a run. Raises UsageError for one that isn't there."""
+    if name in ("", RUN):
         return None
-    module, _, name = _KINDS[kind].partition(":")
-    return cast("Kind[Any, Any]", getattr(import_module(f"brimline.api.{module}"), name))
+    measures = {verb: each for verb, each in _VERBS.items() if each.is_measure}
+    if name not in measures:
+        raise UsageError(f"there is no measure {name}", hint=f"there are {', '.join(measures)}")
+    return cast(MeasureInPlace, _constant(measures[name], "MEASURE"))
+
+
+def _constant(verb: _Verb, name: str) -> Any:
+    return getattr(import_module(f"brimline.api.{verb.module}"), name)
 
 
 def conduct(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from brimline.api.measures import MeasureInPlace
+from brimline.api.kinds import MeasureInPlace
 from brimline.api.wanted import wanted_data
 from brimline.api.workplace import Workplace
 from brimline.errors import UsageError
@@ -34,7 +34,7 @@ def _one_collection(spec: Spec, _said: Mapping[str, Any]) -> None:
 
 MEASURE = MeasureInPlace(
     measure=LOAD,
-    measure_in=load_in,
+    made_in=load_in,
     settings=_one_collection,
     estimate_s=lambda spec, _settings: spec.data.records * spec.data.document_bytes_max / ASSUMED_LOAD_BYTES_PER_S,
     on_data=False,

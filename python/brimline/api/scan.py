@@ -8,8 +8,7 @@ from typing import Any, Unpack
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.scan_figures import ScanTrial, agreement, client_share
 from brimline.analysis.scan_rule import RangeFit, range_fits
-from brimline.api.kinds import Kind, conduct
-from brimline.api.measures import MeasureInPlace
+from brimline.api.kinds import Kind, MeasureInPlace, conduct
 from brimline.api.options import Options
 from brimline.api.protocols import require_mongodb
 from brimline.api.recording import recording
@@ -231,7 +230,7 @@ MEASURE = MeasureInPlace(
             "a scan asks one query at a time",
         ),
     ),
-    measure_in=scan_in,
+    made_in=scan_in,
     settings=_said,
     estimate_s=lambda _spec, _settings: ASSUMED_S,
 )

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Unpack
 
 from brimline.api.conducting import Search, conduct_in, detail_record
-from brimline.api.kinds import Kind, conduct
-from brimline.api.measures import MeasureInPlace
+from brimline.api.kinds import Kind, MeasureInPlace, conduct
 from brimline.api.options import Options
 from brimline.api.results import SweepResult
 from brimline.api.workload import WorkloadWords, check_no_think_time, load_workload
@@ -66,7 +65,7 @@ def sweep_result(experiment: ExperimentRecord) -> SweepResult:
 
 MEASURE = MeasureInPlace(
     measure=SWEEP,
-    measure_in=sweep_in,
+    made_in=sweep_in,
     settings=lambda _spec, said: SweepSettings(**said),
     estimate_s=lambda _spec, settings: sweep_time(settings).typical_s,
 )

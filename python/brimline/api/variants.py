@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from brimline.api.measures import MeasureInPlace
+from brimline.api.kinds import MeasureInPlace
 from brimline.api.options import Options
 from brimline.api.own_lab import lab_spec_of, refuse_over_shards, router_of, sockets_per_connection
 from brimline.api.targets import driver_needs_one_server, require_client

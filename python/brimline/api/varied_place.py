@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from brimline.api.measures import measure_named
+from brimline.api.kinds import measure_named
 from brimline.api.resume import require_same_server
 from brimline.api.variants import Variant, run_plan
 from brimline.api.workplace import Workplace, workplace
@@ -66,7 +66,7 @@ class _Place:
         if made.on_data:
             self._load(levels, make_directory)
         settings = made.settings(place.spec, {**self._settings.said, **variant.said})
-        made.measure_in(place, settings, directory=directory, resume=is_there(directory / EXPERIMENT_FILE))
+        made.made_in(place, settings, directory=directory, resume=is_there(directory / EXPERIMENT_FILE))
         from brimline.api.reopen import open_result  # which reads designs as well
 
         result = open_result(directory)

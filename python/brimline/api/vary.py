@@ -8,7 +8,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any, Unpack
 
-from brimline.api.measures import MeasureInPlace, measure_named
+from brimline.api.kinds import MeasureInPlace, measure_named
 from brimline.api.options import Options
 from brimline.api.results import Result
 from brimline.api.resume import resuming_verb, resumption

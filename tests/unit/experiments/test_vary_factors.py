@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from brimline.api.measures import measure_named
+from brimline.api.kinds import measure_named
 from brimline.api.options import Options
 from brimline.api.variants import check_meaning, placed
 from brimline.api.workload import load_workload
