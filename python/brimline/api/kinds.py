@@ -92,7 +92,8 @@ class Kind(Generic[Settings, ResultT]):
 class MeasureInPlace:
     """A measure with its effects.
 
-    `made_in` is called as that of a `Kind`, always with a directory to write into. `settings` makes its settings from a workload and from what was said to it, as JSON has it; raises UsageError.
+    `made_in` is called as that of a `Kind`, always with a directory to write into. `settings` makes its settings from a
+    workload and from what was said to it, as JSON has it; raises UsageError.
     `estimate_s`: about how long it takes with these, without server starts and loading.
     `words`: what of that a factor can say. `on_data`: it is measured on data that is loaded before.
     """
