@@ -1,14 +1,20 @@
 """Where an experiment that is gone on with finds its server: the stored address, unless it held a secret."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from brimline.api.import_data import open_import, resume_import
+from brimline.api.options import Options
 from brimline.api.resume import resumption
 from brimline.api.vary import keep_or_remove
 from brimline.errors import UsageError
-from brimline.record import ExperimentWriter
+from brimline.execution.import_inputs import find_inputs
+from brimline.record import ExperimentWriter, create_run_directory
+from brimline.record.data_import import KIND, ImportState, ImportWriter
+from brimline.spec.import_settings import ImportSettings
 
 SPEC = "name: orders\ndata: {records: 1000}\noperations: {read: 1.0}\n"
 ELSEWHERE = "mongodb://db1.example:27017/?replicaSet=rs0"
@@ -51,3 +57,41 @@ def test_a_design_that_can_not_go_on_is_not_taken_away(tmp_path: Path, begun: bo
         writer.seal(ended_by="error")
     keep_or_remove(tmp_path / "design", UsageError("the collection is empty"), begun=begun)
     assert (tmp_path / "design").exists() is begun
+
+
+def _import_of(runs: Path, environment: dict[str, Any]) -> Path:
+    """The record of an import that was interrupted before its first row."""
+    rows = runs / "rows.csv"
+    rows.write_text("a\n1\n")
+    state = ImportState(
+        name="test.rows",
+        namespace="test.rows",
+        settings=ImportSettings(type="csv", headerline=True).to_document(),
+        inputs=find_inputs([str(rows)], gzip=False, collection="rows"),
+        object_ids={"unix_s": 1, "number": 2},
+        count_before=0,
+        drop=False,
+        is_prepared=False,
+    )
+    directory = create_run_directory(runs / "runs", name=state.name, plan_hash="00000000", kind=KIND)
+    with ImportWriter(directory, state, environment) as writer:
+        ended = replace(state, ended_by="interrupt", ending={"kind": "stopped"}, message="stopped")
+        writer.save(ended, sealed=True)
+    return directory
+
+
+@pytest.mark.parametrize("uri", [None, ELSEWHERE], ids=["the one of the record", "another"])
+def test_an_import_whose_server_is_gone_is_not_gone_on_with(tmp_path: Path, uri: str | None) -> None:
+    own = {"uri": "mongodb://127.0.0.1:40123", "server": {"started_by_brimline": True}}
+    with pytest.raises(UsageError, match="its server was brimline's own") as refused:
+        resume_import(_import_of(tmp_path, own), options=Options(uri=uri))
+    assert "import anew" in str(refused.value.hint)
+
+
+def test_what_leads_on_from_an_import_is_what_can_be_done(tmp_path: Path) -> None:
+    for is_own, way_on in ((True, "import anew"), (False, "--resume")):
+        runs = tmp_path / str(is_own)
+        runs.mkdir()
+        directory = _import_of(runs, {"uri": ELSEWHERE, "server": {"started_by_brimline": is_own}})
+        error = open_import(directory).error
+        assert error is not None and way_on in str(error.hint)

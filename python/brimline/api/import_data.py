@@ -57,7 +57,6 @@ from brimline.wording import message
 DATABASE_DEFAULT = "test"
 _DISK_FULL = 14031
 """The server's code for a disk without room."""
-_RESUME_HINT = "brimline import --resume {directory} goes on with it without doubling a row"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -121,7 +120,7 @@ class ImportResult(Result):
 
     @property
     def _resume_hint(self) -> str:
-        return f"{said_so_far(self.record)}; {_RESUME_HINT.format(directory=self.record.directory)}"
+        return f"{said_so_far(self.record)}; {_way_on(self.record.directory, self.record.environment)}"
 
 
 def _place(ending: Mapping[str, Any], inputs: Sequence[InputFile], *, type_: str) -> str:
@@ -168,14 +167,14 @@ def _tables_of_cr(inputs: Sequence[InputFile], settings: ImportSettings, options
 
 
 @contextmanager
-def _telling_what_was_done(writer: ImportWriter) -> Iterator[None]:
+def _telling_what_was_done(writer: ImportWriter, environment: Mapping[str, Any]) -> Iterator[None]:
     """A record that can't be written, as on a full disk, has the import end with what is done and how it goes on."""
     try:
         yield
     except RecordError as error:
         directory = writer.directory
-        resume = _RESUME_HINT.format(directory=directory)
-        error.hint = f"so far {_so_far(writer.state)}; make room where {directory} is, then {resume}"
+        way_on = _way_on(directory, environment)
+        error.hint = f"so far {_so_far(writer.state)}; make room where {directory} is, then {way_on}"
         raise
 
 
@@ -205,6 +204,18 @@ def _so_far(state: ImportState) -> str:
     rejected = certain.get("rejected", 0)
     at_least = "at least " if certain != state.counts else ""
     return f"{at_least}{format_count(done)} documents are in, {format_count(rejected)} records were rejected"
+
+
+def _was_own(environment: Mapping[str, Any]) -> bool:
+    """Whether the server was brimline's own, so that it and what was imported went with the verb."""
+    return bool((environment.get("server") or {}).get("started_by_brimline"))
+
+
+def _way_on(directory: Path, environment: Mapping[str, Any]) -> str:
+    """What leads on from an import that did not end, for hints."""
+    if _was_own(environment):
+        return "import anew: its server was brimline's own and is gone"
+    return f"brimline import --resume {directory} goes on with it without doubling a row"
 
 
 def said_so_far(record: ImportRecord) -> str:
@@ -273,7 +284,10 @@ def import_data(
         directory = create_run_directory(
             options.runs_dir, name=namespace.text, plan_hash=secrets.token_hex(4), kind=KIND
         )
-        with ImportWriter(directory, state, context.environment) as writer, _telling_what_was_done(writer):
+        with (
+            ImportWriter(directory, state, context.environment) as writer,
+            _telling_what_was_done(writer, context.environment),
+        ):
             record = run_import(namespace, writer, context)
         return _result(record, context.stop, options)
 
@@ -288,7 +302,8 @@ def resume_import(
 ) -> ImportResult:
     """Goes on with the import whose record is in `directory`: rows in doubt are looked for by `_id` first.
 
-    Raises UsageError when a file was changed since, RecordError when there is no such record.
+    Raises UsageError when a file was changed since or the server was brimline's own, RecordError when there is no such
+    record.
     """
     options = options or Options()
     if not is_import(directory):
@@ -300,6 +315,11 @@ def resume_import(
         if progress is not None:
             progress.note("nothing is left to do: this import went to its end, and here is its result again")
         return import_result(found)
+    if _was_own(found.environment):
+        raise UsageError(
+            "this import can't be gone on with: its server was brimline's own, and what was in it is gone",
+            hint="import anew, or with --uri into a server that stays",
+        )
     require_unchanged(found.state.inputs)
     _require_readable_again(found.state.inputs, wait_for_server_s)
     uri = options.uri or _uri(options, throw_away=False, stored=found.environment.get("uri"))
@@ -312,7 +332,7 @@ def resume_import(
         counts = found.checkpoint.get("counts", {})
         context.progress.note(f"{format_count(counts.get('read', 0))} records are settled already: going on after them")
         goes_on = ImportWriter.reopen(directory, replace(found.state, settings=settings))
-        with goes_on as writer, _telling_what_was_done(writer):
+        with goes_on as writer, _telling_what_was_done(writer, context.environment):
             record = run_import(Namespace(database, collection), writer, context)
         return _result(record, context.stop, options)
 
@@ -331,7 +351,7 @@ def _result(record: ImportRecord, stop: StopToken, options: Options) -> ImportRe
     interrupted = None
     if record.ended_by == "interrupt":
         interrupted = stop.error(kept=str(record.directory))
-        interrupted.hint = f"{said_so_far(record)}; {_RESUME_HINT.format(directory=record.directory)}"
+        interrupted.hint = f"{said_so_far(record)}; {_way_on(record.directory, record.environment)}"
     result = replace(import_result(record), interrupted=interrupted)
     result.write(options.language)
     return result
