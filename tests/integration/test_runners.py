@@ -284,12 +284,13 @@ def test_a_runner_that_hangs_is_given_up(broken: Path, brimline_cli: CommandLine
 
 
 def test_a_runner_that_cannot_begin(broken: Path, brimline_cli: CommandLine, tmp_path: Path) -> None:
-    """Its own words are the error."""
+    """Its own words are the error, and the hint has what it needs."""
     broken.write_text("#!/bin/sh\necho 'no such library' >&2\nexit 1\n")
     os.chmod(broken, stat.S_IRWXU)  # noqa: PTH101
     outcome = _against(brimline_cli, tmp_path, "go", {})
     assert outcome.exit_code == 5
     assert "no such library" in outcome.stdout + outcome.stderr
+    assert "hint: the client go needs: Go from 1.25 on" in outcome.stderr
 
 
 def test_a_runner_that_is_not_built_names_the_way(

@@ -24,7 +24,7 @@ from brimline.plan.targets import RunnerTarget
 from brimline.record import RecordWriter, RunRecord, read_record
 from brimline.record.model import ErrorRow, Samples, Summary
 from brimline.record.operation_log import log_path
-from brimline.runners import command_of, runner_facts
+from brimline.runners import CATALOGUE, command_of, runner_facts
 from brimline.servers import OPEN, Access, Deployment
 
 _POLL_S = 0.1
@@ -202,7 +202,7 @@ def _drive(
             ticks.show(progress)
             if progress["stage"] == "finished":
                 try:
-                    summary = join_engine(run)
+                    summary = join_engine(run, plan)
                 except TargetError:
                     # One that was stopped before it had its connections has not failed.
                     context.stop.raise_if_requested()
@@ -262,7 +262,7 @@ def unsampled_state(run: _native.Run, timeout_s: float) -> "_native.Progress":
     return progress
 
 
-def join_engine(run: _native.Run) -> Summary:
+def join_engine(run: _native.Run, plan: Plan) -> Summary:
     """Waits for the end. Raises TargetError when no connection could ever be made."""
     try:
         summary = run.join()
@@ -271,8 +271,8 @@ def join_engine(run: _native.Run) -> Summary:
         hint = "check that the server runs, and that it and this machine allow so many connections (ulimit -n)"
         if "authentication" in reason or "password" in reason:
             hint = "check user name, password, authSource and authMechanism; nothing was tried twice"
-        elif reason.startswith("the runner"):
-            hint = "brimline doctor says which drivers are ready; make runners builds them anew"
+        elif reason.startswith("the runner") and plan.target.kind == "runner":
+            hint = f"the client {plan.target.client} needs: {CATALOGUE[plan.target.client].how}"
         raise TargetError(f"the target can't be reached: {reason}", hint=hint) from error
     # A server's words end up on terminals.
     visible: Summary = {

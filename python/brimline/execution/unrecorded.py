@@ -21,6 +21,6 @@ def execute_unrecorded(plan: Plan, *, context: RunContext, change: Change | None
                 change()
                 change = None
                 run.release()
-        return join_engine(run)
+        return join_engine(run, plan)
     finally:
         run.abort()
