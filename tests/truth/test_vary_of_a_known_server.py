@@ -108,9 +108,9 @@ def test_a_fifth_more_capacity_is_found_with_its_interval(tmp_path: Path) -> Non
     assert saturated.change is not None
     assert saturated.change.low - 0.01 <= 0.2 <= saturated.change.high + 0.01
     for curve in found.curves:
-        assert curve.best is not None and curve.best.throughput is not None
+        assert curve.best is not None and curve.best.main is not None
         capacity = CAPACITY_OPS_PER_S * FASTER[curve.at["mongod"]]
-        assert curve.best.throughput.value == pytest.approx(capacity, rel=0.03)
+        assert curve.best.main.value == pytest.approx(capacity, rel=0.03)
         assert curve.band is not None and curve.band.low == 8
 
 

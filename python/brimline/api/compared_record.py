@@ -17,6 +17,7 @@ from brimline.experiments.scan.order import SCAN_KIND
 from brimline.experiments.sweep_figures import HIGHEST, SWEEP
 from brimline.record import read_experiment, read_record
 from brimline.record.data_import import read_import
+from brimline.record.files import DAMAGED_HINT
 from brimline.record.imported_files import read_imported
 from brimline.record.listing import record_entry
 
@@ -34,7 +35,8 @@ def kind_of(directory: Path) -> str:
     """What `brimline list` calls the record in a directory. Raises RecordError."""
     entry = record_entry(directory)
     if entry is None or entry.problem:
-        raise RecordError(entry.problem if entry else f"{directory} holds no record")
+        problem = entry.problem if entry else f"{directory} holds no record"
+        raise RecordError(problem, hint=DAMAGED_HINT if entry else "brimline list shows what there is")
     return entry.kind
 
 
