@@ -29,7 +29,7 @@ BATCH_METRICS = (
     ),
 )
 IMPORT_METRICS = (
-    *STEP_METRICS[:2],
+    *STEP_METRICS,
     _metric("input", "Read from files", "bytes/s", "input_bytes_per_s", higher_is_better=True),
     _metric("client_cpu", "Client CPU per document", "ns", "client_cpu_ns_per_document"),
     _metric("server_cpu", "Server CPU per document", "ns", "server_cpu_ns_per_document"),

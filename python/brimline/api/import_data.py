@@ -2,7 +2,7 @@
 
 import os
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,6 +57,17 @@ from brimline.wording import message
 DATABASE_DEFAULT = "test"
 _DISK_FULL = 14031
 """The server's code for a disk without room."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportJob:
+    """What is imported, and where to. `drop`: in place of what the collection holds."""
+
+    namespace: Namespace
+    settings: ImportSettings
+    inputs: Sequence[InputFile]
+    drop: bool
+    tables_of_cr: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -155,10 +166,10 @@ def _require_readable(inputs: Sequence[InputFile], settings: ImportSettings, *, 
         raise _nothing_imported(_place(ending, inputs, type_=settings.type), reason)
 
 
-def _tables_of_cr(inputs: Sequence[InputFile], settings: ImportSettings, options: Options) -> tuple[str, ...]:
+def _tables_of_cr(inputs: Sequence[InputFile], settings: ImportSettings, *, drop: bool) -> tuple[str, ...]:
     """Tables that hold no row because their lines end with CR alone. Raises UsageError where one is to replace data."""
     found = () if settings.type in ("json", "bson") else tables_of_cr(inputs)
-    if found and options.drop:
+    if found and drop:
         raise UsageError(
             f"{found[0]} ends its lines with CR alone, as old Macs did: it holds no row",
             hint=f"turn them into line feeds first: tr '\\r' '\\n' < {Path(found[0]).name}; nothing was dropped",
@@ -250,46 +261,70 @@ def import_data(
             "--drop empties the collection, and --mode delete deletes single documents", hint="give one of the two"
         )
     uri = _uri(options, throw_away=throw_away)
-    allow_memory_of("this import", connections=settings.connections, threads=settings.connections)
     require_room_for_records(options.runs_dir)
+    job = import_job(files, settings=settings, database=database, collection=collection, gzip=gzip, uri=uri,
+                     drop=options.drop, wait_for_server_s=wait_for_server_s)  # fmt: skip
+
+    def make_directory() -> Path:
+        name = job.namespace.text
+        return create_run_directory(options.runs_dir, name=name, plan_hash=secrets.token_hex(4), kind=KIND)
+
+    with _context(uri, options, progress, wait_for_server_s) as context:
+        return _result(import_into(job, context, make_directory=make_directory), context.stop, options)
+
+
+def import_job(
+    files: Sequence[str | Path],
+    *,
+    settings: ImportSettings,
+    database: str | None,
+    collection: str | None,
+    gzip: bool,
+    uri: str | None,
+    drop: bool,
+    wait_for_server_s: float = 0.0,
+) -> ImportJob:
+    """What is to be imported, looked at as far as that takes no server. Raises UsageError."""
+    allow_memory_of("this import", connections=settings.connections, threads=settings.connections)
     inputs = find_inputs([str(each) for each in files], gzip=gzip, collection=collection)
     _require_readable_again(inputs, wait_for_server_s)
     settings = _with_concern_of(uri, settings)
-    of_cr = _tables_of_cr(inputs, settings, options)
-    _require_readable(inputs, settings, drop=options.drop)
+    of_cr = _tables_of_cr(inputs, settings, drop=drop)
+    _require_readable(inputs, settings, drop=drop)
     namespace = _namespace(database, collection, uri=uri, inputs=inputs)
-    with _context(uri, options, progress, wait_for_server_s) as context:
-        count_before = look_at_collection(namespace, settings, drop=options.drop, context=context)
-        if count_before and settings.mode == "insert" and not options.drop:
-            context.progress.note(
-                f"{namespace.text} holds {format_count(count_before)} documents already: the import adds to them "
-                "(--drop removes them first)"
-            )
-        state = ImportState(
-            name=namespace.text,
-            namespace=namespace.text,
-            settings=settings.to_document(),
-            inputs=inputs,
-            object_ids=fresh_object_ids(),
-            count_before=count_before,
-            drop=options.drop,
-            is_prepared=False,
-            tables_of_cr=of_cr,
+    return ImportJob(namespace=namespace, settings=settings, inputs=inputs, drop=drop, tables_of_cr=of_cr)
+
+
+def import_into(job: ImportJob, context: ImportContext, *, make_directory: Callable[[], Path]) -> ImportRecord:
+    """Imports into the server of `context`, in a directory that is made once that can be. Raises BrimlineError."""
+    namespace, settings = job.namespace, job.settings
+    count_before = look_at_collection(namespace, settings, drop=job.drop, context=context)
+    if count_before and settings.mode == "insert" and not job.drop:
+        context.progress.note(
+            f"{namespace.text} holds {format_count(count_before)} documents already: the import adds to them "
+            "(--drop removes them first)"
         )
-        _warn_of_little_room(context, inputs)
-        if settings.json_array and settings.type != "json":
-            context.progress.note(f"--jsonArray is of JSON, and changes nothing of {settings.type}")
-        for doubt in other_separators(inputs, settings.type) if settings.headerline else ():
-            context.progress.note(f"{doubt}: turn them into those first if that is not meant")
-        directory = create_run_directory(
-            options.runs_dir, name=namespace.text, plan_hash=secrets.token_hex(4), kind=KIND
-        )
-        with (
-            ImportWriter(directory, state, context.environment) as writer,
-            _telling_what_was_done(writer, context.environment),
-        ):
-            record = run_import(namespace, writer, context)
-        return _result(record, context.stop, options)
+    state = ImportState(
+        name=namespace.text,
+        namespace=namespace.text,
+        settings=settings.to_document(),
+        inputs=job.inputs,
+        object_ids=fresh_object_ids(),
+        count_before=count_before,
+        drop=job.drop,
+        is_prepared=False,
+        tables_of_cr=job.tables_of_cr,
+    )
+    _warn_of_little_room(context, job.inputs)
+    if settings.json_array and settings.type != "json":
+        context.progress.note(f"--jsonArray is of JSON, and changes nothing of {settings.type}")
+    for doubt in other_separators(job.inputs, settings.type) if settings.headerline else ():
+        context.progress.note(f"{doubt}: turn them into those first if that is not meant")
+    with (
+        ImportWriter(make_directory(), state, context.environment) as writer,
+        _telling_what_was_done(writer, context.environment),
+    ):
+        return run_import(namespace, writer, context)
 
 
 def resume_import(

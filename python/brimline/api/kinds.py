@@ -44,6 +44,7 @@ _VERBS = {
     "ab": _Verb(module="ab", kinds={"ab": "AB"}, is_measure=False),
     "capacity": _Verb(module="capacity", kinds={"capacity": "CAPACITY_KIND", "frontier": "FRONTIER_KIND"}),
     "grow": _Verb(module="grow", kinds={"growth": "GROWTH"}),
+    "import": _Verb(module="measured_import", kinds={}),
     "interfere": _Verb(module="interfere", kinds={"interfere": "INTERFERENCE"}),
     "load": _Verb(module="measured_load", kinds={}),
     "scan": _Verb(module="scan", kinds={"scan": "SCAN"}),
@@ -88,13 +89,20 @@ class Kind(Generic[Settings, ResultT]):
     with_budget: Callable[[Settings, float], Settings] | None = None
 
 
+def spec_bytes(spec: Spec) -> int:
+    """Bytes of all documents of a workload at most."""
+    shapes = spec.shapes.values() if spec.is_own else (spec.data,)
+    return sum(each.records * each.document_bytes_max for each in shapes)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureInPlace:
     """A measure with its effects.
 
     `made_in` is called as that of a `Kind`, always with a directory to write into. `settings` makes its settings from a
     workload and from what was said to it, as JSON has it; raises UsageError.
-    `estimate_s`: about how long it takes with these, without server starts and loading.
+    `estimate_s`: about how long it takes with these, without server starts and loading; 0 where only the first tells.
+    `data_bytes`: what it brings to a server at most.
     `words`: what of that a factor can say. `on_data`: it is measured on data that is loaded before.
     """
 
@@ -102,6 +110,7 @@ class MeasureInPlace:
     made_in: Callable[..., Path]
     settings: Callable[[Spec, Mapping[str, Any]], Any]
     estimate_s: Callable[[Spec, Any], float]
+    data_bytes: Callable[[Spec, Any], int] = lambda spec, _settings: spec_bytes(spec)
     words: frozenset[str] = field(default_factory=frozenset)
     on_data: bool = True
 

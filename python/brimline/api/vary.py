@@ -8,7 +8,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any, Unpack
 
-from brimline.api.kinds import MeasureInPlace, measure_named
+from brimline.api.kinds import MeasureInPlace, measure_named, spec_bytes
 from brimline.api.options import Options
 from brimline.api.results import Result
 from brimline.api.resume import resuming_verb, resumption
@@ -153,10 +153,12 @@ def vary(
     except ValueError as error:
         raise UsageError(str(error), hint=f"see brimline {measure or 'sweep'} --help") from error
     wanted, variants = placed(wanted, workloads, options, made)
+    cells = {} if made is None else _settings_of(made, wanted, variants)
     if not options.null and all(given_uri(each.loaded.spec, each.options) is None for each in variants.values()):
-        _require_room(wanted, variants)
+        bytes_of = made.data_bytes if made is not None else lambda spec, _settings: spec_bytes(spec)
+        sizes = {levels: bytes_of(each.loaded.spec, cells.get(levels)) for levels, each in variants.items()}
+        _require_room(wanted, sizes)
     if made is not None:
-        cells = _settings_of(made, wanted, variants)
         cells_s = [made.estimate_s(variants[levels].loaded.spec, each) for levels, each in cells.items()]
         wanted = replace(wanted, cell_s=sum(cells_s) / len(cells_s))
     elif measure:
@@ -213,15 +215,8 @@ def vary_result(
     )
 
 
-def _data_bytes(spec: Spec) -> int:
-    """Bytes of all documents at most."""
-    shapes = spec.shapes.values() if spec.is_own else (spec.data,)
-    return sum(each.records * each.document_bytes_max for each in shapes)
-
-
-def _require_room(settings: VarySettings, variants: Mapping[Levels, Variant]) -> None:
-    """The disk of brimline's own servers takes the largest combination. Raises UsageError."""
-    sizes = {levels: _data_bytes(variant.loaded.spec) for levels, variant in variants.items()}
+def _require_room(settings: VarySettings, sizes: Mapping[Levels, int]) -> None:
+    """The disk of brimline's own servers takes the largest combination, by bytes. Raises UsageError."""
     largest, place = max(sizes, key=sizes.__getitem__), servers_directory()
     check = server_disk(f"below {place}", free_bytes=free_below(place), planned_bytes=sizes[largest])
     if check.status is Status.FAIL:

@@ -12,6 +12,7 @@ from brimline.api.import_data import resume_import
 from brimline.api.options import DataOptions, Group, ServerOptions, option
 from brimline.api.reopen import find_record
 from brimline.cli import options as opt
+from brimline.cli.design import DesignOptions, resumed_design
 from brimline.cli.grouped import grouped, without
 from brimline.cli.import_progress import ImportTerminalProgress
 from brimline.cli.output import finish
@@ -99,12 +100,13 @@ def import_data(
     ],
     output: Annotated[opt.OutputOptions, without("show")],
     said: ImportOptions,
+    design: DesignOptions,
     *,
     _verbose: Annotated[
         int, typer.Option("-v", "--verbose", count=True, help="Taken as mongoimport's; all of it is in the record.")
     ] = 0,
 ) -> int:
-    """Import CSV, TSV, JSON or BSON into a collection, and have the server count it."""
+    """Import CSV, TSV, JSON or BSON into a collection and have the server count it, or at each level of factors."""
     named = [*(said.files or ()), *([said.file] if said.file is not None else ())]
     refuse_address(named)
     options = opt.surroundings(server, replace(output, quiet=True), DataOptions(drop=said.drop))
@@ -112,6 +114,8 @@ def import_data(
     wait_s = 0.0 if said.wait_for_server is None else _seconds(said.wait_for_server)
     if said.resume is not None:
         _refuse_with_resume(named, said.database, said.collection, drop=said.drop)
+        if (gone_on := resumed_design(said.resume, "import", options)) is not None:
+            return finish(gone_on, output, suite="import")
         directory = find_record(said.resume, runs_dir=options.runs_dir)
         result = resume_import(
             directory, workers=said.workers, wait_for_server_s=wait_s, options=options, progress=progress
@@ -138,6 +142,25 @@ def import_data(
         bypass_document_validation=said.bypass_document_validation,
         batch_size=said.batch_size,
     )
+    design.require_asked()
+    if design.is_asked:
+        if said.wait_for_server is not None:
+            raise UsageError("--wait-for-server has no effect with --vary", hint="leave it out")
+        from brimline.api.measured_import import vary_import  # not before: an import has the memory to itself
+
+        varied = vary_import(
+            named,
+            factors=design.vary,
+            levels=design.levels,
+            settings=settings,
+            database=said.database,
+            collection=said.collection,
+            gzip=said.gzip,
+            throw_away=said.throw_away,
+            design=design.settings,
+            options=opt.surroundings(server, output, DataOptions(drop=said.drop)),
+        )
+        return finish(varied, output, suite="import")
     result = import_api(
         named,
         settings=settings,

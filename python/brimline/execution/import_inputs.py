@@ -1,5 +1,6 @@
 """Owns which files an import reads, and knowing them again when it goes on."""
 
+import csv
 import glob
 import hashlib
 import json
@@ -16,13 +17,14 @@ from urllib.parse import unquote
 
 from brimline.errors import UsageError
 from brimline.record.data_import import InputFile
-from brimline.spec.import_settings import FileType
+from brimline.spec.import_settings import FileType, ImportSettings
 
 STDIN = "-"
 _HEAD_BYTES = 1 << 20
 _LINES_BYTES = 1 << 16
 _SEPARATORS = ",;\t|"
 _NAMES_OF_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_COLUMN_TYPE = re.compile(r"\.\w+\([^()]*\)$")
 _GZIP_SUFFIX = ".gz"
 _TEXT_ENDING = re.compile(r"\.(?:csv|tsv|json)(?:\.gz)?$", re.IGNORECASE)
 _ANNEX = "annex/objects/"
@@ -206,18 +208,35 @@ def other_separators(inputs: Sequence[InputFile], kind: str) -> list[str]:
 
 
 def _other_separator(table: InputFile, separator: str) -> str | None:
-    if table.path is None or not table.is_file:
-        return None
-    path = Path(table.path)
-    with suppress(OSError, EOFError, zlib.error), open_gzip(path) if table.gzip else path.open("rb") as file:
-        lines = file.read(_LINES_BYTES).decode(errors="replace").splitlines()
-        header, row = [*(line for line in lines if line.strip()), "", ""][:2]
-        for other in _SEPARATORS.replace(separator, ""):
-            columns = max(header.count(other), header.count(separator))
-            if columns and any(line.count(other) >= columns and separator not in line for line in (header, row)):
-                named = [_NAMES_OF_SEPARATORS[each] for each in (other, separator)]
-                return f"{path.name} seems to be separated by {named[0]}, and is read as separated by {named[1]}"
+    header, row = [*(line for line in _first_lines(table) if line.strip()), "", ""][:2]
+    for other in _SEPARATORS.replace(separator, ""):
+        columns = max(header.count(other), header.count(separator))
+        if columns and any(line.count(other) >= columns and separator not in line for line in (header, row)):
+            named = [_NAMES_OF_SEPARATORS[each] for each in (other, separator)]
+            name = Path(str(table.path)).name
+            return f"{name} seems to be separated by {named[0]}, and is read as separated by {named[1]}"
     return None
+
+
+def _first_lines(table: InputFile) -> list[str]:
+    if table.path is not None and table.is_file:
+        path = Path(table.path)
+        with suppress(OSError, EOFError, zlib.error), open_gzip(path) if table.gzip else path.open("rb") as file:
+            return file.read(_LINES_BYTES).decode("utf-8-sig", errors="replace").splitlines()
+    return []
+
+
+def column_names(first: InputFile, settings: ImportSettings) -> list[str]:
+    """The columns of a table but `_id`, as options or its first line have them; documents have none."""
+    if settings.type not in ("csv", "tsv"):
+        return []
+    lines = (settings.field_file_text or "").splitlines()
+    if not lines:
+        separator = "\t" if settings.type == "tsv" and settings.headerline else ","
+        head = [settings.fields] if settings.fields is not None else _first_lines(first)
+        lines = next(csv.reader(head, delimiter=separator), [])
+    names = [_COLUMN_TYPE.sub("", each) if settings.columns_have_types else each for each in map(str.strip, lines)]
+    return [each for each in names if each not in ("", "_id")]
 
 
 def _is_gzip(path: Path) -> bool:

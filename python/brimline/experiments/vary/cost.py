@@ -7,10 +7,19 @@ from brimline.wording import joined, message
 
 def vary_cost_text(settings: VarySettings, *, own_server: bool) -> str:
     """`estimate: about 6 min, 30 runs (10 combinations, 3 blocks); at most 20 min, without 6 starts and loads …`."""
+    count = len(settings.combinations)
+    if settings.run_s == 0:
+        return message(
+            "estimate: {runs} times {measure} ({combinations} combinations), at most {most}; how long one takes shows "
+            "with the first",
+            measure=settings.measure,
+            runs=format_count(settings.blocks * count),
+            most=format_count(settings.blocks_max * count),
+            combinations=format_count(count),
+        )
     least_s, most_s = settings.blocks * settings.block_s, settings.blocks_max * settings.block_s
     if settings.budget_s is not None:
         least_s, most_s = min(least_s, settings.budget_s), min(most_s, settings.budget_s)
-    count = len(settings.combinations)
     parts = [
         message(
             "estimate: about {typical}, {runs} times {measure} of about {each} ({combinations} combinations)"
@@ -29,3 +38,14 @@ def vary_cost_text(settings: VarySettings, *, own_server: bool) -> str:
         servers = len(settings.groups)
         parts.append(message("a server is started and loaded {count} times a block", count=format_count(servers)))
     return joined("; ", parts)
+
+
+def rest_text(settings: VarySettings, first_s: float) -> str:
+    """What the first of them tells of the others, where nothing was known beforehand."""
+    left = settings.blocks * len(settings.combinations) - 1
+    return message(
+        "estimate: about {rest} more, {runs} times as long as the first, which took {first}",
+        rest=format_duration(left * first_s * NS_PER_S),
+        runs=format_count(left),
+        first=format_duration(first_s * NS_PER_S),
+    )

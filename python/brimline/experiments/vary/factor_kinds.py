@@ -237,7 +237,7 @@ def _journaled(level: str) -> Change:
         rest = {"w": 1} if stands is None else {"w": stands.w, "timeout_ms": stands.timeout_ms}
         return {"journal": level == "true", **rest}
 
-    return Change(spec={"target.write_concern": concern})
+    return Change(spec={"target.write_concern": concern}, said={"journal": level == "true"})
 
 
 def _kind_of_database(level: str) -> Change:

@@ -22,6 +22,7 @@ from brimline.execution.cool_down import CoolDown, cool_down, cool_down_limit_s
 from brimline.experiments.conductor import Made, conduct_trials
 from brimline.experiments.measure import Measure
 from brimline.experiments.runner import describe_outcome
+from brimline.experiments.vary.cost import rest_text
 from brimline.experiments.vary.factor_kinds import KINDS
 from brimline.experiments.vary.order import (
     Levels,
@@ -256,6 +257,9 @@ def _measure(
 ) -> Made[VaryTrial]:
     """Another measure than a run. One that fails says so, and the others go on."""
     title = f"{measure.name} {len(trials) + 1}: {describe_levels(work.settings, probe.levels)}"
+    first = trials[0].took_s if len(trials) == 1 else None
+    if first is not None and work.settings.run_s == 0:
+        work.progress.note(rest_text(work.settings, first))
     work.progress.note(title)
     directory = work.begun.get(probe)
     if directory is None:

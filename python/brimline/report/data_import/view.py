@@ -9,6 +9,7 @@ from brimline.analysis.data_import import (
     misfits_text,
     text_not_utf8,
 )
+from brimline.analysis.data_size import DataSize, data_size
 from brimline.analysis.finding import Standing
 from brimline.analysis.import_metrics import IMPORT_METRICS
 from brimline.analysis.metrics import Known
@@ -81,15 +82,21 @@ def import_report(record: ImportRecord) -> Report:
         verdict=_verdict(record, rejects),
         sections=sections,
         data=import_document(record, rejects),
-        grids=[_grid(record)],
+        grids=[import_grid(record)],
     )
 
 
-def _grid(record: ImportRecord) -> Grid:
+def import_grid(record: ImportRecord) -> Grid:
     """What the whole import came to, in one row."""
     rate, rows = documents_per_s(record), record.rows
     documents, span_ns = sum(row.documents for row in rows), sum(row.end_ns - row.start_ns for row in rows)
+    size = data_size(record.server_facts) or DataSize()
     known = {
+        "data_size": size.data_bytes,
+        "storage_size": size.storage_bytes,
+        "index_size": size.index_bytes,
+        "document_size": size.document_bytes,
+        "files_size": size.files_bytes,
         "import_rate": rate,
         "import_time": 1e6 * NS_PER_S / rate if rate else None,
         "input": sum(row.input_bytes for row in rows) * NS_PER_S / span_ns if span_ns else None,
