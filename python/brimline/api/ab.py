@@ -27,7 +27,7 @@ from brimline.experiments.paired.order import Arm
 from brimline.experiments.paired.runner import ArmPlan, pair_entries
 from brimline.experiments.stored import stored_settings
 from brimline.plan import Plan, resolve
-from brimline.record import ExperimentRecord, read_experiment
+from brimline.record import ExperimentRecord
 from brimline.record.files import is_there, replace_text
 from brimline.record.layout import EXPERIMENT_FILE, SPEC_B_FILE, SPEC_FILE, TARGET_LOST
 from brimline.report.comparison.view import comparison_report
@@ -118,8 +118,7 @@ def ab_in(place: Workplace, work: ABWork, *, directory: Path | None = None, resu
         there = plan_b.namespace.database if place_b.spec.is_own else plan_b.namespace.collection
         place.context.progress.note(f"the data differs, so that of B goes into {there}")
     plan_hash = f"{plan_a.hash8()}-{plan_b.hash8()}"
-    if directory is not None and resume:
-        require_same(read_experiment(directory), plan_hash=plan_hash, environment=both.context.environment)
+    require_same(directory if resume else None, plan_hash=plan_hash, environment=both.context.environment)
     for plan in (plan_a, plan_b):
         allow_descriptors(plan)
     for each in (place, place_b):

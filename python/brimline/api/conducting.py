@@ -46,8 +46,7 @@ def conduct_in(
     None: a new one; with `resume` it holds the experiment that is gone on with.
     """
     plan = resolve(place.spec, target=place.target)
-    if directory is not None and resume:
-        require_same(read_experiment(directory), plan_hash=plan.hash8(), environment=place.context.environment)
+    require_same(directory if resume else None, plan_hash=plan.hash8(), environment=place.context.environment)
     allow_descriptors(plan, connections=search.settings.connections_needed)
     settings = search.settings.within(connections_allowed(plan))
     place.prepare()

@@ -129,8 +129,7 @@ def grow_in(place: Workplace, settings: GrowthSettings, *, directory: Path | Non
     require_room(growth_cost(settings, place.spec.data), deployment)
     plan = load_plan(step_spec(place.spec, settings.to_records), target=place.target)
     allow_descriptors(plan, connections=max(plan.connections, *settings.connections))
-    if directory is not None and resume:
-        require_same(read_experiment(directory), plan_hash=plan.hash8(), environment=place.context.environment)
+    require_same(directory if resume else None, plan_hash=plan.hash8(), environment=place.context.environment)
     with recording(
         place,
         plan,

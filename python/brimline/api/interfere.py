@@ -107,8 +107,7 @@ def interfere_in(
         _background(each, place, settings.rows, deployment, number)
         for number, each in enumerate(settings.backgrounds, start=1)
     ]
-    if directory is not None and resume:
-        require_same(read_experiment(directory), plan_hash=plan.hash8(), environment=place.context.environment)
+    require_same(directory if resume else None, plan_hash=plan.hash8(), environment=place.context.environment)
     for left in remove_leftovers(deployment, database=others[0].plan.namespace.database):
         place.context.progress.note(f"removed {left.namespace}, left by process {left.pid}, which was killed")
     _check_room([each.plan for each in others], deployment)

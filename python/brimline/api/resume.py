@@ -93,8 +93,14 @@ def _named(kind: str) -> str:
     return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
 
 
-def require_same(experiment: ExperimentRecord, *, plan_hash: str, environment: Mapping[str, Any]) -> None:
-    """Refuses to put trials together that don't belong together. Raises UsageError."""
+def require_same(directory: Path | None, *, plan_hash: str, environment: Mapping[str, Any]) -> ExperimentRecord | None:
+    """Refuses to put trials together that don't belong together. Raises UsageError.
+
+    `directory` holds the experiment that is gone on with, which is returned; None: none is, so that all is new.
+    """
+    if directory is None:
+        return None
+    experiment = read_experiment(directory)
     # First, because another server can make another plan, and so do other rows.
     require_same_server(experiment.directory, experiment.environment, environment)
     before, now = (each.get(ROW_FILES) or {} for each in (experiment.environment, environment))
@@ -104,6 +110,7 @@ def require_same(experiment: ExperimentRecord, *, plan_hash: str, environment: M
             f"the workload of {experiment.directory} now makes another plan: {plan_hash}, not {experiment.plan_hash}",
             hint="its spec.yaml was changed, or another version of brimline wrote it; begin a new search",
         )
+    return experiment
 
 
 def require_same_server(directory: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:

@@ -136,11 +136,8 @@ def scan_in(place: Workplace, settings: ScanSettings, *, directory: Path | None 
     if deployment.shards:
         require_mergeable(scans)
     plan = resolve(place.spec, target=place.target)
-    left: Sequence[str] = ()
-    if directory is not None and resume:
-        before = read_experiment(directory)
-        require_same(before, plan_hash=plan.hash8(), environment=place.context.environment)
-        left = before.settings.get("indexes_built", ()) if before.ended_by == KILLED else ()
+    before = require_same(directory if resume else None, plan_hash=plan.hash8(), environment=place.context.environment)
+    left = before.settings.get("indexes_built", ()) if before is not None and before.ended_by == KILLED else ()
     place.prepare()
     place.stop.raise_if_requested()
     data = place.spec.data
