@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from brimline.analysis.objective import Slo
+from brimline.analysis.window import done_in_window
 from brimline.plan.model import OperationsWork
 from brimline.plan.operations import OwnLoad
 from brimline.plan.pacing import offered_mean
@@ -51,6 +52,20 @@ def loads_beside(record: RunRecord) -> list[RunRecord]:
         changes = {"pacer": load.pacer, "connections": load.connections, "in_flight_max": None}
         parts.append(replace(part, plan=record.plan.model_copy(update=changes)))
     return parts
+
+
+def offered_ops_per_s(part: RunRecord) -> float | None:
+    """What a load of its own was to send in its measured window, a mean; None where nothing says so."""
+    measured = [row for row in part.intervals if row["phase"] == "measure"]
+    return (
+        offered_mean(part.plan, start_ns=measured[0]["start_ns"], end_ns=measured[-1]["end_ns"]) if measured else None
+    )
+
+
+def answered_ops_per_s(part: RunRecord) -> float | None:
+    """What of it was answered, misses too; None without a measured window."""
+    answered = sum(row["ok"] + row["miss"] for row in done_in_window(part))
+    return answered / part.measured_s if part.measured_s else None
 
 
 def all_loads(record: RunRecord) -> list[RunRecord]:

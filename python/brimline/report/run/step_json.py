@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brimline.analysis.latency import Latency
-from brimline.analysis.loads import loads_beside
+from brimline.analysis.loads import answered_ops_per_s, loads_beside, offered_ops_per_s
 from brimline.analysis.step_truth import StepTruth
-from brimline.analysis.window import done_in_window
-from brimline.plan.pacing import describe_load, offered_mean
+from brimline.plan.pacing import describe_load
 from brimline.record.model import RunRecord
 from brimline.record.plans import StepPlan
 
@@ -70,15 +69,11 @@ def loads_document(record: RunRecord) -> list[dict[str, Any]]:
 
 
 def _load_document(part: RunRecord) -> dict[str, Any]:
-    measured = [row for row in part.intervals if row["phase"] == "measure"]
-    answered = sum(row["ok"] + row["miss"] for row in done_in_window(part))
     return {
         "operations": list(dict.fromkeys(row["operation"] for row in part.operations)),
         "load_model": describe_load(part.plan),
         "connections": part.plan.connections,
-        "offered_ops_per_s": offered_mean(part.plan, start_ns=measured[0]["start_ns"], end_ns=measured[-1]["end_ns"])
-        if measured
-        else None,
-        "throughput_ops_per_s": answered / part.measured_s if part.measured_s else 0.0,
+        "offered_ops_per_s": offered_ops_per_s(part),
+        "throughput_ops_per_s": answered_ops_per_s(part) or 0.0,
         "overdue": part.summary["overdue"] if part.summary else None,
     }

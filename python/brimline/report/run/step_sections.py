@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from brimline.analysis.latency import Latency
-from brimline.analysis.loads import loads_beside
+from brimline.analysis.loads import answered_ops_per_s, loads_beside, offered_ops_per_s
 from brimline.analysis.operation_names import shown
 from brimline.analysis.quantile_text import quantile_text
 from brimline.analysis.step_truth import StepTruth, plan_remarks, plan_text, step_truths
-from brimline.analysis.window import done_in_window
-from brimline.plan.pacing import offered_mean, short_load
+from brimline.plan.pacing import short_load
 from brimline.record.model import RunRecord
 from brimline.report.view import Block, Cell, Code, Column, Fact, Report, Section, Table, Text, Tone
 from brimline.stats.quantile_interval import QuantileInterval
@@ -189,11 +188,7 @@ def loads_apart(record: RunRecord) -> Table | None:
 
 
 def _load_cells(part: RunRecord) -> list[Cell]:
-    measured = [row for row in part.intervals if row["phase"] == "measure"]
-    offered = (
-        offered_mean(part.plan, start_ns=measured[0]["start_ns"], end_ns=measured[-1]["end_ns"]) if measured else None
-    )
-    answered = sum(row["ok"] + row["miss"] for row in done_in_window(part))
+    offered, answered = offered_ops_per_s(part), answered_ops_per_s(part)
     overdue = None if part.summary is None else part.summary["overdue"]
     names = dict.fromkeys(row["operation"] for row in part.operations)
     return [
@@ -201,6 +196,6 @@ def _load_cells(part: RunRecord) -> list[Cell]:
         Cell(text=short_load(part.plan)),
         Cell(text=format_count(part.plan.connections)),
         Cell(text=UNKNOWN_TEXT if offered is None else format_rate(offered)),
-        Cell(text=format_rate(answered / part.measured_s) if part.measured_s else UNKNOWN_TEXT),
+        Cell(text=UNKNOWN_TEXT if answered is None else format_rate(answered)),
         Cell(text=UNKNOWN_TEXT if overdue is None else format_count(overdue), tone="warn" if overdue else ""),
     ]
