@@ -55,6 +55,7 @@ __all__ = [
 Noun = Literal["run", "search", "experiment", "import"]
 KIND_TEXTS: Mapping[str, str] = {
     "closed loop": "a closed loop",
+    "pooled closed loop": "a closed loop over a shared pool",
     "open loop": "an open loop",
     "load": "a load",
     "null target": "without a server",
@@ -182,7 +183,9 @@ def load_kind(record: RunRecord) -> LoadKind:
         return "null target"
     if record.plan.work.kind == "load":
         return "load"
-    return "closed loop" if record.follows_target else "open loop"
+    if record.follows_target:
+        return "pooled closed loop" if record.plan.is_pooled else "closed loop"
+    return "open loop"
 
 
 def _totals(summary: Summary, left: int) -> Totals:

@@ -55,7 +55,7 @@ class Comparison:
     @property
     def clock(self) -> Literal["service", "response"]:
         """Which times the distribution is of."""
-        return "response" if self.kind.endswith("open loop") else "service"
+        return "response" if self.kind == "pooled closed loop" or self.kind.endswith("open loop") else "service"
 
     @property
     def noun(self) -> Noun:
@@ -129,6 +129,8 @@ def _common_kind(a: Sequence[ComparedRun], b: Sequence[ComparedRun]) -> str:
     kinds = dict.fromkeys(run.kind for run in (*a, *b))
     if len(kinds) == 1:
         return next(iter(kinds))
+    if kinds.keys() == {"closed loop", "pooled closed loop"}:
+        return "pooled closed loop"
     first = {kind: next(run.name for run in (*a, *b) if run.kind == kind) for kind in kinds}
     named = ", ".join(f"{name} is {KIND_TEXTS.get(kind, kind)}" for kind, name in first.items())
     hint = "compare runs of the same kind"

@@ -16,8 +16,11 @@ from brimline.stats.batch_means import mean_interval
 from brimline.stats.quantile_interval import QuantileInterval
 from brimline.wording import message
 
-LoadKind = Literal["closed loop", "open loop", "load", "null target"]
-"""What a run's figures are figures of; runs of different kinds can't be compared."""
+LoadKind = Literal["closed loop", "pooled closed loop", "open loop", "load", "null target"]
+"""What a run's figures are figures of. Runs of different kinds can't be compared, but for closed loops.
+
+In a pooled one, workers wait for a free connection, so that there is a response time.
+"""
 MetricClock: TypeAlias = Literal["service", "response"]
 Unit = Literal["ops/s", "documents/s", "ns", "share", "bytes", "bytes/s", "connections"]
 _ENDINGS: Mapping[Unit, str] = {
@@ -272,8 +275,21 @@ def document_name(row: MetricKind, clock: MetricClock, unit: Unit) -> str:
 
 
 def clock_of(kind: LoadKind) -> MetricClock:
-    """The clock that tells most about runs of this kind; a closed loop has service time only."""
-    return "response" if kind == "open loop" else "service"
+    """The clock that tells most about runs of this kind; a closed loop has service time only, unless it is pooled."""
+    return "response" if kind in ("open loop", "pooled closed loop") else "service"
+
+
+def kind_of_all(kinds: Iterable[LoadKind]) -> LoadKind:
+    """The kind of runs side by side: closed loops are pooled where one is. The first's, where they differ else."""
+    found = tuple(dict.fromkeys(kinds))
+    if "pooled closed loop" in found and {*found} <= {"closed loop", "pooled closed loop"}:
+        return "pooled closed loop"
+    return next(iter(found), "closed loop")
+
+
+def closed_kind(runs: Iterable[Observation]) -> LoadKind:
+    """The kind of runs that are closed loops, all of them."""
+    return "closed loop" if all(run.closed_loop for run in runs) else "pooled closed loop"
 
 
 SERVER_CPU = _metric(KINDS["server_cpu"], None, "closed loop")
@@ -281,8 +297,11 @@ SERVER_CPU = _metric(KINDS["server_cpu"], None, "closed loop")
 
 
 def run_figures(run: Observation, kind: LoadKind) -> dict[str, Known]:
-    """Every figure of one run by the key of its metric; what isn't known is absent."""
-    clock = clock_of(kind)
+    """Every figure of one run by the key of its metric; what isn't known is absent.
+
+    A closed loop beside pooled ones has its service times: nothing waited for a connection.
+    """
+    clock = "service" if run.closed_loop else clock_of(kind)
     found: dict[str, Known] = {}
     for operation in (None, *operations_of(run)):
         for row in KINDS.values():

@@ -9,7 +9,7 @@ import numpy as np
 from brimline.analysis.bottleneck import Bottleneck, BottleneckKind, bottleneck, generator_limits
 from brimline.analysis.finding import Standing
 from brimline.analysis.knee import REPEATS_MIN, Band, Knee, Level, find_knee, recommended_band
-from brimline.analysis.metrics import Known, figures_over
+from brimline.analysis.metrics import Known, closed_kind, figures_over
 from brimline.analysis.observation import Observation
 from brimline.execution import SoFar
 from brimline.experiments.cost import sweep_time
@@ -276,7 +276,7 @@ def sweep_levels(done: Sequence[Trial], *, null_ceiling_ops_per_s: float | None 
                         problem for observation in seen for problem in _problems(observation, null_ceiling_ops_per_s)
                     )
                 ),
-                figures=figures_over(seen, "closed loop"),
+                figures=figures_over(seen, closed_kind(seen)),
             )
         )
     return levels

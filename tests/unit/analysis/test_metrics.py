@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 
+from brimline.analysis.compared_run import compared_run, load_kind
+from brimline.analysis.comparison import compare_runs
 from brimline.analysis.metric_names import check_names, chosen, metric_key
-from brimline.analysis.metrics import all_metrics, figures_over, metrics_among, run_figures
+from brimline.analysis.metrics import all_metrics, closed_kind, figures_over, kind_of_all, metrics_among, run_figures
 from brimline.analysis.observation import observe
 from brimline.errors import UsageError
+from brimline.plan import WireTarget, resolve
+from brimline.spec import load_spec
 from brimline.stats.batch_means import ratio_interval
 
 from .records import MS, S, operation_row, run_record
@@ -41,6 +45,38 @@ def test_connections_memory_and_cpu_are_the_windows() -> None:
     assert figures["server_connections"].value == 20  # the most that the monitor saw
     assert figures["memory"].value == 11_000_000
     assert figures["server_cpu"].value == pytest.approx(0.5 * S / 1000)
+
+
+def pooled_record():
+    """40 workers share 8 connections: each operation waits for 4 ms and takes 1 ms."""
+    spec = load_spec("ycsb-c", overrides={"connections": 40, "max_pool_size": 8}).spec
+    waited = [operation_row(second, held_back=1000) for second in range(1, 11)]
+    times = {"service": [(MS, 10_000)], "response": [(5 * MS, 10_000)], "lag": [(4 * MS, 10_000)]}
+    plan = resolve(spec, target=WireTarget(address="h:1", write_concern=None))
+    return run_record(rate=None, plan=plan, operations=waited, latencies=times)
+
+
+def test_a_worker_that_waits_for_a_connection_waits_in_its_figures() -> None:
+    kind = load_kind(pooled_record())
+    assert kind == "pooled closed loop"
+    figures = run_figures(observe(pooled_record()), kind)
+    assert figures["read.mean"].value == pytest.approx(5 * MS, rel=0.01)
+    names = {each.key: each.document_key for each in all_metrics(kind, ["read"])}
+    assert names["read.mean"] == "read.response_mean_ns"
+
+
+def test_closed_loops_stand_beside_pooled_ones() -> None:
+    alone, pooled = run_record(rate=None), pooled_record()
+    assert kind_of_all(["closed loop", "pooled closed loop"]) == "pooled closed loop"
+    assert kind_of_all(["closed loop", "closed loop"]) == kind_of_all([]) == "closed loop"
+    assert kind_of_all(["open loop", "pooled closed loop"]) == "open loop"
+    assert closed_kind([observe(alone)]) == "closed loop"
+    assert closed_kind([observe(alone), observe(pooled)]) == "pooled closed loop"
+    assert "read.mean" in run_figures(observe(alone), "pooled closed loop")
+    compared = compare_runs([compared_run(alone)], [compared_run(pooled)])
+    assert (compared.kind, compared.clock) == ("pooled closed loop", "response")
+    median = next(each for each in compared.changes if each.metric.key == "p50")
+    assert median.b == pytest.approx(5 * median.a, rel=0.01)
 
 
 def test_repeats_have_the_figures_that_all_of_them_have() -> None:

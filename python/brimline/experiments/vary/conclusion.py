@@ -8,7 +8,7 @@ from brimline.analysis.compared_run import LoadKind, Metric, metrics
 from brimline.analysis.factorial import FactorRun, LevelDifference, Mean, differences, mean_of, stated_by_all
 from brimline.analysis.judged_change import CLAIMS, ChangeVerdict
 from brimline.analysis.knee import Band, Knee, Level, find_knee, recommended_band
-from brimline.analysis.metrics import metrics_among
+from brimline.analysis.metrics import kind_of_all, metrics_among
 from brimline.analysis.unlike_loads import UnlikeLoads
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.vary.factor_kinds import CONNECTIONS, WORKLOAD
@@ -185,7 +185,7 @@ def _kinds(trials: Sequence[VaryTrial]) -> tuple[Metric, ...]:
 
 def _kind(trials: Sequence[VaryTrial]) -> LoadKind:
     """What the figures of the runs are figures of."""
-    return next((each.kind for each in trials), "closed loop")
+    return kind_of_all(each.kind for each in trials)
 
 
 def _metrics(kind: LoadKind) -> tuple[Metric, ...]:

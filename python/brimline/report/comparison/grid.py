@@ -5,7 +5,7 @@ from typing import cast
 
 from brimline.analysis.compared_run import KIND_TEXTS, ComparedRun, LoadKind
 from brimline.analysis.comparison import Comparison
-from brimline.analysis.metrics import Known, Metric, mean_over, metrics_among
+from brimline.analysis.metrics import Known, Metric, kind_of_all, mean_over, metrics_among
 from brimline.analysis.run_trend import RunSeries
 from brimline.report.grid import Grid, GridAxis, GridRow
 
@@ -37,4 +37,4 @@ def _metrics(runs: Sequence[ComparedRun]) -> tuple[Metric, ...]:
     """All that runs of their kind have; of searches and imports the figures that they end with."""
     if not runs or runs[0].kind not in KIND_TEXTS:
         return runs[0].metrics if runs else ()
-    return metrics_among([run.figures for run in runs], cast(LoadKind, runs[0].kind))
+    return metrics_among([run.figures for run in runs], kind_of_all(cast(LoadKind, run.kind) for run in runs))

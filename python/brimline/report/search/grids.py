@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from brimline.analysis.metrics import LoadKind, all_metrics, figures_over, operations_of
+from brimline.analysis.metrics import LoadKind, all_metrics, closed_kind, figures_over, operations_of
 from brimline.experiments.axis import Axis, On
 from brimline.experiments.sweep import SweepConclusion
 from brimline.experiments.trial import SEARCH_STAGES, Trial
@@ -21,7 +21,7 @@ def levels_grid(conclusion: SweepConclusion, trials: Sequence[Trial]) -> Grid:
     return Grid(
         axes=(CONNECTIONS_AXIS,),
         rows=[GridRow(levels=(str(level.connections),), figures=level.figures) for level in conclusion.levels],
-        metrics=all_metrics("closed loop", _operations(trials)),
+        metrics=all_metrics(closed_kind(each.observation for each in trials), _operations(trials)),
     )
 
 
@@ -30,7 +30,7 @@ def loads_grid(trials: Sequence[Trial], axis: Axis) -> Grid:
     searched = [
         each for each in trials if each.probe.stage in SEARCH_STAGES and each.observation.ended_by == "completed"
     ]
-    kind: LoadKind = "closed loop" if axis.closed_loop else "open loop"
+    kind: LoadKind = closed_kind(each.observation for each in searched) if axis.closed_loop else "open loop"
     return Grid(
         axes=(_AXES[axis.on],),
         rows=[
