@@ -14,6 +14,8 @@ import bson
 import pymongo
 import pytest
 
+from brimline.analysis.observation import observe
+from brimline.record import read_record
 from brimline.runners import CATALOGUE
 from brimline.servers import Deployment
 from tests.support.command_line import CommandLine, Outcome
@@ -162,6 +164,9 @@ def test_a_pool_is_as_large_as_it_is_said_to_be(
     assert 1 <= runner["connections_created"] <= 2
     assert runner["pool_taken"] >= 1000
     assert runner["cpu_ns"] > 0 and runner["memory_peak_bytes"] > 1_000_000
+    [directory] = (each for each in brimline_cli.record_directories() if "-load-" not in each.name)
+    shown = observe(read_record(directory))
+    assert shown.usage.client_connections == runner["connections_created"], "its sockets, and not its workers"
     for clock in ("clock_before", "clock_after"):
         assert abs(runner[clock]["ahead_ns"]) <= runner[clock]["error_ns"]
 

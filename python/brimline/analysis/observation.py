@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 from brimline.analysis.acknowledgement import Acknowledgement, acknowledgement
 from brimline.analysis.checkpoints import checkpoint_duration_s
@@ -173,7 +173,7 @@ def observe(
         server=figures.server,
         server_use=server_use(watched, link_bits_per_s=link_bits_per_s(record.server_facts)),
         acknowledgement=acknowledgement(record),
-        client_cpu_ns_per_op=figures.generator.engine_cpu_ns / finished if finished else None,
+        client_cpu_ns_per_op=_client_cpu_ns(record, figures.generator, window) / finished if finished else None,
         findings=validity(record, figures, null_ceiling_ops_per_s=null_ceiling_ops_per_s),
         steady=steady,
         back_to_back=record.plan.pacer.kind == "closed" and record.plan.pacer.think_time is None,
@@ -184,7 +184,7 @@ def observe(
         places_kept_unsent=places_kept_unsent(main, window.held_back_share),
         silence=longest_silence(record),
         lateness=figures.lateness,
-        usage=usage(window.intervals, window.done, watched, measured_s=record.measured_s),
+        usage=usage(window.intervals, window.done, watched, measured_s=record.measured_s, drivers=_drivers(record)),
     )
 
 
@@ -269,6 +269,20 @@ def _run_figures(
         server=server,
         steady=steady,
     )
+
+
+def _drivers(record: RunRecord) -> Sequence[Mapping[str, Any]]:
+    """What drivers in processes of their own said of themselves."""
+    drivers: Sequence[Mapping[str, Any]] = record.summary.get("runners", []) if record.summary else []
+    return drivers
+
+
+def _client_cpu_ns(record: RunRecord, generator: GeneratorCpu, window: "_Window") -> int:
+    """CPU time of what sends operations: the engine's threads.
+
+    Where drivers have processes of their own, all of the generator's: rows tell theirs only as a part of that.
+    """
+    return sum(row["process_cpu_ns"] for row in window.intervals) if _drivers(record) else generator.engine_cpu_ns
 
 
 def _finished(operations: Sequence[OperationRow]) -> int:

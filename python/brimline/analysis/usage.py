@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from brimline.analysis.server_window import ServerWindow
 from brimline.record.model import IntervalRow, OperationRow
@@ -31,12 +32,22 @@ class Usage:
 
 
 def usage(
-    intervals: Sequence[IntervalRow], operations: Sequence[OperationRow], server: ServerWindow, *, measured_s: float
+    intervals: Sequence[IntervalRow],
+    operations: Sequence[OperationRow],
+    server: ServerWindow,
+    *,
+    measured_s: float,
+    drivers: Sequence[Mapping[str, Any]] = (),
 ) -> Usage:
-    """What the measured `intervals`, the `operations` done in them and the server's rows say."""
+    """What the measured `intervals`, the `operations` done in them and the server's rows say.
+
+    Of `drivers` in processes of their own, what they said: the engine's connections are their workers then.
+    """
     kinds: list[str | None] = [None, *sorted({row["operation"] for row in operations})] if operations else []
     return Usage(
-        client_connections=max((row["connections_up"] for row in intervals), default=None),
+        client_connections=_opened(drivers)
+        if drivers
+        else max((row["connections_up"] for row in intervals), default=None),
         server_connections=server.highest("connections"),
         server_memory_bytes=server.highest("resident_bytes"),
         traffic={
@@ -45,6 +56,13 @@ def usage(
             if measured_s
         },
     )
+
+
+def _opened(drivers: Sequence[Mapping[str, Any]]) -> int | None:
+    """Connections that the drivers opened, the most that they can have had at once. None: one of them doesn't say."""
+    opened = [each.get("connections_created") for each in drivers]
+    told = [count for count in opened if isinstance(count, int)]
+    return sum(told) if len(told) == len(opened) else None
 
 
 def _traffic(rows: Sequence[OperationRow], measured_s: float) -> Traffic:

@@ -20,6 +20,18 @@ def test_figures_of_the_measured_window_only() -> None:
     assert observation.valid
 
 
+def test_a_driver_in_a_process_of_its_own_counts_with_its_cpu_and_its_sockets() -> None:
+    """Its workers are no connections, and the engine's threads the lesser part of what it took."""
+    rows = [interval_row(second, connections_up=80, process_cpu_ns=S // 2) for second in range(1, 11)]
+    engine = observe(run_record(intervals=rows))
+    assert (engine.client_cpu_ns_per_op, engine.usage.client_connections) == (100_000, 80)
+    runners = [{"client": "go", "workers": 80, "connections_created": 32, "connections_closed": 0}]
+    driver = observe(run_record(intervals=rows, summary=summary(runners=runners)))
+    assert (driver.client_cpu_ns_per_op, driver.usage.client_connections) == (500_000, 32)
+    silent = observe(run_record(intervals=rows, summary=summary(runners=[{"client": "go", "workers": 80}])))
+    assert silent.usage.client_connections is None
+
+
 def test_a_thread_has_no_more_than_one_cpu() -> None:
     rows = [interval_row(second, busiest_thread_cpu_ns=round(1.04 * S)) for second in range(1, 11)]
     assert observe(run_record(intervals=rows)).generator.busiest_thread_share == 1.0
