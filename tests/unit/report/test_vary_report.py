@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from brimline.experiments.vary.conclusion import conclude_vary
+from brimline.analysis.factorial import Mean
+from brimline.analysis.metrics import all_metrics
+from brimline.experiments.vary.conclusion import Cell, conclude_vary
 from brimline.experiments.vary.order import VaryLoad, VaryProbe
 from brimline.experiments.vary.runner import read_vary_trial
 from brimline.report import Report, in_language, print_report, render_html, render_json
@@ -17,7 +19,7 @@ from brimline.report.csv_export import probes_csv
 from brimline.report.markdown import render_markdown
 from brimline.report.vary.as_json import vary_document
 from brimline.report.vary.claims import vary_claims
-from brimline.report.vary.tables import curves_table, differences_table, loads_table, plans_blocks
+from brimline.report.vary.tables import curves_table, differences_table, loads_table, mean_text, plans_blocks
 from brimline.report.vary.view import vary_report
 from brimline.report.view import Chart, Facts, Table, Text
 from tests.support.own_run import write_own_run
@@ -320,3 +322,21 @@ def test_two_factors_have_a_heat_map_whose_darkest_place_is_the_worst() -> None:
     assert not any(
         block for section in varied().sections for block in section.blocks if getattr(block, "id", "") == "heat-map"
     )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (None, 4818.0, "≤ 4 818 ops/s"),
+        (4818.0, None, "≥ 4 818 ops/s"),
+        (4000.0, 5000.0, "4 818 ops/s"),
+        (4000.0, None, "4 818 ops/s"),
+        (None, None, "4 818 ops/s"),
+    ],
+)
+def test_a_figure_that_is_no_more_than_a_bound_is_shown_as_one(
+    low: float | None, high: float | None, text: str
+) -> None:
+    metric = next(each for each in all_metrics("closed loop", ()) if each.key == "throughput")
+    mean = Mean(value=4818.0, run_count=1, estimate=None, low=low, high=high)
+    assert mean_text(Cell(levels=("1",), means={"throughput": mean}, left_out=(), precise=False), metric) == text

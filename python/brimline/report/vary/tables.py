@@ -293,9 +293,12 @@ def _load_rate(curve: Curve, conclusion: VaryConclusion, settings: VarySettings)
 
 
 def mean_text(cell: Cell, metric: Metric) -> str:
-    """The mean of a combination in its unit; a dash where no run counts."""
+    """The mean of a combination in its unit, as a bound where it is no more; a dash where no run counts."""
     mean = cell.means.get(metric.key)
-    return UNKNOWN_TEXT if mean is None else metric_text(metric, mean.value)
+    if mean is None:
+        return UNKNOWN_TEXT
+    is_top, is_bottom = mean.low is None and mean.high == mean.value, mean.high is None and mean.low == mean.value
+    return metric_text(metric, mean.value, bound="≤" if is_top else "≥" if is_bottom else "")
 
 
 def half_width_text(mean: Mean | None) -> str:

@@ -138,7 +138,7 @@ def vary_report(
     report = experiment_report(
         experiment,
         kind="vary",
-        kind_title=message("Design over {verb}", verb=settings.measure) if settings.is_nested else "Factor sweep",
+        kind_title=_kind_title(settings),
         name=_name(experiment, settings),
         subtitle=_subtitle(settings, environment),
         verdict=_verdict(conclusion, settings, trials),
@@ -149,6 +149,10 @@ def vary_report(
         environment=_shared(environment) if settings.apart else environment,
     )
     return linted(report, vary_claims(report))
+
+
+def _kind_title(settings: VarySettings) -> str:
+    return message("Design over {verb}", verb=settings.measure) if settings.is_nested else "Factor sweep"
 
 
 def _name(experiment: ExperimentRecord, settings: VarySettings) -> str:
@@ -216,7 +220,7 @@ def _verdict(conclusion: VaryConclusion, settings: VarySettings, trials: Sequenc
     compared = conclusion.main_differences
     if len(compared) != 1 or compared[0].change is None or not compared[0].everywhere:
         shown = len(conclusion.claims)
-        caption = _caption(settings, conclusion) if compared else "Factor sweep"
+        caption = _caption(settings, conclusion) if compared else _kind_title(settings)
         tone: Tone = "fail" if not counting else "warn" if badges else "pass"
         return Verdict(tone=tone, caption=caption, figure=str(shown) if compared and counting else "",
                        unit=message("of {count}", count=len(compared)) if compared and counting else "", interval="",
