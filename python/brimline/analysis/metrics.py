@@ -140,7 +140,8 @@ def _bytes_each_way(way: Literal["received", "sent"]) -> Callable[[Observation, 
         traffic = run.usage.traffic.get(operation)
         if traffic is None:
             return None
-        return Known(traffic.received_bytes_per_s if way == "received" else traffic.sent_bytes_per_s)
+        value = traffic.received_bytes_per_s if way == "received" else traffic.sent_bytes_per_s
+        return None if value is None else Known(value)
 
     return figure
 

@@ -10,10 +10,13 @@ from brimline.record.model import IntervalRow, OperationRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traffic:
-    """What was done in the window, a second: operations that were answered, and bytes as the client saw them."""
+    """What was done in the window, a second: operations that were answered, and bytes as the client saw them.
+
+    A driver in a process of its own shows no bytes of the documents that it brings: what it received is None.
+    """
 
     answered_per_s: float
-    received_bytes_per_s: float
+    received_bytes_per_s: float | None
     sent_bytes_per_s: float
 
 
@@ -51,7 +54,7 @@ def usage(
         server_connections=server.highest("connections"),
         server_memory_bytes=server.highest("resident_bytes"),
         traffic={
-            kind: _traffic([row for row in operations if kind in (None, row["operation"])], measured_s)
+            kind: _traffic([row for row in operations if kind in (None, row["operation"])], measured_s, drivers)
             for kind in kinds
             if measured_s
         },
@@ -65,9 +68,9 @@ def _opened(drivers: Sequence[Mapping[str, Any]]) -> int | None:
     return sum(told) if len(told) == len(opened) else None
 
 
-def _traffic(rows: Sequence[OperationRow], measured_s: float) -> Traffic:
+def _traffic(rows: Sequence[OperationRow], measured_s: float, drivers: Sequence[Mapping[str, Any]]) -> Traffic:
     return Traffic(
         answered_per_s=sum(row["ok"] + row["miss"] for row in rows) / measured_s,
-        received_bytes_per_s=sum(row["bytes_in"] for row in rows) / measured_s,
+        received_bytes_per_s=None if drivers else sum(row["bytes_in"] for row in rows) / measured_s,
         sent_bytes_per_s=sum(row["bytes_out"] for row in rows) / measured_s,
     )

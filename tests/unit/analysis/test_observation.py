@@ -28,6 +28,8 @@ def test_a_driver_in_a_process_of_its_own_counts_with_its_cpu_and_its_sockets() 
     runners = [{"client": "go", "workers": 80, "connections_created": 32, "connections_closed": 0}]
     driver = observe(run_record(intervals=rows, summary=summary(runners=runners)))
     assert (driver.client_cpu_ns_per_op, driver.usage.client_connections) == (500_000, 32)
+    assert driver.usage.traffic[None].received_bytes_per_s is None, "it shows no bytes of documents"
+    assert driver.usage.traffic[None].sent_bytes_per_s == engine.usage.traffic[None].sent_bytes_per_s
     silent = observe(run_record(intervals=rows, summary=summary(runners=[{"client": "go", "workers": 80}])))
     assert silent.usage.client_connections is None
 
