@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from brimline.analysis.figure import Figure
+from brimline.analysis.metrics import Metric
 from brimline.errors import TargetError
 from brimline.execution import MakeDirectory, Silence, StopToken
 from brimline.experiments.measure import Measure
-from brimline.experiments.vary.conclusion import VaryConclusion, conclude_vary
+from brimline.experiments.vary.conclusion import VaryConclusion, _no_difference, conclude_vary
 from brimline.experiments.vary.order import Levels, RunOutcome, Vary, VaryEnd, VarySettings, VaryTrial
 from brimline.experiments.vary.runner import Setup, VaryWork, run_vary
 from brimline.experiments.vary.stored import begun, settings_document, stored_vary_settings, stored_vary_trials
@@ -153,6 +154,11 @@ def test_a_cell_that_fails_is_named_and_the_others_stand(tmp_path: Path) -> None
     again, made_again = design(tmp_path / "d")
     assert made_again == []
     assert len(again) == 6
+
+
+def test_nothing_is_called_equal_where_nothing_is_left_to_compare() -> None:
+    peak = Metric(key="peak", label="Peak", unit="ops/s", higher_is_better=True, decides=True)
+    assert str(_no_difference(peak, [])) == "Peak: no difference is shown"
 
 
 @pytest.mark.parametrize("stops_at", [1, 2, 6])

@@ -411,7 +411,7 @@ def _implied(told: _Told, everywhere: Sequence[LevelDifference]) -> bool:
 
 def _no_difference(main: Metric, found: Sequence[LevelDifference]) -> str:
     of_main = [each for each in found if each.metric.key == main.key]
-    equal = all(each.verdict is ChangeVerdict.EQUIVALENT for each in of_main)
+    equal = bool(of_main) and all(each.verdict is ChangeVerdict.EQUIVALENT for each in of_main)
     if main.key == THROUGHPUT:
         return (
             "every difference of throughput is surely too small to matter"
