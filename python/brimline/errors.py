@@ -176,6 +176,10 @@ class UsageError(BrimlineError):
     exit_code = ExitCode.USAGE
 
 
+class AnotherServer(UsageError):
+    """What is gone on with was measured on another server: no combination can be, and none has failed."""
+
+
 class SpecError(UsageError):
     """A workload spec that can't be used. `path` is the dotted path of the wrong key, "" for the whole."""
 

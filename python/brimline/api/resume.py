@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from brimline.api.row_files import ROW_FILES, require_same_rows, rows_directory
-from brimline.errors import UsageError
+from brimline.errors import AnotherServer, UsageError
 from brimline.record import ExperimentRecord, read_experiment
 from brimline.record.damage import damage_told
 from brimline.record.directory_lock import being_written
@@ -122,7 +122,7 @@ def require_same_server(directory: Path, before: Mapping[str, Any], now: Mapping
         if path == _HOSTNAME and started:
             was, is_ = _without_port(was), _without_port(is_)
         if was != is_:
-            raise UsageError(
+            raise AnotherServer(
                 f"this is not the server that {directory} was measured on: {'.'.join(path)} is {is_}, and was {was}",
                 hint="give the same server as at first, by --uri or by what says which one to start, or begin anew",
             )

@@ -11,7 +11,7 @@ import pytest
 
 from brimline.analysis.figure import Figure
 from brimline.analysis.metrics import Metric
-from brimline.errors import TargetError
+from brimline.errors import AnotherServer, BrimlineError, TargetError
 from brimline.execution import MakeDirectory, Silence, StopToken
 from brimline.experiments.measure import Measure
 from brimline.experiments.vary.conclusion import VaryConclusion, _no_difference, conclude_vary
@@ -74,6 +74,7 @@ def design(
     fails: Levels | None = None,
     stops_at: int | None = None,
     never_up: str = "",
+    error: BrimlineError | None = None,
 ) -> tuple[list[VaryTrial], list[Path]]:
     """Makes what is left of the design in `directory`."""
     stop, made = StopToken(), list[Path]()
@@ -83,7 +84,7 @@ def design(
     @contextmanager
     def open_place(levels: Levels) -> Iterator[Place]:
         if never_up in levels:
-            raise TargetError("it did not start")
+            raise error or TargetError("it did not start")
         yield place
 
     stored = {**settings_document(settings), "seed": 1}
@@ -198,3 +199,12 @@ def test_a_server_of_its_own_that_does_not_start_is_its_combinations_failure(tmp
     ]
     with pytest.raises(TargetError, match="did not start"):
         design(tmp_path / "shared", never_up="2k")
+
+
+def test_a_design_that_is_gone_on_with_on_another_server_is_refused_and_nothing_of_it_failed(tmp_path: Path) -> None:
+    """Such as another version: no combination is to blame, and with the right server all of them can still be made."""
+    settings = replace(SETTINGS, apart=("records",))
+    with pytest.raises(AnotherServer):
+        design(tmp_path / "d", settings, never_up="2k", error=AnotherServer("this is not the server"))
+    stored = stored_vary_trials(read_experiment(tmp_path / "d"), PEAK)
+    assert not [each for each in stored if each.outcome is RunOutcome.FAILED]

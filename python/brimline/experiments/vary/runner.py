@@ -16,7 +16,7 @@ from brimline.analysis.observation import Observation, observe
 from brimline.analysis.spoilt import spoilt_text
 from brimline.analysis.step_truth import plan_summaries
 from brimline.analysis.validity import GENERATOR_CHECKS
-from brimline.errors import BrimlineError, Interrupted
+from brimline.errors import AnotherServer, BrimlineError, Interrupted
 from brimline.execution import MakeDirectory, ProgressSink, RunContext, StopToken, execute, putting_back
 from brimline.execution.cool_down import CoolDown, cool_down, cool_down_limit_s
 from brimline.experiments.conductor import Made, conduct_trials
@@ -114,7 +114,7 @@ class _Cells:
             self._place, self._of, self._server = None, wanted, self._server + 1
             try:
                 self._place = self._up.enter_context(self._work.open_place(probe.levels))
-            except Interrupted:
+            except (Interrupted, AnotherServer):
                 raise
             except BrimlineError as error:
                 if not self._work.settings.apart:
@@ -267,7 +267,7 @@ def _measure(
         directory = work.writer.begin_trial(asked, stage=_stage(measure), label=probe.label)
     try:
         problem = place.measure(probe.levels, directory, _load_directory(probe, server, work))
-    except Interrupted:
+    except (Interrupted, AnotherServer):
         raise
     except BrimlineError as error:
         problem = error.message
