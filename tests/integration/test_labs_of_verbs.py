@@ -113,3 +113,38 @@ def test_a_backup_of_several_servers_is_refused(brimline_cli: CommandLine) -> No
     required_mongod()
     outcome = brimline_cli.run("interfere", "ycsb-c", "--with", "backup", *SHARDS, *RUNS)
     outcome.check_error(2, "a backup of one server, and client-routed shards are several", "take --with import")
+
+
+@pytest.mark.slow("two servers are brought up")
+def test_an_import_shares_its_rows_out_by_their_ids(brimline_cli: CommandLine) -> None:
+    required_mongod()
+    rows = "".join(f"{number},{number % 7}\n" for number in range(1_000))
+    # The last of them is there already: the server that has its _id refuses it, and no other takes it.
+    (brimline_cli.directory / "rows.csv").write_text("_id,x\n" + rows + "999,0\n")
+    outcome = brimline_cli.run("import", "rows.csv", "--headerline", "--throw-away", *SHARDS, "-q", "--json")
+    assert outcome.exit_code == 0, outcome.stderr
+    document = outcome.json()
+    assert (document["counts"]["inserted"], document["counts"]["rejected"]) == (1_000, 1)
+    assert (document["count_after"], document["data_size"]["documents"]) == (1_000, 1_000)
+    first, second = document["distribution"]
+    assert first["documents"] + second["documents"] == 1_000
+    assert abs(first["documents"] - second["documents"]) < 100
+    assert sum(each["operations"]["insert"] for each in (first, second)) >= 1_000
+    checks = {check["name"]: check["result"] for check in document["checks"]}
+    assert (checks["distribution"], checks["count"]) == ("pass", "pass")
+    assert left_behind(brimline_cli.directory / "cache") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--maintainInsertionOrder",), "the order of the input can't be kept on client-routed-2"),
+        (("--mode", "upsert", "--upsertFields", "x"), "the server of a document follows from its _id"),
+    ],
+)
+def test_an_import_that_shards_can_not_take_is_refused_before_they_are_started(
+    brimline_cli: CommandLine, words: tuple[str, ...], message: str
+) -> None:
+    (brimline_cli.directory / "rows.csv").write_text("_id,x\n1,1\n")
+    outcome = brimline_cli.run("import", "rows.csv", "--headerline", "--throw-away", *SHARDS, *words)
+    outcome.check_error(2, message, "take another topology")

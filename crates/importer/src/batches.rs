@@ -4,6 +4,7 @@ use brimline_formats::Documents;
 
 use crate::command::Verb;
 use crate::plan::{ImportPlan, Mode};
+use crate::routing::server_of;
 use crate::statement;
 
 /// Bytes of documents after which a command is full, so that memory stays bounded with large ones.
@@ -16,6 +17,8 @@ const STATEMENT_BYTES: usize = 64;
 pub struct Batch {
     /// What is done with them.
     pub verb: Verb,
+    /// The server that they go to, counted from 0.
+    pub server: usize,
     /// Which rows of the stretch.
     pub rows: Vec<u32>,
     /// Their keys, for all but inserts.
@@ -45,15 +48,16 @@ pub fn divide(plan: &ImportPlan, documents: &Documents, is_left_out: impl Fn(u32
         if is_left_out(index) {
             continue;
         }
+        let server = server_of(document, plan.server_count());
         if plan.mode == Mode::Insert {
-            division.add(plan, Verb::Insert, index, document.len(), None);
+            division.add(plan, (Verb::Insert, server), index, document.len(), None);
             continue;
         }
         match statement::key(document, row.has_own_id, &plan.upsert_fields) {
             Ok(key) => match statement::verb_of(plan.mode, key.as_deref()) {
                 Some(verb) => {
                     let bytes = document.len() + key.as_ref().map_or(0, Vec::len) + STATEMENT_BYTES;
-                    division.add(plan, verb, index, bytes, key);
+                    division.add(plan, (verb, server), index, bytes, key);
                 }
                 None => division.keyless += 1,
             },
@@ -64,17 +68,19 @@ pub fn divide(plan: &ImportPlan, documents: &Documents, is_left_out: impl Fn(u32
 }
 
 impl Division {
-    fn add(&mut self, plan: &ImportPlan, verb: Verb, row: u32, bytes: usize, key: Option<Vec<u8>>) {
+    fn add(&mut self, plan: &ImportPlan, of: (Verb, usize), row: u32, bytes: usize, key: Option<Vec<u8>>) {
         // Where order counts only the last batch is open; else the last of its kind is.
         let open = self.batches.iter_mut().rev().enumerate();
-        let open = open.filter(|(age, batch)| batch.verb == verb && (*age == 0 || !plan.maintain_order));
+        let open = open
+            .filter(|(age, batch)| (batch.verb, batch.server) == of && (*age == 0 || !plan.maintain_order));
         let batch = open.map(|(_, batch)| batch).next();
         let has_room =
             |batch: &Batch| batch.rows.len() < plan.batch_documents && batch.bytes + bytes <= BATCH_BYTES_MAX;
         let batch = match batch {
             Some(batch) if has_room(batch) => batch,
             _ => {
-                self.batches.push(Batch { verb, rows: Vec::new(), keys: Vec::new(), bytes: 0 });
+                let (verb, server) = of;
+                self.batches.push(Batch { verb, server, rows: Vec::new(), keys: Vec::new(), bytes: 0 });
                 let last = self.batches.len() - 1;
                 &mut self.batches[last]
             }
@@ -150,6 +156,27 @@ mod tests {
     fn without_a_key_there_is_nothing_to_delete() {
         let division = divide(&plan("delete", false), &documents(&[None, Some(2)]), |_| false);
         assert_eq!((division.keyless, division.batches.len()), (1, 1));
+    }
+
+    #[test]
+    fn each_server_has_commands_of_its_own() {
+        let keys: Vec<Option<i32>> = (0..8).map(Some).collect();
+        let plan = ImportPlan {
+            shards: vec!["127.0.0.1:2".to_owned()],
+            batch_documents: 8,
+            ..plan("insert", false)
+        };
+        let documents = documents(&keys);
+        let batches = divide(&plan, &documents, |_| false).batches;
+        assert_eq!(batches.iter().map(|batch| batch.rows.len()).sum::<usize>(), keys.len());
+        assert_eq!(
+            batches.iter().map(|batch| batch.server).collect::<std::collections::BTreeSet<_>>().len(),
+            2
+        );
+        for batch in batches {
+            let servers = batch.rows.iter().map(|&row| server_of(&documents.bytes[span(&documents, row)], 2));
+            assert!(servers.into_iter().all(|server| server == batch.server));
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use brimline_bson::ElementType;
 
 use crate::command;
+use crate::routing::server_of;
 use crate::session::{Session, SessionError};
 use crate::shared::Shared;
 use crate::statement::{as_stored, id_of};
@@ -30,18 +31,24 @@ impl Claims {
 /// Those of `rows` whose documents the collection holds, ascending as `rows` are.
 pub fn find_present(
     shared: &Shared,
-    session: &mut Session<'_>,
+    sessions: &mut [Session<'_>],
     claims: &Claims,
     work: &Work,
     rows: &[u32],
 ) -> Result<Vec<u32>, SessionError> {
     let mut present = Vec::new();
-    let mut begin = 0;
-    while begin < rows.len() {
-        let end = end_of_question(work, rows, begin);
-        ask(shared, session, claims, work, &rows[begin..end], &mut present)?;
-        begin = end;
+    let servers = sessions.len();
+    for (server, session) in sessions.iter_mut().enumerate() {
+        let is_there = |&&row: &&u32| server_of(work.document(row), servers) == server;
+        let rows: Vec<u32> = rows.iter().filter(is_there).copied().collect();
+        let mut begin = 0;
+        while begin < rows.len() {
+            let end = end_of_question(work, &rows, begin);
+            ask(shared, session, claims, work, &rows[begin..end], &mut present)?;
+            begin = end;
+        }
     }
+    present.sort_unstable();
     Ok(present)
 }
 

@@ -97,11 +97,13 @@ impl Import {
     /// # Errors
     /// When the address names no host, or the file of rejected records can't be opened.
     pub fn start(plan: ImportPlan, access: &Arc<Access>, is_held: bool) -> Result<Self, ImportError> {
-        let endpoint = Endpoint::resolve(&plan.address, access).map_err(ImportError::Address)?;
+        let addresses = std::iter::once(&plan.address).chain(&plan.shards);
+        let endpoints = addresses.map(|address| Endpoint::resolve(address, access));
+        let endpoints = endpoints.collect::<Result<Vec<_>, _>>().map_err(ImportError::Address)?;
         let from = plan.resume.clone().unwrap_or_else(Checkpoint::at_the_start);
         let rejects = RejectsFile::open(&plan.rejected_file, from.rejected_bytes)
             .map_err(|error| ImportError::Unwritable(format!("{}: {error}", plan.rejected_file.display())))?;
-        let shared = Arc::new(Shared::new(plan, endpoint, Ledger::new(from.clone(), rejects), &from));
+        let shared = Arc::new(Shared::new(plan, endpoints, Ledger::new(from.clone(), rejects), &from));
         if is_held {
             shared.hold();
         }
@@ -222,9 +224,11 @@ fn start<'scope>(
 /// Runs the threads to their end, writes the last checkpoint and says why it ended.
 fn direct(shared: &Shared, from: &Checkpoint) -> Ending {
     let is_wanted = || !shared.is_abandoned.load(Ordering::Relaxed);
-    let server = Destination::Mongo(shared.endpoint.clone());
-    if let Err(reason) = prove(&server, shared.plan.reply_timeout_ns, is_wanted) {
-        return shared.ending().unwrap_or(Ending::ServerLost { reason });
+    for endpoint in &shared.endpoints {
+        let server = Destination::Mongo(endpoint.clone());
+        if let Err(reason) = prove(&server, shared.plan.reply_timeout_ns, is_wanted) {
+            return shared.ending().unwrap_or(Ending::ServerLost { reason });
+        }
     }
     let (watch, claims) = (Watch::default(), Claims::default());
     std::thread::scope(|threads| {

@@ -44,7 +44,7 @@ impl Watch {
 
 /// Looks after the import until the workers have ended.
 pub fn keep(shared: &Shared, watch: &Watch) {
-    let mut session = None;
+    let mut sessions = Vec::new();
     let (mut noted_at, mut cut_at) = (shared.clock.now(), shared.clock.now());
     while !watch.wait() {
         let now = shared.clock.now();
@@ -54,7 +54,7 @@ pub fn keep(shared: &Shared, watch: &Watch) {
         }
         if now - noted_at >= CHECKPOINT_EVERY_NS {
             // A server that is lost is the workers' to report.
-            let _ = move_along(shared, &mut session, &shared.is_abandoned, false);
+            let _ = move_along(shared, &mut sessions, &shared.is_abandoned, false);
             noted_at = shared.clock.now();
         }
     }
@@ -76,13 +76,13 @@ pub fn watch_clocks(shared: &Shared, watch: &Watch) {
 
 /// The last checkpoint, after the workers have ended.
 pub fn conclude(shared: &Shared, is_finished: bool) -> Result<(), SessionError> {
-    move_along(shared, &mut None, &shared.is_abandoned, is_finished)
+    move_along(shared, &mut Vec::new(), &shared.is_abandoned, is_finished)
 }
 
-/// Asks the server to have everything in its journal that is settled by now, and writes that down.
+/// Asks the servers to have everything in their journals that is settled by now, and writes that down.
 fn move_along<'a>(
     shared: &'a Shared,
-    session: &mut Option<Session<'a>>,
+    sessions: &mut Vec<Session<'a>>,
     abandoned: &'a AtomicBool,
     is_finished: bool,
 ) -> Result<(), SessionError> {
@@ -92,12 +92,11 @@ fn move_along<'a>(
     let noted = shared.checkpoint();
     let is_new = settled.place != noted.place || settled.counts != noted.counts;
     if is_new {
-        if session.is_none() {
-            *session = Some(Session::open(&shared.endpoint, shared.plan.reply_timeout_ns, abandoned)?.0);
+        if sessions.is_empty() {
+            *sessions = Session::open_all(&shared.endpoints, shared.plan.reply_timeout_ns, abandoned)?;
         }
-        if let Some(open) = session {
-            barrier(shared, open).inspect_err(|_| *session = None)?;
-        }
+        let confirmed = sessions.iter_mut().try_for_each(|session| barrier(shared, session));
+        confirmed.inspect_err(|_| sessions.clear())?;
     }
     settled.finished = is_finished;
     if is_new || is_finished {

@@ -28,6 +28,7 @@ pub mod plan;
 mod queue;
 mod reader;
 mod rejects;
+mod routing;
 mod session;
 mod shared;
 mod statement;

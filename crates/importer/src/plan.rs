@@ -15,6 +15,9 @@ use crate::Checkpoint;
 pub struct ImportPlan {
     /// `host:port` of the server.
     pub address: String,
+    /// Further servers: with these a document goes to the one that follows from its `_id`.
+    #[serde(default)]
+    pub shards: Vec<String>,
     /// Database.
     pub database: String,
     /// Collection.
@@ -51,6 +54,13 @@ pub struct ImportPlan {
     pub interval_ns: Nanos,
     /// Longest wait for a connection, and for an answer.
     pub reply_timeout_ns: Nanos,
+}
+
+impl ImportPlan {
+    /// Servers among which documents are shared out.
+    pub fn server_count(&self) -> usize {
+        1 + self.shards.len()
+    }
 }
 
 /// One input.

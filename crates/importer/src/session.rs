@@ -79,6 +79,15 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// A connection to each of `endpoints`.
+    pub fn open_all(
+        endpoints: &[Endpoint],
+        timeout_ns: Nanos,
+        abandoned: &'a AtomicBool,
+    ) -> Result<Vec<Self>, SessionError> {
+        endpoints.iter().map(|endpoint| Ok(Self::open(endpoint, timeout_ns, abandoned)?.0)).collect()
+    }
+
     /// The number of the next request.
     pub fn next_request_id(&mut self) -> i32 {
         self.request_id = self.request_id.wrapping_add(1);

@@ -27,8 +27,8 @@ const FIRST_DOCUMENTS_MAX: usize = 1000;
 pub struct Shared {
     /// What is to be done.
     pub plan: ImportPlan,
-    /// Where to.
-    pub endpoint: Endpoint,
+    /// Where to: one server, or those among which documents are shared out.
+    pub endpoints: Vec<Endpoint>,
     /// The commands.
     pub commands: Commands,
     /// The time.
@@ -60,13 +60,13 @@ struct Note {
 
 impl Shared {
     /// Everything but the threads.
-    pub fn new(plan: ImportPlan, endpoint: Endpoint, ledger: Ledger, from: &Checkpoint) -> Self {
+    pub fn new(plan: ImportPlan, endpoints: Vec<Endpoint>, ledger: Ledger, from: &Checkpoint) -> Self {
         let clock = Clock::start();
         Self {
             commands: Commands::new(&plan),
             queue: Queue::new(plan.workers),
             plan,
-            endpoint,
+            endpoints,
             clock,
             meter: Meter::new(clock),
             input_bytes_taken: Arc::default(),

@@ -22,7 +22,8 @@ const NO_ROOM: i32 = 14_031;
 struct Worker<'a> {
     shared: &'a Shared,
     claims: &'a Claims,
-    session: Session<'a>,
+    /// One to each server.
+    sessions: Vec<Session<'a>>,
     /// The next request.
     request: Vec<u8>,
     /// The last command of the stretch before, not answered yet.
@@ -62,9 +63,9 @@ impl Drop for Guard<'_> {
 
 impl<'a> Worker<'a> {
     fn connect(shared: &'a Shared, claims: &'a Claims) -> Result<Self, SessionError> {
-        let (session, _) =
-            Session::open(&shared.endpoint, shared.plan.reply_timeout_ns, &shared.is_abandoned)?;
-        Ok(Self { shared, claims, session, request: Vec::new(), last: None, spare: Vec::new() })
+        let sessions =
+            Session::open_all(&shared.endpoints, shared.plan.reply_timeout_ns, &shared.is_abandoned)?;
+        Ok(Self { shared, claims, sessions, request: Vec::new(), last: None, spare: Vec::new() })
     }
 
     fn run(&mut self) -> Result<(), SessionError> {
@@ -122,7 +123,7 @@ impl<'a> Worker<'a> {
                 break;
             }
             let (bytes, sent) = (self.request.len() as u64, self.shared.clock.now());
-            self.session.send(&mut self.request)?;
+            self.sessions[batch.server].send(&mut self.request)?;
             work.note_sent(&batch.rows);
             flight = Some(Flight { batch, request_id, bytes, sent });
         }
@@ -143,7 +144,7 @@ impl<'a> Worker<'a> {
         let rows = (0..work.documents.rows.len() as u32)
             .filter(|&row| !(by_key && work.documents.rows[row as usize].has_own_id));
         let rows: Vec<u32> = rows.collect();
-        let present = find_present(self.shared, &mut self.session, self.claims, work, &rows)?;
+        let present = find_present(self.shared, &mut self.sessions, self.claims, work, &rows)?;
         work.found(present.len() as u64);
         work.note_sent(&present);
         Ok(present)
@@ -164,7 +165,7 @@ impl<'a> Worker<'a> {
                 Verb::Delete => statement::delete(out, &batch.keys[index]),
             }
         }
-        let request_id = self.session.next_request_id();
+        let request_id = self.sessions[batch.server].next_request_id();
         self.shared.commands.end(batch.verb, out, request_id);
         request_id
     }
@@ -179,7 +180,8 @@ impl<'a> Worker<'a> {
 
     /// Waits for the answer to a command and counts what it says.
     fn settle(&mut self, work: &mut Work, flight: &Flight) -> Result<(), SessionError> {
-        let answer = self.session.receive(answer)?.map_err(SessionError::BadReply)?;
+        let session = &mut self.sessions[flight.batch.server];
+        let answer = session.receive(answer)?.map_err(SessionError::BadReply)?;
         if answer.response_to != flight.request_id {
             return Err(SessionError::BadReply("it belongs to another request".to_owned()));
         }
@@ -241,7 +243,7 @@ impl<'a> Worker<'a> {
         if !work.task.in_doubt || verb != Verb::Insert || self.shared.plan.maintain_order {
             return Ok(false);
         }
-        let present = find_present(self.shared, &mut self.session, self.claims, work, &[row])?;
+        let present = find_present(self.shared, &mut self.sessions, self.claims, work, &[row])?;
         work.found(present.len() as u64);
         Ok(!present.is_empty())
     }

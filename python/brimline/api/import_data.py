@@ -11,7 +11,6 @@ from typing import Any
 from brimline.analysis.data_import import import_findings
 from brimline.analysis.finding import Standing
 from brimline.api.options import URI_VARIABLE, Options
-from brimline.api.own_lab import refuse_client_routed
 from brimline.api.protocols import require_mongodb
 from brimline.api.results import Result
 from brimline.api.workplace import environment_of, server_in_use
@@ -48,6 +47,7 @@ from brimline.record.data_import import (
 from brimline.record.layout import require_room_for_records
 from brimline.report.data_import.view import import_report
 from brimline.servers import control_client
+from brimline.servers.lab.names import is_client_routed
 from brimline.spec import readers
 from brimline.spec.import_settings import ImportSettings, WriteConcernSettings
 from brimline.spec.target import database_of_uri, write_concern_of_uri
@@ -166,6 +166,20 @@ def _require_readable(inputs: Sequence[InputFile], settings: ImportSettings, *, 
         raise _nothing_imported(_place(ending, inputs, type_=settings.type), reason)
 
 
+def _require_routable(settings: ImportSettings, topology: str) -> None:
+    """Raises UsageError for what has no meaning over servers that share out documents by their `_id` alone."""
+    if settings.maintain_insertion_order:
+        raise UsageError(
+            f"the order of the input can't be kept on {topology}: each server has the documents of its own",
+            hint="leave --maintainInsertionOrder out, or take another topology",
+        )
+    if settings.upsert_fields not in ((), ("_id",)):
+        raise UsageError(
+            f"on {topology} the server of a document follows from its _id, and --upsertFields names other fields",
+            hint="leave --upsertFields out, or take another topology",
+        )
+
+
 def _tables_of_cr(inputs: Sequence[InputFile], settings: ImportSettings, *, drop: bool) -> tuple[str, ...]:
     """Tables that hold no row because their lines end with CR alone. Raises UsageError where one is to replace data."""
     found = () if settings.type in ("json", "bson") else tables_of_cr(inputs)
@@ -261,6 +275,8 @@ def import_data(
             "--drop empties the collection, and --mode delete deletes single documents", hint="give one of the two"
         )
     uri = _uri(options, throw_away=throw_away)
+    if options.topology is not None and is_client_routed(options.topology):
+        _require_routable(settings, options.topology)
     require_room_for_records(options.runs_dir)
     job = import_job(files, settings=settings, database=database, collection=collection, gzip=gzip, uri=uri,
                      drop=options.drop, wait_for_server_s=wait_for_server_s)  # fmt: skip
@@ -298,6 +314,8 @@ def import_job(
 def import_into(job: ImportJob, context: ImportContext, *, make_directory: Callable[[], Path]) -> ImportRecord:
     """Imports into the server of `context`, in a directory that is made once that can be. Raises BrimlineError."""
     namespace, settings = job.namespace, job.settings
+    if context.deployment.shards:
+        _require_routable(settings, context.deployment.kind)
     count_before = look_at_collection(namespace, settings, drop=job.drop, context=context)
     if count_before and settings.mode == "insert" and not job.drop:
         context.progress.note(
@@ -456,7 +474,6 @@ def _collection(inputs: Sequence[InputFile]) -> str:
 def _context(uri: str | None, options: Options, progress: ImportSink | None, wait_s: float) -> Iterator[ImportContext]:
     """A server that answers and the request to end. Raises TargetError and UsageError."""
     progress = progress or ImportSilence()
-    refuse_client_routed(options, verb="import")
     require_mongodb("import", uri, options)
     with interruptible() as stop, server_in_use(uri, options, say=progress.step, stop=stop) as deployment:
         stop.raise_if_requested()

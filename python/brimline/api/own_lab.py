@@ -35,15 +35,6 @@ def wants_lab(options: Options) -> bool:
     return (options.topology, options.network, options.cpu_share) != (None, None, None)
 
 
-def refuse_client_routed(options: Options, *, verb: str) -> None:
-    """For a verb whose commands go to one server. Raises UsageError."""
-    if options.topology is not None and is_client_routed(options.topology):
-        raise UsageError(
-            f"{verb} speaks to one server, and {options.topology} are several",
-            hint="every other verb that measures uses them all",
-        )
-
-
 def refuse_over_shards(spec: Spec, options: Options) -> None:
     """No query and no transaction spans several servers. Raises UsageError, before anything is started."""
     if options.topology is None or not is_client_routed(options.topology):

@@ -139,6 +139,10 @@ class _Database:
             else _Collection([database[name] for database in self._databases])
         )
 
+    def get_collection(self, name: str, **words: Any) -> Any:
+        """That of the first server: whether documents are taken is tried there, and all have the same shape."""
+        return self._databases[0].get_collection(name, **words)
+
     def command(self, command: str | MutableMapping[str, Any], *words: Any) -> Mapping[str, Any]:
         """What the first server answers; what makes something is said to every server."""
         asked = self._databases if isinstance(command, Mapping) and _MAKING & command.keys() else self._databases[:1]

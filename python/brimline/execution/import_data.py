@@ -215,13 +215,12 @@ class _Attempts:
         context.progress.note(f"the server went away ({reason}): waiting for it")
         until_s = time.monotonic() + context.wait_s
         while time.monotonic() < until_s and not context.stop.requested:
-            try:
+            with suppress(TargetError, UsageError):
                 self._deployment = external_again(self._deployment, connect_timeout_s=_LOOK_AGAIN_S)
-            except (TargetError, UsageError):
-                time.sleep(_LOOK_AGAIN_S)
-                continue
-            context.progress.note("the server is back: going on from the checkpoint")
-            return True
+                if all(self._answers_at(address) for address in self._deployment.shards):
+                    context.progress.note("the server is back: going on from the checkpoint")
+                    return True
+            time.sleep(_LOOK_AGAIN_S)
         return False
 
     def _conclude(self, summary: Mapping[str, Any]) -> None:
@@ -257,9 +256,15 @@ class _Attempts:
         """Whether a server that was lost answers all the same: a connection may end where a server doesn't."""
         try:
             self._deployment = primary_now(self._deployment, connect_timeout_s=_LOOK_AGAIN_S)
+        except TargetError:
+            return False
+        return all(self._answers_at(address) for address in (self._deployment.address, *self._deployment.shards))
+
+    def _answers_at(self, address: str) -> bool:
+        try:
             with (
                 control_client(
-                    self._deployment.address,
+                    address,
                     access=self._deployment.access,
                     connect_timeout_s=_LOOK_AGAIN_S,
                     command_timeout_s=_ANSWER_S,
