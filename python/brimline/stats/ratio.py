@@ -36,14 +36,19 @@ class Ratio:
     p_value: float
 
     def change(self, *, a_count: int = 1, b_count: int = 1) -> Change:
-        """The ratio as a share of A that B has more, of so many figures a side."""
+        """The ratio as a share of A that B has more, of so many figures a side.
+
+        A bound is where the windows of a search ended, and no end of an interval: how sure it is, nobody knows. So a
+        ratio without an end shows how far the figures are apart at least, and no difference is claimed from it.
+        """
+        is_bound = self.low <= 0 or math.isinf(self.high)
         return Change(
             value=self.value - 1,
             low=self.low - 1,
             high=self.high - 1,
             inner_low=self.inner_low - 1,
             inner_high=self.inner_high - 1,
-            p_value=self.p_value,
+            p_value=1.0 if is_bound else self.p_value,
             a_count=a_count,
             b_count=b_count,
         )

@@ -102,6 +102,13 @@ def test_a_bound_gives_a_bound() -> None:
     assert (interval_ratio(at_least, at_least).low, interval_ratio(at_least, at_least).high) == (0, math.inf)
 
 
+def test_no_difference_is_claimed_from_a_bound() -> None:
+    known, at_most = (5_000.0, 4_500.0, 5_500.0), (600.0, None, 600.0)
+    change = interval_ratio(known, at_most).change()
+    assert (change.high, change.p_value) == (pytest.approx(-0.866, abs=0.005), 1)
+    assert interval_ratio(known, (600.0, 500.0, 700.0)).change().p_value < 1e-6
+
+
 @pytest.mark.parametrize("bad", [(0.0, None, None), (-1.0, None, None), (5.0, 6.0, None), (5.0, None, 4.0)])
 def test_what_is_no_figure_with_an_interval_is_refused(bad: Interval) -> None:
     with pytest.raises(ValueError, match="no positive figure"):
