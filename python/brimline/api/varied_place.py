@@ -13,6 +13,7 @@ from brimline.errors import TargetError, UsageError
 from brimline.execution import MakeDirectory, StopToken, allow_descriptors
 from brimline.execution.carried import Carried
 from brimline.execution.indexed_data import ensure_indexed_data
+from brimline.experiments.vary.factor_kinds import Scope
 from brimline.experiments.vary.order import Levels, VarySettings
 from brimline.experiments.vary.runner import LOAD_STAGE, Setup
 from brimline.plan import load_plan
@@ -37,7 +38,7 @@ def open_place(
     """
     variant = variants[levels]
     with workplace(variant.loaded, variant.options, stop=stop) as place:
-        wanted = settings.server_levels(levels)
+        wanted = kind_of_server(settings, levels)
         files = (each.directory / ENVIRONMENT_FILE for each in before.trials if _served(each, settings) == wanted)
         earlier = next(filter(is_there, files), None)  # which a combination that failed at once doesn't have
         if earlier is not None:
@@ -110,5 +111,14 @@ class _Place:
 
 
 def _served(entry: TrialEntry, settings: VarySettings) -> Levels | None:
-    """What decided the server of a run; None of a load, which says less."""
-    return None if entry.probe.get("stage") == LOAD_STAGE else settings.server_levels(tuple(entry.probe["levels"]))
+    """Which kind of server a run had; None of a load, which says less."""
+    return None if entry.probe.get("stage") == LOAD_STAGE else kind_of_server(settings, tuple(entry.probe["levels"]))
+
+
+def kind_of_server(settings: VarySettings, levels: Levels) -> Levels:
+    """The levels by which servers differ: fresh ones for other data are all of one kind."""
+    return tuple(
+        level
+        for factor, level in zip(settings.factors, levels, strict=True)
+        if factor.name in settings.apart and factor.kind.scope is Scope.SERVER
+    )

@@ -11,6 +11,7 @@ import pytest
 
 from brimline.analysis.figure import Figure
 from brimline.analysis.metrics import Metric
+from brimline.api.varied_place import kind_of_server
 from brimline.errors import AnotherServer, BrimlineError, TargetError
 from brimline.execution import MakeDirectory, Silence, StopToken
 from brimline.experiments.measure import Measure
@@ -208,3 +209,13 @@ def test_a_design_that_is_gone_on_with_on_another_server_is_refused_and_nothing_
         design(tmp_path / "d", settings, never_up="2k", error=AnotherServer("this is not the server"))
     stored = stored_vary_trials(read_experiment(tmp_path / "d"), PEAK)
     assert not [each for each in stored if each.outcome is RunOutcome.FAILED]
+
+
+def test_fresh_servers_for_other_data_are_of_one_kind() -> None:
+    """So that a design is not gone on with on another version, though no run of a combination was made yet."""
+    factors = settings_of("records=1k,2k", "server-version=4.4,6.0", "connections=1,8")
+    settings = replace(factors, apart=("records", "server-version"))
+    kinds = {levels: kind_of_server(settings, levels) for levels in settings.combinations}
+    assert set(kinds.values()) == {("4.4",), ("6.0",)}
+    assert kinds["1k", "4.4", "8"] == kinds["2k", "4.4", "1"]
+    assert kind_of_server(replace(factors, apart=()), ("1k", "4.4", "8")) == ()
