@@ -120,7 +120,7 @@ def _faulty(fault: str, patch: pytest.MonkeyPatch) -> None:
         case "connections":
             execution = sys.modules["brimline.execution.execute"]  # its function has the same name
             patch.setattr(execution, "start_engine", _elsewhere(execution.start_engine))
-            patch.setattr(importing, "_start", partial(_start_elsewhere, importing._start))
+            patch.setattr(importing, "start_import", partial(_start_elsewhere, importing.start_import))
 
 
 def _elsewhere(start: Callable[..., Any]) -> Callable[..., Any]:

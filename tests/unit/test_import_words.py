@@ -82,19 +82,20 @@ def test_a_terminal_is_not_steered_by_a_label(tmp_path: Path, capsys: pytest.Cap
     assert code == 0 and "\x1b[31m" not in out and "\u202e" not in out
 
 
-@pytest.mark.parametrize("verb", [["compare"], ["trend"]])
 @pytest.mark.parametrize("name", ["record", "directory"])
-def test_an_import_can_not_be_compared(
-    verb: list[str], name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_an_import_is_followed_and_not_compared_with_itself(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runs = tmp_path / "runs"
     jtl = write(tmp_path / "orders.jtl", uniform(2000))
     brimline(["import-results", str(jtl), "--runs-dir", str(runs)], capsys)
     (record,) = runs.iterdir()
     named = str(record if name == "record" else runs)
-    code, out, err = brimline([*verb, named, *([named] if verb == ["compare"] else [])], capsys)
+    code, out, err = brimline(["compare", named, named], capsys)
     assert (code, out) == (2, "")
-    assert err.startswith(f"error: {record} is imported: ") and "hint: compare runs of brimline's own" in err
+    assert err.startswith(f"error: {record.name} is named more than once")
+    code, out, _ = brimline(["trend", named], capsys)
+    assert code == 0 and record.name in out
 
 
 def test_a_kind_that_never_succeeded_ends_with_4_and_says_why(

@@ -210,7 +210,7 @@ def test_help_has_a_part_for_each_group(capsys: pytest.CaptureFixture[str]) -> N
         main(["run", "--help"])
     printed = capsys.readouterr().out
     parts = [line.removesuffix(":") for line in printed.splitlines() if line.endswith(":") and line[0] != " "]
-    assert parts == ["Arguments", "Options", "Workload", "Server", "Data", "Load", "Objective", "Output"]
+    assert parts == ["Arguments", "Options", "Workload", "Server", "Data", "Load", "Objective", "Design", "Output"]
 
 
 SERVER_WORDS = (
@@ -264,6 +264,7 @@ def test_what_is_said_of_servers_arrives_where_they_are_started(
         "uri": None, "password_file": Path("p"), "null": False, "mongod": Path("m"), "server_version": None,
         "cache_gb": 0.5, "topology": "replica-set-3", "mongos": Path("s"), "network": "5ms", "cpu_share": 0.5,
         "data": None, "drop": True, "resume": False, "allow_writes": False, "runs_dir": tmp_path, "language": "zh",
+        "show": (),
     }  # fmt: skip
 
 

@@ -120,7 +120,7 @@ def test_a_refused_query_then_a_contradiction_then_a_broken_expectation(tmp_path
     write_scan_trial(counted, values, ended_by="completed")
     wrong = scan_result(experiment).error
     assert isinstance(wrong, InvalidRun) and "documents drained 9 999, by explain 10 000" in wrong.message
-    interrupted = scan_result(experiment, interrupted=Interrupted())
+    interrupted = replace(scan_result(experiment), interrupted=Interrupted())
     assert interrupted.exit_code == 130
 
 
