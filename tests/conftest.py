@@ -10,7 +10,7 @@ from hypothesis import settings
 
 from brimline.servers import Deployment, bundled, deployment
 from brimline.servers.distrust import ControlClient
-from tests.support import suite
+from tests.support import starved, suite
 from tests.support.command_line import CommandLine
 from tests.support.labs import processes_below
 from tests.support.server import required_mongod
@@ -26,6 +26,7 @@ settings.load_profile("tests")
 def pytest_configure(config: pytest.Config) -> None:
     suite.keep_files_in_memory(config)
     suite.register(config)
+    config.pluginmanager.register(starved)
 
 
 @pytest.hookimpl(trylast=True)

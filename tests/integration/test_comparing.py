@@ -17,6 +17,7 @@ from brimline.record.files import replace_json
 from brimline.servers import Deployment
 from tests.support.command_line import CommandLine
 from tests.support.scripted_server import scripted_server
+from tests.support.starved import awake
 
 pytestmark = pytest.mark.mongod
 
@@ -30,7 +31,7 @@ def uri(mongod: Deployment) -> str:
 
 def record(cli: CommandLine, *arguments: str, runs: str = "runs") -> str:
     """Makes one run and returns its directory."""
-    outcome = cli.run("run", "ycsb-c", *SHORT, *arguments, "--runs-dir", runs, "--json")
+    outcome = awake(cli, "run", "ycsb-c", *SHORT, *arguments, "--runs-dir", runs, "--json")
     # 4: an open loop so short is inconclusive about its objective.
     assert outcome.exit_code in (0, 4), outcome.stderr
     return str(outcome.json()["record"])
@@ -40,7 +41,8 @@ def record(cli: CommandLine, *arguments: str, runs: str = "runs") -> str:
 def test_two_workloads_in_turns_with_a_gate_that_fails(brimline_cli: CommandLine) -> None:
     """A server that answers one request after the other, in 2 ms each: a read and an update take twice as long."""
     with scripted_server({"service": {"kind": "fixed", "ns": 2_000_000}, "servers": 1}) as server:
-        outcome = brimline_cli.run(
+        outcome = awake(
+            brimline_cli,
             *("ab", "ycsb-c", "--b", "operations.read=0", "--b", "operations.read_modify_write=1", "--pairs", "3"),
             *("--connections", "1", "--uri", server.uri),
             *("--data", "as-is", *SHORT, "--gate", "throughput=30%", "--junit", "gate.xml", "--json"),
@@ -76,7 +78,8 @@ def test_two_workloads_in_turns_with_a_gate_that_fails(brimline_cli: CommandLine
 def test_more_in_flight_is_slower_and_no_verdict(brimline_cli: CommandLine) -> None:
     """Eight connections at a server that takes one request at a time wait eight times as long, and get as much."""
     with scripted_server({"service": {"kind": "fixed", "ns": 2_000_000}, "servers": 1}) as server:
-        outcome = brimline_cli.run(
+        outcome = awake(
+            brimline_cli,
             *("ab", "ycsb-c", "--a", "connections=1", "--b", "connections=8", "--pairs", "3", "--uri", server.uri),
             *("--data", "as-is", *SHORT),
         )
@@ -129,7 +132,8 @@ def test_records_against_records(brimline_cli: CommandLine, uri: str) -> None:
 @pytest.mark.slow("runs in pairs on a real server")
 def test_data_that_differs_does_not_share_a_collection(brimline_cli: CommandLine) -> None:
     """B has a fifth of the documents; both are loaded, and every read finds its document."""
-    outcome = brimline_cli.run(
+    outcome = awake(
+        brimline_cli,
         *("ab", "ycsb-c", "--b", "data.records=200", "--pairs", "2", "--records", "1000", "--duration", "1s"),
         *("--warmup", "100ms", "--json"),
     )

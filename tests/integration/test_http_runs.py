@@ -12,6 +12,7 @@ from brimline.record import read_record
 from tests.support.certificates import authority
 from tests.support.command_line import CommandLine, Outcome
 from tests.support.order_service import Answer, Asked, OrderService, order_service
+from tests.support.starved import awake
 
 SHOP = """
 name: shop
@@ -54,7 +55,7 @@ def workload(brimline_cli: CommandLine) -> Path:
 
 
 def run(cli: CommandLine, workload: Path, uri: str, *words: str, environment: dict[str, str] | None = None) -> Outcome:
-    return cli.run("run", str(workload), "--uri", uri, *SHORT, "--json", *words, environment=environment)
+    return awake(cli, "run", str(workload), "--uri", uri, *SHORT, "--json", *words, environment=environment)
 
 
 def checks(document: Any) -> dict[str, Any]:

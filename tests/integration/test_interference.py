@@ -7,6 +7,7 @@ import pytest
 
 from brimline.servers import Deployment, control_client
 from tests.support.command_line import CommandLine
+from tests.support.starved import awake
 
 pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
 
@@ -31,7 +32,7 @@ def test_the_background_is_at_work_and_gone_afterwards(
 ) -> None:
     rows = () if kind == "import" else ("--background-rows", "30k")
     at = ("--uri", uri, "--data", "load", "-q", "--json")
-    outcome = brimline_cli.run("interfere", "ycsb-c", "--with", kind, *rows, "--pairs", "2", *SHORT, *at)
+    outcome = awake(brimline_cli, "interfere", "ycsb-c", "--with", kind, *rows, "--pairs", "2", *SHORT, *at)
     assert outcome.exit_code == 0, outcome.stderr
     document = outcome.json()
     assert document["kind"] == "interference"
@@ -50,7 +51,8 @@ def test_the_background_is_at_work_and_gone_afterwards(
 def test_a_file_and_another_workload_at_once(uri: str, mongod: Deployment, brimline_cli: CommandLine) -> None:
     """The file is short, and imported again and again; the other workload has its own documents and its own rate."""
     (brimline_cli.directory / "rows.csv").write_text("a,b\n" + "".join(f"{n},text {n}\n" for n in range(50_000)))
-    outcome = brimline_cli.run(
+    outcome = awake(
+        brimline_cli,
         *("interfere", "ycsb-c", "--with", "import:rows.csv", "--with", "workload:ycsb-b,rate=200/s", "--pairs", "2"),
         *(*SHORT, "--uri", uri, "--data", "load", "-q", "--json"),
     )

@@ -9,6 +9,7 @@ import pytest
 from brimline.servers import Deployment, control_client
 from brimline.servers.binary import bundled_path
 from tests.support.command_line import CommandLine
+from tests.support.starved import awake
 
 pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
 
@@ -25,7 +26,7 @@ def uri(mongod: Deployment) -> str:
 @pytest.mark.slow("runs of each combination on real servers")
 def test_servers_are_fresh_for_each_level_and_block_and_loaded_once(brimline_cli: CommandLine) -> None:
     factors = ("--vary", "cache-gb=0.25,0.5", "--vary", "connections=1,4")
-    outcome = brimline_cli.run("sweep", "ycsb-a", *factors, *TWICE, *SHORT, "--json")
+    outcome = awake(brimline_cli, "sweep", "ycsb-a", *factors, *TWICE, *SHORT, "--json")
     assert outcome.exit_code == 0, outcome.stderr
     document = outcome.json()
     assert document["servers_apart_by"] == ["cache-gb"]
@@ -54,7 +55,8 @@ def test_several_workloads_on_binaries_give_one_table(brimline_cli: CommandLine,
     assert bundled is not None
     other = tmp_path / "mongod"
     other.symlink_to(bundled)
-    outcome = brimline_cli.run(
+    outcome = awake(
+        brimline_cli,
         *("sweep", "--vary", "workload=ycsb-a,ycsb-b", "--vary", f"mongod={bundled},{other}"),
         *("--vary", "connections=1,4", "--repeats", "1", "--repeats-max", "1", *SHORT, "--json"),
     )
