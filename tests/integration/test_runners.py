@@ -14,6 +14,7 @@ import bson
 import pymongo
 import pytest
 
+from brimline.analysis.finding import Standing
 from brimline.analysis.observation import observe
 from brimline.record import read_record
 from brimline.runners import CATALOGUE
@@ -280,12 +281,43 @@ def test_a_runner_that_fails_ends_the_run_with_one_error(
     assert 150 <= summary["ok"] < 1000
 
 
-def test_a_runner_that_hangs_is_given_up(broken: Path, brimline_cli: CommandLine, tmp_path: Path) -> None:
-    _break(broken, "time.sleep(60)")
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("os.kill(os.getpid(), 19)", "the runner stands still"),
+        ("time.sleep(60)", "the driver still waits for the answers"),
+    ],
+    ids=["process", "driver"],
+)
+def test_a_runner_that_hangs_is_given_up(
+    fault: str, told: str, broken: Path, brimline_cli: CommandLine, tmp_path: Path
+) -> None:
+    """A process that stands still is told from a driver that waits, whose runner still tells the time."""
+    _break(broken, fault)
     spec = MIX.replace("connections: 4", "connections: 1").replace("operation_timeout: 20s", "operation_timeout: 500ms")
-    outcome = _against(brimline_cli, tmp_path, "go", {}, spec.replace("connect_timeout: 5s", "connect_timeout: 3s"))
+    outcome = _against(brimline_cli, tmp_path, "go", {}, spec.replace("connect_timeout: 5s", "connect_timeout: 1500ms"))
     assert outcome.exit_code == 5, (outcome.exit_code, outcome.stderr)
-    assert _summary(brimline_cli)["ended_by"] == "target_lost"
+    summary = _summary(brimline_cli)
+    assert summary["ended_by"] == "target_lost"
+    assert told in summary["message"], summary["message"]
+
+
+@pytest.mark.alone
+def test_a_runner_that_was_stopped_is_no_outage_of_the_server(
+    broken: Path, brimline_cli: CommandLine, tmp_path: Path
+) -> None:
+    """It goes on after 0.9 s. Its operations took longer than they may, which is not the server's doing."""
+    _break(broken, "os.system('(sleep 0.9; kill -CONT %d) &' % os.getpid()); os.kill(os.getpid(), 19)")
+    spec = MIX.replace("operation_timeout: 20s", "operation_timeout: 200ms")
+    outcome = _against(brimline_cli, tmp_path, "go", {}, spec)
+    assert outcome.exit_code == 4, (outcome.exit_code, outcome.stderr)
+    [runner] = _summary(brimline_cli)["runners"]
+    assert 500_000_000 <= sum(each["still_ns"] for each in runner["standstills"]) <= 2_000_000_000
+    [directory] = brimline_cli.record_directories()
+    shown = observe(read_record(directory))
+    [finding] = [each for each in shown.findings if each.name == "runner_standstills"]
+    assert finding.verdict is Standing.FAIL and not shown.valid
+    assert shown.silence is not None and shown.silence.cause == "runner", shown.silence
 
 
 def test_a_runner_that_cannot_begin(broken: Path, brimline_cli: CommandLine, tmp_path: Path) -> None:

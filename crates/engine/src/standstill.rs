@@ -63,6 +63,12 @@ impl StandstillLog {
         self.looked_at = now;
     }
 
+    /// What lies before `read` is not looked at.
+    pub fn resume(&mut self, read: Reading) {
+        self.looked_at = read.now;
+        self.read = read;
+    }
+
     fn compare(&mut self, reading: Reading) {
         let worked_ns = reading.cpu_ns.saturating_sub(self.read.cpu_ns);
         let apart_ns = reading.now.saturating_sub(self.looked_at);
@@ -149,6 +155,17 @@ mod tests {
     #[test]
     fn a_host_that_was_suspended_stood_still_though_the_clock_did_too() {
         assert_eq!(found(&[(20, 0, 5), (40, 0, 5), (60, 0, 60_005), (80, 0, 60_005)]), [(40, 60, 60_000)]);
+    }
+
+    /// As with a runner, which is looked at from a question to its answer: it may do nothing between an answer and the next question.
+    #[test]
+    fn what_lies_before_a_look_is_resumed_is_no_standstill() {
+        let mut log = StandstillLog::new(0, Reading::default());
+        log.resume(Reading { now: 900 * MS, cpu_ns: 5 * MS, suspended_ns: 0 });
+        log.look(901 * MS, || (5 * MS, 0));
+        log.resume(Reading { now: 2_000 * MS, cpu_ns: 5 * MS, suspended_ns: 0 });
+        log.look(2_600 * MS, || (105 * MS, 0));
+        assert_eq!(log.finish(), [Standstill { from_ns: 2_000 * MS, to_ns: 2_600 * MS, still_ns: 500 * MS }]);
     }
 
     #[test]

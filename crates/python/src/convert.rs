@@ -201,6 +201,9 @@ fn runner<'py>(py: Python<'py>, report: &RunnerReport) -> PyResult<Bound<'py, Py
         row.set_item(name, PyBytes::new(py, document))?;
     }
     row.set_item("workers", report.workers)?;
+    if !report.standstills.is_empty() {
+        row.set_item("standstills", standstills(py, &report.standstills)?)?;
+    }
     for (name, reading) in [("clock_before", report.clock_before), ("clock_after", report.clock_after)] {
         if let Some(reading) = reading {
             let of_clock = PyDict::new(py);

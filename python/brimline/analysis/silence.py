@@ -1,13 +1,15 @@
 """Owns the longest time in which nothing was answered: a server that was lost, or one that stood still."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from brimline.analysis.latency import Latency
 from brimline.analysis.objective import Slo
 from brimline.analysis.outages import outage_ns, outages_of
+from brimline.analysis.standstills import runner_standstills
 from brimline.plan.model import WireTarget
-from brimline.record.model import IntervalRow, RunRecord
+from brimline.record.model import IntervalRow, RunRecord, Standstill
 from brimline.units import NS_PER_S, format_duration
 from brimline.wording import message
 
@@ -21,15 +23,21 @@ MEDIANS_MIN = 10
 class Silence:
     """A time without an answer, on the run's clock. `ended`: whether something was answered afterwards.
 
-    `cause`: no primary of a followed set, no connection to the server, or open connections on which nothing came.
+    `cause`: no primary of a followed set, no connection to the server, no answer on open ones, or a driver's
+    process that did not run.
     `primary`: where writes went afterwards, "" where that isn't known.
     """
 
     from_ns: int
     length_ns: int
     ended: bool
-    cause: Literal["primary", "connection", "unanswered"]
+    cause: Literal["primary", "connection", "unanswered", "runner"]
     primary: str = ""
+
+    @property
+    def is_of_server(self) -> bool:
+        """Whether there was no server to answer."""
+        return self.cause in ("primary", "connection")
 
     @property
     def what(self) -> str:
@@ -38,6 +46,7 @@ class Silence:
             "primary": "no primary from {at} to {end}",
             "connection": "no connection from {at} to {end}",
             "unanswered": "connections were up, but nothing came from {at} to {end}",
+            "runner": "the process of the driver did not run from {at} to {end}",
         }
         end = format_duration(self.from_ns + self.length_ns) if self.ended else "the end of the run"
         what = message(names[self.cause], at=format_duration(self.from_ns), end=end)
@@ -53,8 +62,16 @@ class Silence:
 
 def longest_silence(record: RunRecord) -> Silence | None:
     """The longest of the outages and of the whole sample intervals without an answer; None where there was none."""
-    found = [*_outages(record), *_stands(record)]
+    still = runner_standstills(record.summary)
+    found = [_told_by(still, each) for each in (*_outages(record), *_stands(record))]
     return max(found, key=lambda each: each.length_ns, default=None)
+
+
+def _told_by(still: Sequence[Standstill], silence: Silence) -> Silence:
+    """What a driver's process that did not run explains is not the server's."""
+    end_ns = silence.from_ns + silence.length_ns
+    explained_ns = sum(max(0, min(each["to_ns"], end_ns) - max(each["from_ns"], silence.from_ns)) for each in still)
+    return replace(silence, cause="runner") if 2 * explained_ns > silence.length_ns else silence
 
 
 def is_told(silence: Silence, slo: Slo | None, service: Latency | None) -> bool:

@@ -15,7 +15,7 @@ from brimline.analysis.monitor_cost import monitor_findings
 from brimline.analysis.never_succeeded import UNEXPECTED, error_text, likely_cause, never_succeeded
 from brimline.analysis.operation_names import shown
 from brimline.analysis.outages import outages
-from brimline.analysis.standstills import standstill_findings
+from brimline.analysis.standstills import runner_standstills, standstill_findings
 from brimline.analysis.steady import SteadyState
 from brimline.analysis.unsent import (
     not_begun,
@@ -47,7 +47,9 @@ MISS_RATE_VALID_MAX = 0.10
 """Share of operations without their document, above which the run measured something else than the workload."""
 _RAN_DRY = "ran_dry"
 """How a run ended whose operations take rows of a table that has no more of them."""
-GENERATOR_CHECKS = frozenset({"generator_cpu", "generator_headroom", LAG_CHECK, "kept_in_flight", "standstills"})
+GENERATOR_CHECKS = frozenset(
+    {"generator_cpu", "generator_headroom", LAG_CHECK, "kept_in_flight", "standstills", "runner_standstills"}
+)
 """Names of the findings which say that the generator was the limit."""
 
 
@@ -184,8 +186,12 @@ def stood_still(record: RunRecord) -> list[Finding]:
     measured = [row for row in record.intervals if row["phase"] == "measure"]
     if record.summary is None or not measured:
         return []
-    found = record.summary.get("standstills", [])
-    return standstill_findings(found, begin_ns=measured[0]["start_ns"], end_ns=measured[-1]["end_ns"])
+    begin_ns, end_ns = measured[0]["start_ns"], measured[-1]["end_ns"]
+    own, of_runners = record.summary.get("standstills", []), runner_standstills(record.summary)
+    return [
+        *standstill_findings(own, begin_ns=begin_ns, end_ns=end_ns),
+        *standstill_findings(of_runners, begin_ns=begin_ns, end_ns=end_ns, of_runner=True),
+    ]
 
 
 def arrivals(summary: Summary | None) -> list[Finding]:

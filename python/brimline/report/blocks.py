@@ -26,6 +26,7 @@ CHECK_NAMES = {
     "generator_lag": "Generator on time",
     "kept_in_flight": "Kept in flight",
     "standstills": "Generator never stood still",
+    "runner_standstills": "Driver never stood still",
     "arrival_times": "Replies timed by arrival",
     "monitor_cost": "Watching cost little",
     "outages": "Always available",

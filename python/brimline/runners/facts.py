@@ -27,7 +27,8 @@ def runner_facts(said: Mapping[str, Any]) -> dict[str, Any]:
     kept = {name: after[name] for name in _KEPT if _is_count(after, name)}
     clocks = {name: dict(said[name]) for name in ("clock_before", "clock_after") if name in said}
     texts = {name: str(ready[name])[:200] for name in _TEXTS if name in ready}
-    return {**texts, "workers": said["workers"], **used, **kept, **clocks}
+    still = {"standstills": list(said["standstills"])} if said.get("standstills") else {}
+    return {**texts, "workers": said["workers"], **used, **kept, **clocks, **still}
 
 
 def _decoded(document: bytes) -> Mapping[str, Any]:

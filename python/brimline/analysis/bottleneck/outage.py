@@ -12,7 +12,7 @@ SHARE_MIN = 0.01
 def outage(observation: Observation) -> Evidence:
     """Full when the longest time without a server or a primary was a hundredth of the window or more."""
     silence = observation.silence
-    if silence is None or silence.cause == "unanswered":
+    if silence is None or not silence.is_of_server:
         return Evidence(kind=BottleneckKind.OUTAGE, standing=Fullness.NOT, text="the server was there all the time")
     standing = Fullness.FULL if silence.length_ns >= SHARE_MIN * observation.measured_s * NS_PER_S else Fullness.NEAR
     length = format_duration(silence.length_ns)

@@ -80,7 +80,7 @@ def verdict(
 
 def _is_lost(observation: Observation) -> bool:
     """Whether in the longest time without an answer there was no server to answer."""
-    return observation.silence is not None and observation.silence.cause != "unanswered"
+    return observation.silence is not None and observation.silence.is_of_server
 
 
 def _judged_facts(judged: ObjectiveResult | None) -> list[Fact]:

@@ -49,7 +49,12 @@ def search_findings(trials: Sequence[Trial], *, client_limited: bool) -> list[Fi
     ]
 
 
-_SHORTCOMINGS = {"generator_lag": "late", "kept_in_flight": "behind with replies", "standstills": "not let run"}
+_SHORTCOMINGS = {
+    "generator_lag": "late",
+    "kept_in_flight": "behind with replies",
+    "standstills": "not let run",
+    "runner_standstills": "not let run",
+}
 
 
 def _generator_warning(failed: Finding, trials: Sequence[Trial]) -> Finding:

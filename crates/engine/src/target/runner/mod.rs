@@ -26,6 +26,7 @@ use crate::failure::{Failure, FailureClass};
 use crate::own::replies::find;
 use crate::plan::Plan;
 use crate::poller::{Ending, Interest, Poller};
+use crate::standstill::{Reading, Standstill, StandstillLog};
 
 /// How long a place whose connection was lost rests before the next try.
 const RECONNECT_AFTER_NS: Nanos = NANOS_PER_S / 10;
@@ -39,6 +40,11 @@ const CLOSE_WITHIN_NS: Nanos = 2 * NANOS_PER_S;
 const STAMP_ERROR_NS: Nanos = NANOS_PER_MS;
 /// Most that a runner may ask to be told beforehand.
 const AHEAD_NS_MAX: Nanos = NANOS_PER_MS;
+/// How often its clock is asked for during the run: a runner whose driver waits for the server still tells the time, one that stands
+/// still doesn't.
+const QUESTION_EVERY_NS: Nanos = NANOS_PER_S / 20;
+/// How long it may be silent before it is said to hang.
+const HANGS_AFTER_NS: Nanos = NANOS_PER_S;
 
 const FROM_RUNNER: u32 = 0;
 const TO_RUNNER: u32 = 1;
@@ -58,6 +64,8 @@ pub struct RunnerReport {
     pub clock_after: Option<ClockReading>,
     /// How many commands its driver has at once.
     pub workers: usize,
+    /// When it did not run, on the run's clock.
+    pub standstills: Vec<Standstill>,
 }
 
 /// How far a runner's clock is ahead of the engine's.
@@ -97,6 +105,9 @@ pub struct RunnerTarget {
     asked: (u64, u32),
     answers: u32,
     reading: Option<ClockReading>,
+    /// When to ask next; `None` while the run has not begun.
+    next_question: Option<Nanos>,
+    standstills: StandstillLog,
     /// How far its clock is ahead.
     correction_ns: i64,
     request: Vec<u8>,
@@ -171,6 +182,8 @@ impl RunnerTarget {
             asked: (0, 0),
             answers: 0,
             reading: None,
+            next_question: None,
+            standstills: StandstillLog::new(0, Reading::default()),
             correction_ns: 0,
             request: Vec::new(),
             message: Vec::new(),
@@ -248,6 +261,8 @@ impl RunnerTarget {
                 self.reading = if is_better { Some(reading) } else { self.reading };
                 if self.stage == Stage::Comparing {
                     self.compare_on();
+                } else {
+                    self.ran(self.corrected(told_ns));
                 }
             }
             Frame::Use(range) => {
@@ -288,6 +303,33 @@ impl RunnerTarget {
         self.flush();
     }
 
+    /// Asks for the clock where that is due, to see whether the runner is let run.
+    fn look_after(&mut self, now: Nanos) {
+        if self.answers < self.asked.1 || self.next_question.is_none_or(|at| now < at) {
+            return;
+        }
+        self.next_question = Some(now + QUESTION_EVERY_NS);
+        self.standstills.resume(Reading { now, cpu_ns: self.used_ns(), suspended_ns: 0 });
+        self.ask_clock();
+    }
+
+    /// It ran at `now`, on the run's clock. What lies between that and the question is counted by its own stamp, so that an engine
+    /// that stood still itself is not taken for it.
+    fn ran(&mut self, now: Nanos) {
+        let used_ns = self.used_ns();
+        self.standstills.look(now, || (used_ns, 0));
+    }
+
+    /// Processor time of the runner.
+    fn used_ns(&self) -> Nanos {
+        cpu_ns(self.process.id()).unwrap_or(0)
+    }
+
+    /// The runner's `stamp` on the run's clock.
+    fn corrected(&self, stamp: u64) -> Nanos {
+        self.clock.at(stamp.wrapping_add_signed(self.correction_ns.wrapping_neg()))
+    }
+
     /// Asks for the clock once more, or takes the comparison for made.
     fn compare_on(&mut self) {
         if self.asked.1 < CLOCK_ROUNDS {
@@ -309,6 +351,7 @@ impl RunnerTarget {
         }
         let before = std::mem::replace(&mut self.places[connection].state, PlaceState::Idle);
         match (before, told.outcome) {
+            (PlaceState::Stale, Outcome::Lost) => self.rest(connection),
             (PlaceState::Stale, _) | (PlaceState::Probing, Outcome::Answered) => {
                 self.events.push_back(Event::Up(connection));
             }
@@ -324,9 +367,7 @@ impl RunnerTarget {
 
     /// When the command of a place was done, on the run's clock; `None`: the runner's stamps can't be, and it is lost.
     fn stamp(&mut self, connection: ConnectionIndex, told: &frame::Reply) -> Option<Nanos> {
-        let correct =
-            |stamp: u64| self.clock.at(stamp.wrapping_add_signed(self.correction_ns.wrapping_neg()));
-        let (sent, done) = (correct(told.sent_ns), correct(told.done_ns));
+        let (sent, done) = (self.corrected(told.sent_ns), self.corrected(told.done_ns));
         let now = self.clock.now();
         let place = &mut self.places[connection];
         let earliest = place.handed_over.saturating_sub(STAMP_ERROR_NS);
@@ -369,11 +410,16 @@ impl RunnerTarget {
         let failure = Failure { class, code: 0, label, message };
         self.events.push_back(Event::Down(connection, failure));
         if class == FailureClass::ConnectionLost {
-            self.places[connection].state = PlaceState::Resting;
-            self.resting.push_back((self.clock.now() + RECONNECT_AFTER_NS, connection));
+            self.rest(connection);
         } else {
             self.events.push_back(Event::Up(connection));
         }
+    }
+
+    /// Has a place try for the server again, but not at once.
+    fn rest(&mut self, connection: ConnectionIndex) {
+        self.places[connection].state = PlaceState::Resting;
+        self.resting.push_back((self.clock.now() + RECONNECT_AFTER_NS, connection));
     }
 
     /// Sees whether the server can be reached again, for the places that have rested.
@@ -465,6 +511,7 @@ impl Target for RunnerTarget {
 
     fn begin(&mut self, clock: Clock) {
         self.clock = clock;
+        self.next_question = Some(clock.now());
         frame::append(self.process.outgoing(), to_runner::USE, |_| ());
         self.flush();
     }
@@ -472,6 +519,7 @@ impl Target for RunnerTarget {
     fn wait(&mut self, until: Nanos) -> io::Result<()> {
         let mut now = self.clock.now();
         self.probe(now);
+        self.look_after(now);
         let until = self.resting.front().map_or(until, |&(at, _)| at.min(until));
         if self.lost.is_some() || !self.events.is_empty() {
             now = until;
@@ -532,6 +580,14 @@ impl Target for RunnerTarget {
         }
     }
 
+    fn missing(&self) -> Option<String> {
+        let held = self.places.iter().filter(|place| place.state == PlaceState::Stale).count();
+        if self.answers < self.asked.1 && monotonic_ns().saturating_sub(self.asked.0) >= HANGS_AFTER_NS {
+            return Some("the runner stands still: it doesn't even tell what its clock says".to_owned());
+        }
+        (held > 0).then(|| format!("the driver still waits for the answers to {held} commands"))
+    }
+
     fn lost(&self) -> Option<&str> {
         self.lost.as_deref()
     }
@@ -546,13 +602,24 @@ impl Target for RunnerTarget {
 
     fn finish(&mut self) -> Option<RunnerReport> {
         let deadline = self.clock.now() + CLOSE_WITHIN_NS;
+        self.next_question = None;
         frame::append(self.process.outgoing(), to_runner::USE, |_| ());
         self.flush();
-        self.await_end(deadline, |target| !target.report.used_after.is_empty());
+        self.await_end(deadline, |target| {
+            !target.report.used_after.is_empty() && target.answers == target.asked.1
+        });
+        if self.answers < self.asked.1 {
+            self.ran(self.clock.now());
+        }
+        let standstills = std::mem::replace(&mut self.standstills, StandstillLog::new(0, Reading::default()));
+        self.report.standstills = standstills.finish();
+        self.reading = None;
         for _ in 0..CLOCK_ROUNDS {
-            let wanted = self.answers + 1;
+            if self.answers < self.asked.1 {
+                break;
+            }
             self.ask_clock();
-            self.await_end(deadline, |target| target.answers >= wanted);
+            self.await_end(deadline, |target| target.answers == target.asked.1);
         }
         self.report.clock_after = self.reading.take();
         frame::append(self.process.outgoing(), to_runner::CLOSE, |_| ());

@@ -125,7 +125,7 @@ impl Process {
         }
     }
 
-    /// How it ended, if it has, and the last line that it wrote to standard error.
+    /// How it ended, if it has, and the line of what it wrote to standard error last that tells why.
     #[expect(clippy::disallowed_methods, reason = "what a program says when it ends needs no grain")]
     pub fn last_words(&mut self) -> String {
         // An error either way: it hangs up, or it goes on talking.
@@ -136,8 +136,7 @@ impl Process {
         };
         let errors = lock(&self.errors);
         let text = String::from_utf8_lossy(&errors);
-        let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
-        line.map_or(ended.clone(), |line| format!("{ended}: {line}"))
+        telling_line(&text).map_or(ended.clone(), |line| format!("{ended}: {line}"))
     }
 
     /// Its number.
@@ -153,6 +152,15 @@ impl Drop for Process {
         }
         drop(self.child.wait());
     }
+}
+
+/// The last line of `text` that names an error, else the last one. Below the error a JVM and Node.js write where it came from, and
+/// Go what its goroutines did.
+fn telling_line(text: &str) -> Option<&str> {
+    const NAMES: [&str; 4] = ["Error", "Exception", "panic: ", "error: "];
+    let lines = || text.lines().rev().map(str::trim).filter(|line| !line.is_empty());
+    let names_error = |line: &&str| !line.starts_with("at ") && NAMES.iter().any(|name| line.contains(name));
+    lines().find(names_error).or_else(|| lines().next())
 }
 
 /// Keeps the end of what a runner writes to standard error.
@@ -174,4 +182,36 @@ pub fn cpu_ns(id: u32) -> Option<Nanos> {
     let mut fields = status.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
     let mut ticks = || fields.next()?.parse::<Nanos>().ok();
     Some((ticks()? + ticks()?) * TICK_NS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::telling_line;
+
+    #[test]
+    fn the_line_that_tells_is_the_error_and_not_where_it_came_from() {
+        let cases = [
+            ("", None),
+            ("no such library\n\n", Some("no such library")),
+            (
+                "Traceback (most recent call last):\n  File \"x.py\"\nKeyError: 'uri'\n",
+                Some("KeyError: 'uri'"),
+            ),
+            (
+                "x.mjs:3\n  throw\n  ^\n\nError: no such thing\n    at f (x.mjs:3:1)\n\nNode.js v20.20.2\n",
+                Some("Error: no such thing"),
+            ),
+            (
+                "Exception in thread \"main\" a.B: c\n\tat x.Y(Y.java:1)\nCaused by: d.EException: f\n\tat x.NoException.z(Y.java:2)\n\t... 1 more\n",
+                Some("Caused by: d.EException: f"),
+            ),
+            (
+                "panic: no room\n\ngoroutine 1 [running]:\nmain.main()\n\t/x.go:4 +0x1d\n",
+                Some("panic: no room"),
+            ),
+        ];
+        for (text, told) in cases {
+            assert_eq!(telling_line(text), told, "{text}");
+        }
+    }
 }
