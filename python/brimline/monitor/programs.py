@@ -110,7 +110,9 @@ class Programs:
         """`members_cpu_ns`, the sum, and both by name; an empty cell where they weren't read."""
         of_members = self._members.times_ns()
         servers = family(self._server_pid, proc=self._proc) if self._has_family else [self._server_pid]
-        of_others = self._others.times_ns(frozenset({os.getpid(), *servers}) | self._members.pids)
+        # What this process started is the generator's: the processes of drivers, and what looks after its servers.
+        own = family(os.getpid(), proc=self._proc)
+        of_others = self._others.times_ns(frozenset({*own, *servers}) | self._members.pids)
         return {
             "members_cpu_ns": sum(of_members.values()),
             "members_cpu_ns_by_name": named_times_text(of_members),

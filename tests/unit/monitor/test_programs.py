@@ -47,6 +47,20 @@ def test_members_and_other_programs_are_told_apart_and_grow_by_name(tmp_path: Pa
     assert read_named_times(later["others_cpu_ns_by_name"]) == {"cc1plus": 27 * TICK_NS, "a?b??": 3 * TICK_NS}
 
 
+def test_what_the_generator_started_is_no_other_program(tmp_path: Path) -> None:
+    """The process of a driver: its CPU time is the generator's."""
+    before = {11: ("mongod", 100), os.getpid(): ("python3", 70), 50: ("java", 1), 60: ("java", 1)}
+    processes(tmp_path, before)
+    task = tmp_path / str(os.getpid()) / "task" / "1"
+    task.mkdir(parents=True)
+    (task / "children").write_text("50 ")
+    found = Programs(list, server_pid=11, proc=tmp_path)
+    found.columns()
+    found._others._next_s = 0.0
+    processes(tmp_path, before | {50: ("java", 900), 60: ("java", 31)})
+    assert read_named_times(found.columns()["others_cpu_ns_by_name"]) == {"java": 30 * TICK_NS}
+
+
 def test_a_member_that_is_started_again_goes_on_under_its_name(tmp_path: Path) -> None:
     processes(tmp_path, {12: ("mongod", 50)})
     pids = iter([12, 99, 13])
