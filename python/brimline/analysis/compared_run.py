@@ -52,7 +52,15 @@ __all__ = [
 ]
 
 
-Noun = Literal["run", "search", "experiment", "import"]
+Noun = Literal["run", "search", "experiment", "import", "record"]
+PLURALS: Mapping[Noun, str] = {
+    "run": "runs",
+    "search": "searches",
+    "experiment": "experiments",
+    "import": "imports",
+    "record": "records",
+}
+"""What several are; "record" is any of the others."""
 KIND_TEXTS: Mapping[str, str] = {
     "closed loop": "a closed loop",
     "pooled closed loop": "a closed loop over a shared pool",
@@ -70,6 +78,11 @@ def noun_of(kind: str) -> Noun:
     if kind == "import":
         return "import"
     return "search" if kind in ("capacity", "frontier") else "experiment"
+
+
+def counted_noun(count: int, noun: Noun) -> str:
+    """`run` of one, `runs` of several."""
+    return noun if count == 1 else PLURALS[noun]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from brimline.analysis.change_text import deciding_interval_text, signed_percentage
 from brimline.analysis.changes import LeftOut
-from brimline.analysis.compared_run import ComparedRun, Metric, noun_of
+from brimline.analysis.compared_run import PLURALS, ComparedRun, Metric, Noun, counted_noun, noun_of
 from brimline.analysis.comparison import change_of
 from brimline.analysis.configuration import Difference, difference_text, typical_differences
 from brimline.analysis.gate import LOWER_RATE, GateCase, GateVerdict, sent_text
@@ -21,12 +21,16 @@ TREND_METRICS = ("throughput", "p50", "p99", "client_cpu", "server_cpu")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricTrend:
-    """One metric over the runs that have it, in the order of time. `points` index into `values`."""
+    """One metric over the runs that have it, in the order of time. `points` index into `values`.
+
+    `noun`: what the runs are.
+    """
 
     metric: Metric
     runs: tuple[ComparedRun, ...]
     values: tuple[float, ...]
     points: tuple[ChangePoint, ...]
+    noun: Noun = "run"
 
     @property
     def enough(self) -> bool:
@@ -56,6 +60,11 @@ class RunSeries:
     left_out: tuple[LeftOut, ...]
     trends: tuple[MetricTrend, ...]
     all_runs: tuple[ComparedRun, ...] = ()
+
+    @property
+    def noun(self) -> Noun:
+        """What its runs are: there are searches and imports as well."""
+        return noun_of(self.all_runs[0].kind) if self.all_runs else "run"
 
     @property
     def newest_left_out(self) -> LeftOut | None:
@@ -100,14 +109,16 @@ def _unknown_cases(series: RunSeries) -> list[GateCase]:
     name = f"{series.name} {series.plan_hash}"
     newest = series.newest_left_out
     if newest is not None:
-        text = message("the newest run, {name}, proves nothing: {reason}", name=newest.name, reason=newest.reason)
+        text = message("the newest {noun}, {name}, proves nothing: {reason}",
+                       noun=series.noun, name=newest.name, reason=newest.reason)  # fmt: skip
         return [GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=text)]
     if series.runs and series.runs[-1].unsent:
         last = series.runs[-1]
-        text = message("the newest run, {name}, {sent}", name=Verbatim(last.name), sent=sent_text(last))
+        text = message("the newest {noun}, {name}, {sent}",
+                       noun=series.noun, name=Verbatim(last.name), sent=sent_text(last))  # fmt: skip
         return [GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=text, advice=LOWER_RATE)]
     if not series.trends:
-        text = message("{name}: no run has the figures that are followed", name=series.name)
+        text = message("{name}: no {noun} has the figures that are followed", name=series.name, noun=series.noun)
         return [GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=text)]
     return []
 
@@ -142,7 +153,8 @@ def _trend(metric: Metric, runs: Sequence[ComparedRun], floor: float) -> MetricT
     having = [run for run in runs if run.figures.get(metric.key, 0.0) > 0]
     values = tuple(run.figures[metric.key] for run in having)
     points = change_points([run.interval(metric.key) for run in having], floor=floor)
-    return MetricTrend(metric=metric, runs=tuple(having), values=values, points=points)
+    noun = noun_of(runs[0].kind) if runs else "run"
+    return MetricTrend(metric=metric, runs=tuple(having), values=values, points=points, noun=noun)
 
 
 def _case(series: RunSeries, trend: MetricTrend, *, limit: float, newest: int) -> GateCase:
@@ -153,10 +165,14 @@ def _case(series: RunSeries, trend: MetricTrend, *, limit: float, newest: int) -
         return GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=text, advice=SPOILT_ADVICE)
     if not trend.enough:
         return GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=too_few_text(trend),
-                        advice="make more runs of the plan, long enough for its percentiles")  # fmt: skip
+                        advice=message("make more {nouns} of the plan, long enough for its percentiles",
+                                       nouns=PLURALS[trend.noun]))  # fmt: skip
     if not series.ends_with(trend):
         text = message(
-            "{metric}: not known of the newest run, {name}", metric=trend.metric.label, name=series.runs[-1].name
+            "{metric}: not known of the newest {noun}, {name}",
+            metric=trend.metric.label,
+            noun=series.noun,
+            name=series.runs[-1].name,
         )
         return GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=text)
     new = [point for point in trend.points if point.index >= len(trend.values) - newest]
@@ -175,9 +191,12 @@ def _passed_or_hidden(trend: MetricTrend, name: str, *, limit: float, newest: in
         "metric": trend.metric.label,
         "limit": format_percentage(limit),
         "newest": min(newest, len(trend.values)),
+        "nouns": PLURALS[trend.noun],
     }
     if change is None:
-        text = message("{metric}: no change for the worse by more than {limit} in the newest {newest} runs", **values)
+        text = message(
+            "{metric}: no change for the worse by more than {limit} in the newest {newest} {nouns}", **values
+        )
         return GateCase(name=name, verdict=GateVerdict.PASS, text=text, limit=limit)
     values |= {
         "confidence": f"{100 * EQUIVALENCE_CONFIDENCE:g}",
@@ -187,7 +206,7 @@ def _passed_or_hidden(trend: MetricTrend, name: str, *, limit: float, newest: in
     }
     if (-change.inner_low if trend.metric.higher_is_better else change.inner_high) <= limit:
         text = message(
-            "{metric}: no change for the worse by more than {limit} in the newest {newest} runs; {confidence} % "
+            "{metric}: no change for the worse by more than {limit} in the newest {newest} {nouns}; {confidence} % "
             "interval of the last {last} against the {before} before: {interval}",
             **values,
         )
@@ -203,7 +222,9 @@ def _passed_or_hidden(trend: MetricTrend, name: str, *, limit: float, newest: in
         text=text,
         change=change,
         limit=limit,
-        advice="more runs of the plan narrow the interval, and longer ones vary less",
+        advice=message(
+            "more {nouns} of the plan narrow the interval, and longer ones vary less", nouns=PLURALS[trend.noun]
+        ),
     )
 
 
@@ -224,11 +245,12 @@ def too_few_text(trend: MetricTrend) -> str:
     """Counted are the runs that have the figure: of many runs of a plan few may have enough operations for a p99."""
     count = len(trend.values)
     return message(
-        "{metric}: {count} run has it, a trend needs {needed}"
+        "{metric}: {count} {noun} has it, a trend needs {needed}"
         if count == 1
-        else "{metric}: {count} runs have it, a trend needs {needed}",
+        else "{metric}: {count} {noun} have it, a trend needs {needed}",
         metric=trend.metric.label,
         count=count,
+        noun=counted_noun(count, trend.noun),
         needed=SERIES_MIN,
     )
 

@@ -251,7 +251,7 @@ def test_a_trend_has_the_table_of_its_runs_and_what_was_changed_between_them() -
     found = rows(trend_report(series, floor=0.03, cases=()), "series-1")
     assert [row["Run"] for row in found] == [run.name for run in series[0].runs]
     assert found[0]["Throughput"] == "1 000 ops/s"
-    changed = [row["Changed since the run before"] for row in found]
+    changed = [row["Changed since the one before"] for row in found]
     assert changed == ["", "", "", "lab network: not set → 5ms", "lab network: 5ms → not set", ""]
 
 
@@ -281,6 +281,18 @@ def test_one_run_is_told_in_the_singular() -> None:
     report = trend_report(run_series([simulated_run("only")]), floor=0.03, cases=())
     text = printed(report)
     assert "1 run\n" in text and "Throughput: 1 run has it, a trend needs 6" in text and "1 runs" not in text
+
+
+def test_a_trend_over_searches_speaks_of_searches() -> None:
+    runs = [replace(simulated_run(f"r{index}", started_ns=index), kind="capacity") for index in range(3)]
+    english = trend_report(run_series(runs), floor=0.03, cases=())
+    assert english.subtitle.startswith("3 searches of one plan")
+    assert english.verdict.caption == "Too few searches"
+    assert "Throughput: 3 searches have it" in printed(english)
+    assert not re.search(r"\bruns?\b", printed(english).casefold())
+    mixed = trend_report(run_series([*runs, replace(simulated_run("other"), title="other")]), floor=0.03, cases=())
+    assert mixed.subtitle == "4 records of 2 plans, the oldest first"
+    assert in_language(english, "zh").subtitle == "同一计划的 3 次搜索，从最早的开始"
 
 
 def test_changes_and_margins_have_no_blank_before_the_sign_in_chinese() -> None:

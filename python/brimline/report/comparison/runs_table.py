@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from brimline.analysis.compared_run import ComparedRun, Metric
+from brimline.analysis.compared_run import ComparedRun, Metric, noun_of
 from brimline.analysis.configuration import configuration_differences, difference_text
 from brimline.report.comparison.figures import figure_text
 from brimline.report.view import Cell, Column, Table
 from brimline.units import UNKNOWN_TEXT, format_count
-from brimline.wording import joined
+from brimline.wording import capitalised, joined
 
 _PLANNED = "Planned and sent are of the whole run, warm-up included."
 
@@ -21,7 +21,7 @@ def sides_table(sides: Sequence[tuple[str, ComparedRun]], metrics: Sequence[Metr
 def series_table(runs: Sequence[ComparedRun], metrics: Sequence[Metric]) -> Table:
     """The runs of a trend, each with what was configured otherwise in the run before it."""
     changed = ["", *(_changed(before, after) for before, after in pairwise(runs))]
-    return _table(runs, metrics, last=("Changed since the run before", changed) if any(changed) else None)
+    return _table(runs, metrics, last=("Changed since the one before", changed) if any(changed) else None)
 
 
 def _table(
@@ -38,7 +38,7 @@ def _table(
             *([Column(label=first[0], numeric=False)] if first else []),
             *(Column(label=label) for label in ("Planned", "Sent") if behind),
             *(Column(label=metric.label) for metric in metrics),
-            Column(label="Run", numeric=False, leading=True),
+            Column(label=capitalised(noun_of(runs[0].kind) if runs else "run"), numeric=False, leading=True),
             *([Column(label=last[0], numeric=False, optional=True)] if last else []),
         ],
         rows=[

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from brimline.analysis.change_text import change_text, interval_text
+from brimline.analysis.compared_run import PLURALS, Noun, counted_noun
 from brimline.analysis.configuration import ASKED, Difference, configuration_differences, difference_text
 from brimline.analysis.gate import GateCase, GateVerdict, overall
 from brimline.analysis.run_trend import MetricTrend, RunSeries, too_few_text
@@ -24,7 +25,7 @@ from brimline.report.view import Badge, Block, Cell, Chart, Column, Report, Sect
 from brimline.stats.change import geometric_mean
 from brimline.stats.change_points import SERIES_MIN
 from brimline.units import format_count, format_percentage
-from brimline.wording import Verbatim, joined, message
+from brimline.wording import Verbatim, capitalised, joined, message
 
 SETTINGS_NAMED = 6
 """Settings by which two plans differ that are named."""
@@ -38,16 +39,17 @@ def trend_report(series: Sequence[RunSeries], *, floor: float, cases: Sequence[G
         gate_section(cases),
         *(_series(each, number) for number, each in enumerate(series, start=1)),
     ]
-    run_count = sum(len(each.runs) for each in series)
+    run_count, noun = sum(len(each.runs) for each in series), one_noun(series)
+    words = {"count": run_count, "noun": counted_noun(run_count, noun)}
     report = framed(
         None,
         kind="trend",
         kind_title="Trend",
         name=joined(", ", dict.fromkeys(each.name for each in series)),
         subtitle=(
-            message("{runs} run" if run_count == 1 else "{runs} runs of one plan, the oldest first", runs=run_count)
+            message("{count} {noun}" if run_count == 1 else "{count} {noun} of one plan, the oldest first", **words)
             if len(series) == 1
-            else message("{runs} runs of {series} plans, the oldest first", runs=run_count, series=len(series))
+            else message("{count} {noun} of {series} plans, the oldest first", series=len(series), **words)
         ),
         verdict=_verdict(series, floor=floor, cases=cases),
         sections=sections,
@@ -57,17 +59,24 @@ def trend_report(series: Sequence[RunSeries], *, floor: float, cases: Sequence[G
     return linted(report, trend_claims(report, series))
 
 
+def one_noun(series: Sequence[RunSeries]) -> Noun:
+    """What the runs of all series are, each in one word."""
+    nouns = {each.noun for each in series}
+    return nouns.pop() if len(nouns) == 1 else "record"
+
+
 def _verdict(series: Sequence[RunSeries], *, floor: float, cases: Sequence[GateCase]) -> Verdict:
     trends = [trend for each in series for trend in each.trends]
     worse = sum(trend.worse(point) > 0 for trend in trends for point in trend.points)
     better = sum(len(trend.points) for trend in trends) - worse
-    enough = any(trend.enough for trend in trends)
+    enough, nouns = any(trend.enough for trend in trends), PLURALS[one_noun(series)]
     if not enough:
         tone: Tone = "muted"
-        caption = "Too few runs"
+        caption: str = message("Too few {nouns}", nouns=nouns)
         sentence: str = message(
-            "A trend needs at least {count} runs of one plan that have the figure; the most here are {most}.",
+            "A trend needs at least {count} {nouns} of one plan that have the figure; the most here are {most}.",
             count=SERIES_MIN,
+            nouns=nouns,
             most=max((len(trend.values) for trend in trends), default=0),
         )
     elif worse or better:
@@ -92,6 +101,7 @@ def _verdict(series: Sequence[RunSeries], *, floor: float, cases: Sequence[GateC
 def _changes(series: Sequence[RunSeries]) -> Section:
     """All changes of all series, the newest last."""
     rows = [_change_rows(each, trend) for each in series for trend in each.trends]
+    noun = one_noun(series)
     table = Table(
         columns=[
             Column(label="Series", numeric=False, optional=True),
@@ -100,8 +110,10 @@ def _changes(series: Sequence[RunSeries]) -> Section:
             Column(label="After"),
             Column(label="Change"),
             Column(label="95 % interval"),
-            Column(label="Runs before, after", numeric=False, optional=True),
-            Column(label="From run", numeric=False),
+            Column(
+                label=message("{nouns} before, after", nouns=capitalised(PLURALS[noun])), numeric=False, optional=True
+            ),
+            Column(label=message("From {noun}", noun=noun), numeric=False),
             Column(label="Changed with it", numeric=False),
         ],
         rows=[row for group in rows for row in group],
@@ -111,7 +123,7 @@ def _changes(series: Sequence[RunSeries]) -> Section:
         title="Changes of level",
         short="Changes",
         intro="Found by E-divisive; kept where Welch's test between the neighbouring stretches agrees and the change "
-        "is not below the floor. Changed with it: what most runs after it have configured otherwise than most before.",
+        "is not below the floor. Changed with it: what most after it have configured otherwise than most before.",
         blocks=[table] if table.rows else [],
     )
 
@@ -145,11 +157,12 @@ def _changed_cell(changed: Sequence[Difference]) -> Cell:
 
 def _plans(series: Sequence[RunSeries]) -> Section:
     """What the plans differ in, where there are several: a trend follows one of them."""
+    noun = one_noun(series)
     table = Table(
         columns=[
             Column(label="Plan", numeric=False, leading=True),
-            Column(label="Runs that count"),
-            Column(label="Differs from the plan of the newest run", numeric=False),
+            Column(label=message("{nouns} that count", nouns=capitalised(PLURALS[noun]))),
+            Column(label=message("Differs from the plan of the newest {noun}", noun=noun), numeric=False),
         ],
         rows=[
             [
@@ -160,9 +173,9 @@ def _plans(series: Sequence[RunSeries]) -> Section:
             for each in series
         ],
     )
-    advice = Text(
-        text="A trend follows the runs of one plan. brimline compare sets those of two side by side.", tone="warn"
-    )
+    follows = message("A trend follows the {nouns} of one plan. brimline compare sets those of two side by side.",
+                      nouns=PLURALS[noun])  # fmt: skip
+    advice = Text(text=follows, tone="warn")
     return Section(id="plans", title="What the plans differ in", short="Several plans",
                    blocks=[advice, table] if len(series) > 1 else [])  # fmt: skip
 
@@ -199,7 +212,8 @@ def _series(series: RunSeries, number: int) -> Section:
     texts: list[Block] = [Text(text=text, tone="warn") for text in (*unsent, *left_out, *spoilt)]
     texts += [Text(text=too_few_text(trend), tone="muted") for trend in series.trends if not trend.enough]
     if not series.trends:
-        texts.append(Text(text="No run that counts has a figure that is followed.", tone="muted"))
+        text = message("No {noun} that counts has a figure that is followed.", noun=series.noun)
+        texts.append(Text(text=text, tone="muted"))
     table = series_table(series.runs, [trend.metric for trend in series.trends])
     return Section(
         id=f"series-{number}",
