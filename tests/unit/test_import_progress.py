@@ -1,12 +1,14 @@
 """What an import says of itself on stderr while it goes on: figures of a tick that is known."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from brimline.cli import progress
 from brimline.cli.import_progress import ImportTerminalProgress
+from brimline.execution import Tick
 from brimline.execution.import_progress import ImportTick
 
 TICK = ImportTick(
@@ -49,6 +51,20 @@ def test_a_line_has_rates_p99_what_was_rejected_and_the_time_left(monkeypatch: p
     assert line.startswith("shop.orders: 25 %, 2 500 000 documents, ")
     for part in ("250 000 documents/s", "25.0 MB/s", "p99 12.3 ms", "3 rejected", "30.0 s left"):
         assert part in line, line
+
+
+def test_at_the_end_no_time_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "left" not in said(replace(TICK, left_s=0.0), monkeypatch)
+    assert progress.left_words(0.2) == progress.left_words(None) == []
+    assert progress.left_words(4.5) == ["4.50 s left"]
+
+
+def test_a_run_at_its_end_says_no_time_left() -> None:
+    shown = progress.TerminalProgress()
+    shown._share = progress.RunShare(total_s=2.0)
+    tick = Tick(stage="running", elapsed_s=2.0, finished=10, failed=0, documents=0, in_flight=0, rate_ops_per_s=5.0)
+    assert shown._line(tick) == "100 %, 5.00 ops/s"
+    assert shown._line(replace(tick, elapsed_s=1.0)) == "50 %, 5.00 ops/s, 1.00 s left"
 
 
 def test_of_a_pipe_nothing_is_said_that_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:

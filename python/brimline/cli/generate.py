@@ -16,6 +16,7 @@ from brimline.api.options import LoadOptions
 from brimline.cli import options as opt
 from brimline.cli.grouped import grouped, only
 from brimline.cli.output import printing
+from brimline.cli.progress import left_words
 from brimline.errors import UsageError
 from brimline.spec import readers
 from brimline.units import format_bytes, format_count, format_duration, format_percentage, parse_bytes
@@ -114,8 +115,8 @@ def _say_now_and_then() -> Callable[[GenerateProgress], None]:
         said_at = time.monotonic()
         rate = format_bytes(progress.bytes / max(progress.elapsed_s, 1e-9))
         left = progress.elapsed_s * (1 / progress.share - 1) if progress.share else None
-        eta = "" if left is None else f", {format_duration(left * 1e9)} left"
         share = format_percentage(progress.share)
-        console.print(f"{format_count(progress.rows)} rows, {share}, {rate}/s{eta}", markup=False, soft_wrap=True)
+        words = [f"{format_count(progress.rows)} rows", share, f"{rate}/s", *left_words(left)]
+        console.print(", ".join(words), markup=False, soft_wrap=True)
 
     return say

@@ -2,9 +2,9 @@
 
 from rich.progress import TextColumn
 
-from brimline.cli.progress import ProgressLine
+from brimline.cli.progress import ProgressLine, left_words
 from brimline.execution.import_progress import ImportTick
-from brimline.units import NS_PER_S, format_bytes, format_count, format_duration, format_rate
+from brimline.units import format_bytes, format_count, format_duration, format_rate
 
 
 class ImportTerminalProgress(ProgressLine):
@@ -36,6 +36,4 @@ def _state(tick: ImportTick) -> str:
         parts.append(f"p99 {format_duration(tick.service_p99_ns)}")
     if tick.rejected:
         parts.append(f"{format_count(tick.rejected)} rejected")
-    if tick.left_s is not None:
-        parts.append(f"{format_duration(round(tick.left_s * NS_PER_S))} left")
-    return ", ".join(parts)
+    return ", ".join([*parts, *left_words(tick.left_s)])

@@ -17,6 +17,15 @@ from brimline.units import NS_PER_S, format_count, format_duration, format_rate
 _PLAIN_EVERY_S = 5.0
 
 
+_LEFT_S_MIN = 0.5
+"""Less is no time left: what follows, draining and reading counters, takes longer."""
+
+
+def left_words(left_s: float | None) -> list[str]:
+    """`4.50 s left`; nothing at the end, and where it isn't known."""
+    return [f"{format_duration(round(left_s * NS_PER_S))} left"] if left_s is not None and left_s >= _LEFT_S_MIN else []
+
+
 class WithoutProgress(Silence):
     """What is left of it for who wants none (`--quiet`)."""
 
@@ -135,8 +144,8 @@ class TerminalProgress(ProgressLine):
 
     def _line(self, tick: Tick) -> str:
         share = self._share.of_tick(tick)
-        left = f", {format_duration(self._left_ns(tick, share))} left" if share > 0 else ""
-        return f"{share * 100:.0f} %, {self._state(tick)}{left}"
+        left_s = tick.elapsed_s * (1 / share - 1) if share > 0 else None
+        return ", ".join([f"{share * 100:.0f} %", self._state(tick), *left_words(left_s)])
 
     def _since_said(self, tick: Tick) -> Tick:
         """`tick` with the rate since the line before, instead of since the tick before."""
@@ -148,11 +157,6 @@ class TerminalProgress(ProgressLine):
             rate_ops_per_s=(tick.finished - finished) / since_s,
             rate_documents_per_s=(tick.documents - documents) / since_s,
         )
-
-    @staticmethod
-    def _left_ns(tick: Tick, share: float) -> int:
-        """Time that is left if it goes on as it did."""
-        return round(tick.elapsed_s * (1 / share - 1) * NS_PER_S)
 
     def _state(self, tick: Tick) -> str:
         """Rate and errors; a load is counted in documents, its errors in commands."""
