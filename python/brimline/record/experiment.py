@@ -126,7 +126,7 @@ class ExperimentWriter(Closing):
         """Goes on with the experiment in `directory`, whatever ended it. Raises RecordError.
 
         Trials that did not end are moved to `dropped/`: half a trial says nothing, and its place is needed. One that is
-        itself an experiment stays, because it can be gone on with.
+        itself an experiment stays, because it can be gone on with. Those that failed go there too, and are made anew.
         """
         fixed = dict(read_state(directory, EXPERIMENT_FILE))
         writer = cls.__new__(cls)
@@ -148,10 +148,10 @@ class ExperimentWriter(Closing):
         replace_json(directory / EXPERIMENT_FILE, {**self._fixed, "ended_by": None, "message": ""})
 
     def _drop_unfinished(self) -> list[Path]:
-        """Moves trials away that did not end and can't be gone on with; returns the others."""
+        """Moves trials away that failed, or did not end and can't be gone on with; returns the others."""
         kept = []
         for path in sorted((self.directory / TRIALS_DIRECTORY).iterdir()):
-            if _holds_experiment(path) or _ended(path):
+            if not _has_failed(path) and (_holds_experiment(path) or _ended(path)):
                 kept.append(path)
                 continue
             make_directory(self.directory / DROPPED_DIRECTORY)
@@ -233,12 +233,10 @@ def _read_experiment(directory: Path) -> ExperimentRecord:
 
 
 def _ended(directory: Path) -> bool:
-    """Whether the run of a trial went to its end, or it is known to have failed."""
+    """Whether the run of a trial went to its end."""
     if not (directory / TRIAL_FILE).exists():
         return False
     trial = read_json(directory / TRIAL_FILE)
-    if _FAILED in trial:
-        return True
     if (needs := trial.get(_NEEDS)) and not (directory / needs).exists():
         return False
     return (directory / RECORD_FILE).exists() and read_state(directory, RECORD_FILE).get("ended_by") == "completed"

@@ -153,9 +153,27 @@ def test_a_cell_that_fails_is_named_and_the_others_stand(tmp_path: Path) -> None
     assert cell.main is None
     assert "the disk is full" in cell.left_out[0]
     assert sum(each.main is not None for each in found.cells) == 5
-    again, made_again = design(tmp_path / "d")
-    assert made_again == []
-    assert len(again) == 6
+    assert found.text.startswith("Peak is ")
+
+
+def test_a_cell_that_failed_is_tried_again_when_the_design_is_gone_on_with(tmp_path: Path) -> None:
+    """What failed it may be over: a full disk, a server that was away. The others stand."""
+    _, made = design(tmp_path / "d", fails=("8", "1k"))
+    again, made_again = design(tmp_path / "d", fails=("8", "1k"))
+    assert len(made_again) == 1 and len(again) == 6
+    assert [each.probe.levels for each in again if each.outcome is RunOutcome.FAILED] == [("8", "1k")]
+    whole, last = design(tmp_path / "d")
+    assert len(last) == 1 and len(whole) == 6
+    assert all(each.counts for each in whole)
+    assert len(list((tmp_path / "d" / "dropped").iterdir())) == 2
+    assert design(tmp_path / "d")[1] == []
+    assert len(made) == 6
+
+
+def test_a_cell_without_a_figure_is_not_counted_as_measured(tmp_path: Path) -> None:
+    two = replace(SETTINGS, factors=settings_of("connections=1,8").factors)
+    design(tmp_path / "d", two, fails=("8",))
+    assert conclusion_of(tmp_path / "d").text == "1 of 2 combinations measured"
 
 
 def test_nothing_is_called_equal_where_nothing_is_left_to_compare() -> None:

@@ -130,7 +130,7 @@ def conclude_vary(
         load_metrics=_metrics("load"),
         load_differences=loading,
         load_factors=load_factors(settings, loads),
-        text=_text(settings, kinds[0], everywhere, within, loading) if runs else "no run counts",
+        text=_text(cells, kinds[0], everywhere, within, loading) if runs else "no run counts",
     )
 
 
@@ -346,7 +346,7 @@ def difference_name(each: LevelDifference) -> Message:
 
 
 def _text(
-    settings: VarySettings,
+    cells: Sequence[Cell],
     main: Metric,
     everywhere: Sequence[LevelDifference],
     within: Sequence[LevelDifference],
@@ -354,7 +354,11 @@ def _text(
 ) -> str:
     """The differences that the tables show, in words: of what the design is about first."""
     if not (everywhere or within or loading):
-        return message("{count} combinations measured", count=format_count(len(settings.combinations)))
+        known = sum(cell.main is not None for cell in cells)
+        if known < len(cells):
+            return message("{count} of {all} combinations measured",
+                           count=format_count(known), all=format_count(len(cells)))  # fmt: skip
+        return message("{count} combinations measured", count=format_count(known))
     told = [*_told(everywhere), *_told(loading, loading=True)]
     told += [each for each in _told(within) if not _implied(each, everywhere)]
     of_main = [each for each in told if each.of.metric.key == main.key]
