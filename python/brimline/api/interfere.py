@@ -41,7 +41,6 @@ from brimline.report.comparison.interference_view import interference_report
 from brimline.servers import Deployment, control_client
 from brimline.spec import LoadedSpec, Spec, load_spec
 from brimline.spec.import_settings import ImportSettings
-from brimline.stats.change import Change
 from brimline.units import NS_PER_S, format_bytes, format_count
 from brimline.wording import message
 
@@ -276,12 +275,16 @@ INTERFERENCE = Kind(
 
 
 def _figures(directory: Path) -> Mapping[str, Figure]:
-    """What the background leaves of each figure, as a share of what it is alone, and throughput alone and beside it."""
+    """Those of a record; none where no pair counts."""
     try:
-        comparison = interference_result(read_experiment(directory)).comparison
+        return figures_beside(interference_result(read_experiment(directory)).comparison)
     except InvalidRun:
         return {}
-    found = [_beside(each, each.change) for each in comparison.changes if each.change and not each.metric.absolute]
+
+
+def figures_beside(comparison: Comparison) -> Mapping[str, Figure]:
+    """What the background leaves of each figure, as a share of what it is alone, and throughput alone and beside it."""
+    found = [_beside(each) for each in comparison.changes if not each.metric.absolute and each.a > 0]
     for each in comparison.changes:
         if each.metric.key == "throughput":
             for key, label, value in (
@@ -292,12 +295,14 @@ def _figures(directory: Path) -> Mapping[str, Figure]:
     return {figure.key: figure for figure in found}
 
 
-def _beside(each: MetricChange, change: Change) -> Figure:
+def _beside(each: MetricChange) -> Figure:
+    """As a share, without an interval where a single pair was made."""
+    change = each.change
     return Figure(
         key=f"{each.metric.key}_beside",
-        value=1 + change.value,
-        low=1 + change.low,
-        high=1 + change.high,
+        value=each.b / each.a if change is None else 1 + change.value,
+        low=None if change is None else 1 + change.low,
+        high=None if change is None else 1 + change.high,
         unit="share",
         label=message("{metric} beside it, of that alone", metric=each.metric.label),
         higher_is_better=each.metric.higher_is_better,

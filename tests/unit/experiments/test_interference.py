@@ -3,13 +3,17 @@
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from brimline.analysis.background import coverage
+from brimline.analysis.comparison import compare_runs
+from brimline.api.interfere import figures_beside
 from brimline.experiments.paired.interference import InterferenceSettings, parse_background
 from brimline.experiments.paired.order import PAIRS_AGAIN_MAX, Arm, PairProbe, Pairs, PairTrial, counting_pairs
 from brimline.record.background import BACKGROUND_FILE, Activity, read_activities, write_activities
 from brimline.record.files import replace_json
+from tests.support.run_sets import run_sets
 
 S = 1_000_000_000
 
@@ -168,3 +172,14 @@ def test_an_older_record_has_one_background(tmp_path: Path) -> None:
     write_activities(tmp_path, [one, replace(one, kind="import")])
     assert [each.kind for each in read_activities(tmp_path)] == ["scan", "import"]
     assert read_activities(tmp_path / "none") == ()
+
+
+@pytest.mark.parametrize("pairs", [1, 3])
+def test_a_design_over_it_is_about_what_the_background_leaves(pairs: int) -> None:
+    """Not about the throughput alone, also where one pair has no interval."""
+    alone, beside = run_sets(np.random.default_rng(1), order="AB" * pairs, slower=0.5)
+    figures = figures_beside(compare_runs(alone, beside))
+    assert next(iter(figures)) == "throughput_beside"
+    assert figures["throughput_beside"].value == pytest.approx(0.5, rel=0.15)
+    assert (figures["throughput_beside"].low is None) == (pairs == 1)
+    assert figures["alone"].value == pytest.approx(10_000, rel=0.15)
