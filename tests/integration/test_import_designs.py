@@ -56,6 +56,27 @@ def test_each_cell_is_an_import_into_an_empty_collection(
     assert kept.count_documents({}) == 100
 
 
+def test_how_many_documents_a_command_has_is_varied_on_a_server_that_stays(
+    brimline_cli: CommandLine, uri: str, kept: Collection[dict[str, Any]]
+) -> None:
+    """It is a word to the import, and needs no other server."""
+    outcome = designed(brimline_cli, uri, "--drop", "--vary", "batch-size=10,50")
+    assert outcome.exit_code == 0, outcome.stderr
+    records = [json.loads((cell / "record.json").read_text()) for cell in trials(brimline_cli)]
+    assert sorted(each["settings"]["batch_size"] for each in records) == [10, 50]
+
+
+def test_an_order_that_can_not_be_kept_is_refused_before_a_server_is_started(
+    brimline_cli: CommandLine,
+) -> None:
+    (brimline_cli.directory / "rows.csv").write_text(ROWS)
+    topologies = ("--vary", "topology=standalone,client-routed-2")
+    outcome = brimline_cli.run("import", "rows.csv", "--headerline", "--maintainInsertionOrder", *topologies)
+    outcome.check_error(2, "the order of the input can't be kept on client-routed-2", "--maintainInsertionOrder")
+    assert brimline_cli.record_directories() == []
+    assert "starting" not in outcome.stderr
+
+
 def test_a_cell_that_was_cut_short_is_made_anew_and_no_other(
     brimline_cli: CommandLine, uri: str, kept: Collection[dict[str, Any]]
 ) -> None:

@@ -166,8 +166,13 @@ def _require_readable(inputs: Sequence[InputFile], settings: ImportSettings, *, 
         raise _nothing_imported(_place(ending, inputs, type_=settings.type), reason)
 
 
-def _require_routable(settings: ImportSettings, topology: str) -> None:
+def require_routable(settings: ImportSettings, topology: str | None) -> None:
     """Raises UsageError for what has no meaning over servers that share out documents by their `_id` alone."""
+    if topology is not None and is_client_routed(topology):
+        _require_any_order(settings, topology)
+
+
+def _require_any_order(settings: ImportSettings, topology: str) -> None:
     if settings.maintain_insertion_order:
         raise UsageError(
             f"the order of the input can't be kept on {topology}: each server has the documents of its own",
@@ -275,8 +280,7 @@ def import_data(
             "--drop empties the collection, and --mode delete deletes single documents", hint="give one of the two"
         )
     uri = _uri(options, throw_away=throw_away)
-    if options.topology is not None and is_client_routed(options.topology):
-        _require_routable(settings, options.topology)
+    require_routable(settings, options.topology)
     require_room_for_records(options.runs_dir)
     job = import_job(files, settings=settings, database=database, collection=collection, gzip=gzip, uri=uri,
                      drop=options.drop, wait_for_server_s=wait_for_server_s)  # fmt: skip
@@ -315,7 +319,7 @@ def import_into(job: ImportJob, context: ImportContext, *, make_directory: Calla
     """Imports into the server of `context`, in a directory that is made once that can be. Raises BrimlineError."""
     namespace, settings = job.namespace, job.settings
     if context.deployment.shards:
-        _require_routable(settings, context.deployment.kind)
+        _require_any_order(settings, context.deployment.kind)
     count_before = look_at_collection(namespace, settings, drop=job.drop, context=context)
     if count_before and settings.mode == "insert" and not job.drop:
         context.progress.note(

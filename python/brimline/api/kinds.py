@@ -103,7 +103,8 @@ class MeasureInPlace:
     workload and from what was said to it, as JSON has it; raises UsageError.
     `estimate_s`: about how long it takes with these, without server starts and loading; 0 where only the first tells.
     `data_bytes`: what it brings to a server at most.
-    `words`: what of that a factor can say. `on_data`: it is measured on data that is loaded before.
+    `words`: what of that a factor can say. `on_data`: it is measured on data that is loaded before. `fits` raises
+    UsageError for settings that don't go with the server that the options ask for, before any is started.
     """
 
     measure: Measure
@@ -113,6 +114,7 @@ class MeasureInPlace:
     data_bytes: Callable[[Spec, Any], int] = lambda spec, _settings: spec_bytes(spec)
     words: frozenset[str] = field(default_factory=frozenset)
     on_data: bool = True
+    fits: Callable[[Any, Options], None] = lambda _settings, _options: None
 
 
 def kind_named(kind: str) -> Kind[Any, Any] | None:

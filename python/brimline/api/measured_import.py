@@ -11,7 +11,7 @@ from typing import Any
 
 from brimline.analysis.figure import Figure
 from brimline.analysis.import_metrics import IMPORT_METRICS
-from brimline.api.import_data import ImportJob, import_into, import_job, import_result
+from brimline.api.import_data import ImportJob, import_into, import_job, import_result, require_routable
 from brimline.api.kinds import MeasureInPlace
 from brimline.api.options import URI_VARIABLE, Options
 from brimline.api.vary import VaryResult, vary
@@ -183,5 +183,6 @@ MEASURE = MeasureInPlace(
     data_bytes=lambda _spec, settings: sum(each.size_bytes or 0 for each in settings.job.inputs),
     words=frozenset((*_WORDS, "indexes", "write_concern", "journal")),
     on_data=False,
+    fits=lambda settings, options: require_routable(settings.job.settings, options.topology),
 )
 """An import as a design crosses it; said to it is what is imported, and where to."""

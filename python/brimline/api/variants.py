@@ -62,7 +62,7 @@ def placed(
 ) -> tuple[VarySettings, dict[Levels, Variant]]:
     """What is loaded apart, what needs servers apart, and every combination. Raises UsageError and SpecError."""
     uri = next((uri for load in workloads.values() if (uri := given_uri(load({}).spec, options))), None)
-    check_surroundings(settings.factors, options, uri)
+    check_surroundings(settings.factors, options, uri, told=frozenset() if measure is None else measure.words)
     variants: dict[Levels, Variant] = {}
     failed: dict[Levels, UsageError] = {}
     for levels in settings.combinations:

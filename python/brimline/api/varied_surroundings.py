@@ -26,10 +26,19 @@ from brimline.servers import find_mongod
 from brimline.servers.lab.names import STANDALONE, is_sharded
 
 
-def check_surroundings(factors: Sequence[Factor], options: Options, uri: str | None) -> None:
-    """What the factors need is what the options leave them. Raises UsageError."""
+def check_surroundings(
+    factors: Sequence[Factor], options: Options, uri: str | None, *, told: Set[str] = frozenset()
+) -> None:
+    """What the factors need is what the options leave them. Raises UsageError.
+
+    `told`: the words that the measure takes; a factor that is one of them needs no other server.
+    """
     names = {factor.name for factor in factors}
-    own = [factor.name for factor in factors if factor.kind.scope is Scope.SERVER and factor.name != SERVER]
+    own = [
+        factor.name
+        for factor in factors
+        if factor.kind.scope is Scope.SERVER and factor.name != SERVER and not factor.is_told(told)
+    ]
     if SERVER in names:
         _check_addresses(names, own, options)
     if own and (uri is not None or options.null):

@@ -243,9 +243,12 @@ def _settings_of(
     made: MeasureInPlace, settings: VarySettings, variants: Mapping[Levels, Variant]
 ) -> Mapping[Levels, Any]:
     """What is measured at each combination. Raises UsageError where that can't be."""
-    return {
+    found = {
         levels: made.settings(each.loaded.spec, {**settings.said, **each.said}) for levels, each in variants.items()
     }
+    for levels, each in found.items():
+        made.fits(each, variants[levels].options)
+    return found
 
 
 def _load(

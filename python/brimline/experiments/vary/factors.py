@@ -1,7 +1,7 @@
 """Owns the factors of a design and their levels, as they are written: `connections=1,8`, or one combination by name."""
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from brimline.errors import UsageError
@@ -25,6 +25,11 @@ class Factor:
     def kind(self) -> FactorKind:
         """What it is."""
         return KINDS[self.name]
+
+    def is_told(self, words: Set[str]) -> bool:
+        """Whether its levels are `words` of the measure, so that workload and server stay as they are."""
+        said = self.kind.change(self.levels[0]).said.keys()
+        return bool(said) and said <= words
 
 
 def parse_factors(texts: Iterable[str]) -> tuple[Factor, ...]:
