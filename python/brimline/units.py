@@ -14,10 +14,10 @@ Durations are whole nanoseconds, rates operations per second, shares fractions o
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Final, Literal, Self, TypeAlias
 
 NS_PER_US = 1_000
 NS_PER_MS = 1_000_000
@@ -59,6 +59,30 @@ _COUNT = re.compile(rf"(?P<number>{_NUMBER})\s*(?P<prefix>[A-Za-z万亿]*)")
 _RATE = re.compile(rf"(?P<number>{_NUMBER})\s*(?P<prefix>[kKMG万亿]?)\s*(?:ops|次)?(?:\s*/\s*(?P<period>[a-z秒]+))?")
 _PERCENTAGE = re.compile(rf"(?P<number>{_NUMBER})\s*%")
 _BYTES = re.compile(rf"(?P<number>{_NUMBER})\s*(?P<unit>[A-Za-z]*)")
+
+
+def _pattern(form: str) -> str:
+    return rf"^\s*(?:{form})\s*$"
+
+
+def _one_of(names: Iterable[str]) -> str:
+    return "|".join(sorted(filter(None, names), key=len, reverse=True))
+
+
+PATTERNS: Final = {
+    "duration": _pattern(rf"0|(?:{_NUMBER}\s*(?:{_one_of([*_DURATION_UNITS_NS, *_DURATION_SYNONYMS])})\s*)+"),
+    "count": _pattern(rf"{_NUMBER}\s*(?:{_one_of(_COUNT_PREFIXES)})?"),
+    "rate": _pattern(
+        rf"{_NUMBER}\s*(?:{_one_of(_COUNT_PREFIXES)})?\s*(?:ops|次)?(?:\s*/\s*(?:{_one_of(_RATE_PERIODS_S)}))?"
+    ),
+    "percentage": _pattern(rf"{_NUMBER}\s*%"),
+    "bytes": _pattern(rf"{_NUMBER}\s*(?:{_one_of(_BYTE_UNITS)})?"),
+    "fraction": _pattern(r"[0-9._]+(?:[eE][+-]?[0-9]+)?\s*%?"),
+}
+"""What a text matches that the reader of that quantity takes, in the words that Python and JavaScript share.
+
+Not all of it is one: bounds, the order of units and whole numbers are the reader's.
+"""
 
 
 # --- reading

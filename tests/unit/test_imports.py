@@ -8,7 +8,7 @@ import pytest
 
 import brimline
 from brimline import _native
-from brimline.cli.app import _VERBS
+from brimline.cli.app import VERBS
 
 NOT_FOR_A_LOAD = {
     "brimline.report",
@@ -75,7 +75,7 @@ def test_the_list_of_verbs_needs_none_of_them() -> None:
 
 
 def test_every_verb_is_where_the_list_says() -> None:
-    for name, verb in _VERBS.items():
+    for name, verb in VERBS.items():
         assert callable(verb.imported()), name
         assert len(verb.line) <= 62, f"{name}: 80 columns have room for 62"
 

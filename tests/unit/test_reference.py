@@ -7,14 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from brimline.cli.output import error_document
 from brimline.report.lint_section import lint_document
+from brimline.report.result_schema import result_schema
 from brimline.report.run.as_json import run_document
 from tests.support.command_line import CommandLine
 from tools.reference import json_keys
 from tools.reference.json_documents import Keys, keys_of
 from tools.reference.pages import PAGES_DIRECTORY, generated_pages
+from tools.reference.result_schema import result_schema_text
 from tools.reference.spec_keys import undescribed
 
 DIRECTORY = Path(__file__).parents[2] / PAGES_DIRECTORY
@@ -33,6 +36,10 @@ def test_no_page_is_stale(pages: Mapping[str, str]) -> None:
         if not (DIRECTORY / name).exists() or (DIRECTORY / name).read_text(encoding="utf-8") != text
     ]
     assert not stale, "run make docs-reference"
+
+
+def test_the_schema_of_results_is_not_stale() -> None:
+    assert result_schema() == json.loads(result_schema_text()), "run make docs-reference"
 
 
 def test_nothing_is_left_over(pages: Mapping[str, str]) -> None:
@@ -90,4 +97,7 @@ def test_real_documents_have_no_other_keys(brimline_cli: CommandLine) -> None:
     document = json.loads(run.stdout)
     assert "p99_ns" in document["response"] and "read_modify_write" in document["operations"]
     assert list(unknown(document, [run_document, lint_document, error_document])) == []
+    schema = Draft202012Validator(result_schema())
+    assert list(schema.iter_errors(document)) == []
+    assert not schema.is_valid({**document, "format_version": 2})
     assert list(unknown({"response": {"nonsense": 1}}, [run_document])) == ["response.nonsense"]

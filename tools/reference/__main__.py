@@ -1,8 +1,9 @@
-"""Writes the pages of docs/reference that follow from the code."""
+"""Writes the pages of docs/reference that follow from the code, and the schema of results."""
 
 from pathlib import Path
 
 from tools.reference.pages import PAGES_DIRECTORY, generated_pages
+from tools.reference.result_schema import SCHEMA_FILE, result_schema_text
 
 ROOT = Path(__file__).parents[2]
 
@@ -14,6 +15,7 @@ def main() -> None:
         file = ROOT / PAGES_DIRECTORY / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
+    (ROOT / SCHEMA_FILE).write_text(result_schema_text(), encoding="utf-8")
     for file in (ROOT / PAGES_DIRECTORY / "verbs").glob("*.md"):
         if f"verbs/{file.name}" not in pages:
             file.unlink()

@@ -1,7 +1,7 @@
 """Owns the page of the exit codes."""
 
 from brimline.errors import ExitCode
-from tools.reference.docstrings import docstrings_behind
+from brimline.spec.docstrings import docstrings_behind
 from tools.reference.markdown import page, plain, table
 
 

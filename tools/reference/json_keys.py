@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-from tools.reference.docstrings import docstrings_behind
+from brimline.spec.docstrings import docstrings_behind
 from tools.reference.json_documents import Keys, keys_of
 from tools.reference.markdown import code, page, plain, table
 from tools.reference.meanings import MEANINGS
@@ -118,6 +118,16 @@ def left_over() -> list[str]:
     return sorted(set(MEANINGS) - used)
 
 
+def documents() -> dict[_Maker, str]:
+    """Each document of `--json` and each part of one, with its heading."""
+    return _titles(_DOCUMENTS)
+
+
+def document_makers() -> dict[_Maker, str]:
+    """The documents themselves, each with where it is met."""
+    return {_found(place): where for place, where in _DOCUMENTS.values()}
+
+
 def _all_makers() -> dict[_Maker, str]:
     return {**_titles(_DOCUMENTS), **_titles(_FILES)}
 
@@ -186,17 +196,20 @@ def _section(maker: _Maker, title: str, titles: Mapping[_Maker, str], places: _P
 
 
 def _rows(maker: _Maker, keys: Keys, titles: Mapping[_Maker, str], before: str) -> Iterator[tuple[str, str, str]]:
-    behind = docstrings_behind(maker) if isinstance(maker, type) else {}
     for name, held in keys.held.items():
-        path = f"{before}{name}"
-        known = MEANINGS.get(f"{maker.__name__}.{name}") or MEANINGS.get(name, "")
-        meaning = _together(known, behind.get(name, ""))
+        path, meaning = f"{before}{name}", meaning_of(maker, name)
         links = [_link(each, titles) for each in held if not isinstance(each, Keys)]
         inner = [each for each in held if isinstance(each, Keys)]
         also = [_link(other, titles) for each in inner for other in each.also]
         yield path, ", ".join([*links, *also]), meaning
         for each in inner:
             yield from _rows(maker, each, titles, f"{path}.")
+
+
+def meaning_of(maker: _Maker, name: str) -> str:
+    """What a key of a document means; "" where that is said nowhere."""
+    behind = docstrings_behind(maker) if isinstance(maker, type) else {}
+    return _together(MEANINGS.get(f"{maker.__name__}.{name}") or MEANINGS.get(name, ""), behind.get(name, ""))
 
 
 def _together(meaning: str, comment: str) -> str:

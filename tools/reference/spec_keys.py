@@ -10,7 +10,7 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
 
 from brimline.spec import Spec
-from tools.reference.docstrings import docstrings_behind
+from brimline.spec.docstrings import docstrings_of_model
 from tools.reference.markdown import code, page, plain, table
 
 _TOP = "the top"
@@ -38,7 +38,7 @@ def undescribed() -> list[str]:
         f"{model.__name__}.{name}"
         for model in models
         for name in model.model_fields
-        if name != "kind" and name not in _docstrings(model)
+        if name != "kind" and name not in docstrings_of_model(model)
     )
 
 
@@ -87,7 +87,7 @@ def _section(path: str, models: list[type[BaseModel]], places: Mapping[str, list
 def _row(
     model: type[BaseModel], name: str, field: FieldInfo, places: Mapping[str, list[type[BaseModel]]]
 ) -> tuple[str, str, str, str]:
-    meaning = _docstrings(model).get(name, "")
+    meaning = docstrings_of_model(model).get(name, "")
     return code(_key(name, field)), plain(meaning), _value(field, places), _default(field)
 
 
@@ -134,12 +134,6 @@ def _whole_type(field: FieldInfo) -> Any:
 
 def _key(name: str, field: FieldInfo) -> str:
     return field.alias or name
-
-
-def _docstrings(model: type[BaseModel]) -> Mapping[str, str]:
-    """The text behind each field of a model and of what it inherits from."""
-    parts = [each for each in reversed(model.__mro__) if issubclass(each, BaseModel) and each is not BaseModel]
-    return {name: text for each in parts for name, text in docstrings_behind(each).items()}
 
 
 def _others(model: type[BaseModel]) -> list[type[BaseModel]]:

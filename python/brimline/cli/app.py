@@ -42,7 +42,7 @@ class _Verb:
 
 _WORDS_OF_ITS_OWN = {"allow_interspersed_args": False, "ignore_unknown_options": True}
 """What comes after `ycsb` is YCSB's, dashes and all."""
-_VERBS = {
+VERBS = {
     "init": _Verb("init", "init", "Write a workload: to start from, or from a live deployment."),
     "capacity": _Verb("capacity", "capacity", "Find the highest load that meets an objective."),
     "run": _Verb("run", "run", "Run a workload once and report it."),
@@ -64,6 +64,8 @@ _VERBS = {
     "jmeter": _Verb("jmeter", "jmeter", "Write a workload from a test plan of JMeter."),
     "lint": _Verb("lint", "lint", "Recompute what a report claims."),
     "workloads": _Verb("workloads", "workloads", "List the shipped workloads."),
+    "schema": _Verb("schema", "schema", "Print the JSON Schema of a workload, for editors."),
+    "completion": _Verb("completion", "completion", "Print the script for Tab in bash, zsh or fish."),
     "doctor": _Verb("doctor", "doctor", "Check what this machine can do."),
     "ycsb": _Verb("ycsb", "ycsb", "Load or run as YCSB does: same flags and output.", _WORDS_OF_ITS_OWN),
     "lab": _Verb("lab", "app", "Start servers of a topology on this machine."),
@@ -95,18 +97,18 @@ def _tell_of_thread(failed: threading.ExceptHookArgs) -> None:
 def import_verb(arguments: Sequence[str]) -> None:
     """Imports the verb that `arguments` call, if they call one."""
     if (called := _called(arguments)) is not None:
-        _VERBS[called].imported()
+        VERBS[called].imported()
 
 
 def _called(arguments: Sequence[str]) -> str | None:
     """The verb: the first word that is no option of the program itself, which have no values."""
     first = next((word for word in arguments if not word.startswith("-")), None)
-    return first if first in _VERBS else None
+    return first if first in VERBS else None
 
 
 def whole_program() -> typer.Typer:
     """The program with all its verbs imported, for what reads every option, as the reference does."""
-    return _program(_VERBS)
+    return _program(VERBS)
 
 
 def _program(wanted: Container[str | None]) -> typer.Typer:
@@ -120,7 +122,7 @@ def _program(wanted: Container[str | None]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     )
     program.callback()(_root)
-    for name, verb in _VERBS.items():
+    for name, verb in VERBS.items():
         found = verb.imported() if name in wanted else _not_called
         if isinstance(found, typer.Typer):
             program.add_typer(found, name=name)
@@ -200,7 +202,7 @@ def _fail(arguments: Sequence[str], message: str, *, hint: str | None, exit_code
 def _tell_programs(arguments: Sequence[str], message: str, *, hint: str | None, exit_code: int) -> None:
     """The same as JSON on standard output, and in the JUnit file, where the verb has these options."""
     verb = _called(arguments)
-    functions = [] if verb is None else _functions_of(_VERBS[verb].imported())
+    functions = [] if verb is None else _functions_of(VERBS[verb].imported())
     options = {name for each in functions for name in inspect.signature(each).parameters}
     if "--json" in arguments and "as_json" in options and not told.is_told(told.DOCUMENT):
         from brimline.cli.output import error_document  # with rich, which a load must not find in memory
@@ -258,7 +260,7 @@ def _verbs_with(error: Exception) -> str:
     context = getattr(error, "ctx", None)
     if option == "--details" and context is not None and context.command.name == "report":
         return "brimline show prints every table of a record; "
-    functions = [(name, each) for name, verb in _VERBS.items() for each in _functions_of(verb.imported())]
+    functions = [(name, each) for name, verb in VERBS.items() for each in _functions_of(verb.imported())]
     verbs = list(dict.fromkeys(name for name, each in functions if option in flags_of(each)))
     return f"{option} is an option of {', '.join(verbs)}; " if verbs else ""
 

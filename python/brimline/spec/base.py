@@ -1,6 +1,11 @@
 """Owns what all parts of a spec share: they are frozen, take no unknown key and convert nothing silently."""
 
-from pydantic import BaseModel, ConfigDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
+from pydantic_core import CoreSchema
 
 
 class Part(BaseModel):
@@ -12,3 +17,34 @@ class Part(BaseModel):
 def kind_only(value: object) -> object:
     """`uniform` is short for `{kind: uniform}`."""
     return {"kind": value} if isinstance(value, str) else value
+
+
+def one_of(*names: str) -> Callable[[dict[str, Any]], None]:
+    """What adds to the JSON schema of a part that one of these keys says something."""
+
+    def add(schema: dict[str, Any]) -> None:
+        schema["anyOf"] = [{"required": [name], "properties": {name: {"not": {"type": "null"}}}} for name in names]
+
+    return add
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InShort:
+    """Stands in an annotation: the JSON schema of what may be written in place of the whole."""
+
+    schema: Mapping[str, Any]
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Either form."""
+        return {"anyOf": [dict(self.schema), handler(core)]}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Named:
+    """Stands in an annotation of a mapping whose keys are a person's own: what they match, in its JSON schema."""
+
+    pattern: str
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """The mapping with at least one name."""
+        return {**handler(core), "propertyNames": {"pattern": self.pattern}, "minProperties": 1}

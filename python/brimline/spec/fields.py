@@ -15,22 +15,46 @@ DAY_NS = readers.DAY_NS
 HOUR_NS = readers.HOUR_NS
 
 
-def _schema(description: str, *kinds: str) -> WithJsonSchema:
+def _schema(description: str, *kinds: str, **bounds: Any) -> WithJsonSchema:
     kind: Any = list(kinds) if len(kinds) > 1 else kinds[0]
-    return WithJsonSchema({"type": kind, "description": description})
+    return WithJsonSchema({"type": kind, "description": description, **bounds})
+
+
+def _quantity(description: str, reader: str, *kinds: str, **bounds: Any) -> WithJsonSchema:
+    """A quantity that may be text with a unit. `bounds` are about numbers."""
+    return _schema(description, *kinds, pattern=units.PATTERNS[reader], **bounds)
+
+
+def _or_zero(zero: bool) -> tuple[str, ...]:
+    """Text; and where 0 is a value it needs no unit."""
+    return ("string", "integer") if zero else ("string",)
 
 
 def _whole(minimum: int, maximum: int, *, advice: str = "") -> tuple[BeforeValidator, WithJsonSchema]:
     return (
         BeforeValidator(readers.whole(minimum, maximum, advice=advice)),
-        _schema(f"{minimum} to {maximum}; also like 100k or 1_000_000", "integer", "string"),
+        _quantity(
+            f"{minimum} to {maximum}; also like 100k or 1_000_000",
+            "count",
+            "integer",
+            "string",
+            minimum=minimum,
+            maximum=maximum,
+        ),
     )
 
 
 def _bytes(minimum: int, maximum: int) -> tuple[BeforeValidator, WithJsonSchema]:
     return (
         BeforeValidator(readers.whole(minimum, maximum, units.parse_bytes)),
-        _schema(f"bytes, {minimum} to {maximum}; also like 1kB or 1KiB", "integer", "string"),
+        _quantity(
+            f"bytes, {minimum} to {maximum}; also like 1kB or 1KiB",
+            "bytes",
+            "integer",
+            "string",
+            minimum=minimum,
+            maximum=maximum,
+        ),
     )
 
 
@@ -41,23 +65,48 @@ def _duration(
     return (
         BeforeValidator(readers.duration(minimum_ns, maximum_ns, advice=advice)),
         PlainSerializer(units.duration_text),
-        _schema(f"a duration of {bounds}, such as 500ms, 10s or 1h30m", "string"),
+        _quantity(
+            f"a duration of {bounds}, such as 500ms, 10s or 1h30m",
+            "duration",
+            *_or_zero(minimum_ns == 0),
+            minimum=0,
+            maximum=0,
+        ),
     )
 
 
-Name = Annotated[str, BeforeValidator(readers.text(readers.check_name)), _schema("names the run's directory", "string")]
-Description = Annotated[str, BeforeValidator(readers.text(readers.check_description)), _schema("free text", "string")]
-DatabaseName = Annotated[str, BeforeValidator(readers.text(readers.check_database)), _schema("a database", "string")]
+Name = Annotated[
+    str,
+    BeforeValidator(readers.text(readers.check_name)),
+    _schema(
+        "names the run's directory",
+        "string",
+        maxLength=48,
+        pattern=r"^[^\x00-/:-@\[-^`{-\x7f][^\x00-,/:-@\[-^`{-\x7f]*$",
+    ),
+]
+Description = Annotated[
+    str, BeforeValidator(readers.text(readers.check_description)), _schema("free text", "string", maxLength=2000)
+]
+DatabaseName = Annotated[
+    str,
+    BeforeValidator(readers.text(readers.check_database)),
+    _schema("a database", "string", maxLength=63, pattern=r'^(?!(?:admin|local|config)$)[^/\\. "$*<>:|?]+$'),
+]
 CollectionName = Annotated[
-    str, BeforeValidator(readers.text(readers.check_collection)), _schema("a collection", "string")
+    str,
+    BeforeValidator(readers.text(readers.check_collection)),
+    _schema("a collection", "string", maxLength=128, pattern=r"^(?!system\.|[.\s])(?!.*\.\.)[^$]*[^$.\s]$"),
 ]
 FieldNamePrefix = Annotated[
     str,
     BeforeValidator(readers.text(readers.check_field_name_prefix)),
-    _schema("what field names begin with", "string"),
+    _schema("what field names begin with", "string", maxLength=128, pattern=r"^[^.$]+$"),
 ]
 KeyPrefix = Annotated[
-    str, BeforeValidator(readers.text(readers.check_key_prefix)), _schema("what keys begin with", "string")
+    str,
+    BeforeValidator(readers.text(readers.check_key_prefix)),
+    _schema("what keys begin with", "string", maxLength=128),
 ]
 
 Seed = Annotated[int, *_whole(0, readers.SEED_MAX)]
@@ -88,42 +137,82 @@ Rate = Annotated[
     float,
     BeforeValidator(readers.rate),
     PlainSerializer(units.rate_text),
-    _schema("operations per second, such as 5000, 5000/s, 20k/s or 300/min", "number", "string"),
+    _quantity(
+        "operations per second, such as 5000, 5000/s, 20k/s or 300/min",
+        "rate",
+        "number",
+        "string",
+        minimum=1e-6,
+        maximum=readers.RATE_OPS_PER_S_MAX,
+    ),
 ]
 RateOrZero = Annotated[
     float,
     BeforeValidator(readers.rate_or_zero),
     PlainSerializer(units.rate_text),
-    _schema("operations per second, 0 for none, such as 5000/s or 20k/s", "number", "string"),
+    _quantity(
+        "operations per second, 0 for none, such as 5000/s or 20k/s",
+        "rate",
+        "number",
+        "string",
+        minimum=0,
+        maximum=readers.RATE_OPS_PER_S_MAX,
+    ),
 ]
 ErrorShare = Annotated[
     float,
     BeforeValidator(readers.percentage),
     PlainSerializer(units.percentage_text),
-    _schema("a percentage, such as 0.1%", "string"),
+    _quantity("a percentage, such as 0.1%", "percentage", *_or_zero(True), minimum=0, maximum=0),
 ]
 PositiveFraction = Annotated[
     float,
     BeforeValidator(readers.fraction(zero=False)),
-    _schema("a fraction above 0 and at most 1, such as 0.2 or 20%", "number", "string"),
+    _quantity(
+        "a fraction above 0 and at most 1, such as 0.2 or 20%",
+        "fraction",
+        "number",
+        "string",
+        exclusiveMinimum=0,
+        maximum=1,
+    ),
 ]
 Fraction = Annotated[
     float,
     BeforeValidator(readers.fraction(zero=True)),
-    _schema("a fraction from 0 to 1, such as 0.8 or 80%", "number", "string"),
+    _quantity("a fraction from 0 to 1, such as 0.8 or 80%", "fraction", "number", "string", minimum=0, maximum=1),
 ]
 OperationShare = Annotated[
     float,
     BeforeValidator(readers.share),
-    _schema("a fraction such as 0.5, a percentage such as 50%, or a weight such as 3", "number", "string"),
+    _quantity(
+        "a fraction such as 0.5, a percentage such as 50%, or a weight such as 3",
+        "fraction",
+        "number",
+        "string",
+        minimum=0,
+        maximum=1e9,
+    ),
 ]
-Theta = Annotated[float, BeforeValidator(readers.theta), _schema("skew, 0 to 10; YCSB's is 0.99", "number")]
-Percentile = Annotated[float, BeforeValidator(readers.percentile), _schema("above 0 and below 100", "number")]
+Theta = Annotated[
+    float, BeforeValidator(readers.theta), _schema("skew, 0 to 10; YCSB's is 0.99", "number", minimum=0, maximum=10)
+]
+Percentile = Annotated[
+    float,
+    BeforeValidator(readers.percentile),
+    _schema("above 0 and below 100", "number", exclusiveMinimum=0, exclusiveMaximum=100),
+]
 LengthWeights = Annotated[
     tuple[tuple[int, float], ...],
     BeforeValidator(readers.weights),
     PlainSerializer(dict),
     WithJsonSchema(
-        {"type": "object", "description": "weight of each length", "additionalProperties": {"type": "number"}}
+        {
+            "type": "object",
+            "description": "weight of each length",
+            "minProperties": 1,
+            "propertyNames": {"pattern": units.PATTERNS["bytes"]},
+            "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1e15},
+        }
     ),
 ]

@@ -11,11 +11,12 @@ from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, mo
 
 from brimline import units
 from brimline.spec import readers
-from brimline.spec.base import Part, kind_only
+from brimline.spec.base import InShort, Named, Part, kind_only
 from brimline.spec.fields import CollectionName, Fraction
 from brimline.spec.keys import Keys, ZipfianKeys
 from brimline.spec.lengths import ConstantLength, Length
 from brimline.spec.scalars import (
+    ALPHABET_CHARACTERS_MAX,
     ALPHABETS,
     date_text,
     read_alphabet,
@@ -30,12 +31,18 @@ _WORLD: Final = ((-180.0, -90.0), (180.0, 90.0))
 
 
 def _whole(minimum: int, maximum: int) -> tuple[BeforeValidator, WithJsonSchema]:
-    schema = {"type": ["integer", "string"], "description": f"{minimum} to {maximum}; also like 100k"}
+    schema = {
+        "type": ["integer", "string"],
+        "description": f"{minimum} to {maximum}; also like 100k",
+        "minimum": minimum,
+        "maximum": maximum,
+        "pattern": units.PATTERNS["count"],
+    }
     return BeforeValidator(readers.whole(minimum, maximum)), WithJsonSchema(schema)
 
 
-def _text_schema(description: str) -> WithJsonSchema:
-    return WithJsonSchema({"type": "string", "description": description})
+def _text_schema(description: str, **bounds: Any) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "description": description, **bounds})
 
 
 Int32 = Annotated[int, *_whole(-(2**31), 2**31 - 1)]
@@ -63,25 +70,54 @@ FakeKind = Literal[
 Decimals = Annotated[int, *_whole(0, 15)]
 Double = Annotated[float, Field(allow_inf_nan=False, ge=-1e300, le=1e300)]
 UnixMs = Annotated[
-    int, BeforeValidator(read_date), PlainSerializer(date_text), _text_schema("such as 2024-01-31T12:00:00Z")
+    int,
+    BeforeValidator(read_date),
+    PlainSerializer(date_text),
+    _text_schema("such as 2024-01-31T12:00:00Z", pattern="^[0-9]{4}"),
 ]
 Every = Annotated[
     int,
     BeforeValidator(readers.duration(1, 366 * readers.DAY_NS)),
     PlainSerializer(units.duration_text),
-    _text_schema("a duration such as 10ms"),
+    _text_schema("a duration such as 10ms", pattern=units.PATTERNS["duration"]),
 ]
 Alphabet = Annotated[
-    str, BeforeValidator(read_alphabet), _text_schema(f"{', '.join(ALPHABETS)}, or the characters themselves")
+    str,
+    BeforeValidator(read_alphabet),
+    _text_schema(
+        f"{', '.join(ALPHABETS)}, or the characters themselves", minLength=1, maxLength=ALPHABET_CHARACTERS_MAX
+    ),
 ]
 Corner = Annotated[
     tuple[Double, Double],
     Field(strict=False),
     BeforeValidator(read_corner),
-    WithJsonSchema({"type": "array", "items": {"type": "number"}, "description": "longitude and latitude in degrees"}),
+    WithJsonSchema(
+        {
+            "type": "array",
+            "items": {"type": "number", "minimum": -180, "maximum": 180},
+            "minItems": 2,
+            "maxItems": 2,
+            "description": "longitude and latitude in degrees",
+        }
+    ),
 ]
-ScalarValue = Annotated[Any, BeforeValidator(read_scalar)]
-WeightedValues = Annotated[Any, BeforeValidator(read_weighted), PlainSerializer(weighted_value)]
+_A_SCALAR: Final = {"type": ["string", "number", "boolean", "null"]}
+ScalarValue = Annotated[Any, BeforeValidator(read_scalar), WithJsonSchema(_A_SCALAR)]
+WeightedValues = Annotated[
+    Any,
+    BeforeValidator(read_weighted),
+    PlainSerializer(weighted_value),
+    WithJsonSchema(
+        {
+            "type": ["array", "object"],
+            "minItems": 1,
+            "minProperties": 1,
+            "items": _A_SCALAR,
+            "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1e15},
+        }
+    ),
+]
 
 
 def _require_order(low: float, high: float, names: tuple[str, str] = ("min", "max")) -> None:
@@ -311,6 +347,17 @@ def _key_of_first(value: object) -> object:
     return value
 
 
+_KEYS_OF: Final = InShort(
+    {
+        "type": "object",
+        "description": "the key of a record of another collection",
+        "properties": {"key_of": {"type": "string", "minLength": 1}, "keys": {}},
+        "required": ["key_of"],
+        "additionalProperties": False,
+    }
+)
+
+
 def _check_names(value: object) -> object:
     if not isinstance(value, dict):
         return value
@@ -336,7 +383,9 @@ TextPart = Annotated[
     | TextValue,
     Field(discriminator="kind"),
     BeforeValidator(_key_of_first),
-    BeforeValidator(_plain_part, json_schema_input_type=str | dict[str, object]),
+    _KEYS_OF,
+    BeforeValidator(_plain_part),
+    InShort({"type": "string"}),
 ]
 Value = Annotated[
     IntValue
@@ -360,9 +409,10 @@ Value = Annotated[
     | ArrayValue,
     Field(discriminator="kind"),
     BeforeValidator(_key_of_first),
-    BeforeValidator(kind_only, json_schema_input_type=str | dict[str, object]),
+    _KEYS_OF,
+    BeforeValidator(kind_only),
 ]
-Template = Annotated[dict[str, Value], BeforeValidator(_check_names)]
+Template = Annotated[dict[str, Value], BeforeValidator(_check_names), Named(r"^(?!\$)[^.]+$")]
 
 TextValue.model_rebuild()
 DocumentValue.model_rebuild()

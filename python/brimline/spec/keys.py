@@ -59,5 +59,5 @@ class ExponentialKeys(Part):
 Keys = Annotated[
     UniformKeys | SequentialKeys | ZipfianKeys | LatestKeys | HotspotKeys | ExponentialKeys,
     Field(discriminator="kind"),
-    BeforeValidator(kind_only, json_schema_input_type=str | dict[str, object]),
+    BeforeValidator(kind_only),
 ]

@@ -1,10 +1,12 @@
 """Owns how long something is: values of fields, scans, arrays."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from brimline.spec.base import Part, kind_only
+from brimline import units
+from brimline.spec import readers
+from brimline.spec.base import InShort, Part, kind_only
 from brimline.spec.fields import FieldLength, LengthWeights
 
 
@@ -58,16 +60,27 @@ def _plain_length(value: object) -> object:
     return kind_only(value)
 
 
+_PLAIN: Final = InShort(
+    {
+        "type": ["integer", "string"],
+        "description": "always this length",
+        "minimum": 0,
+        "maximum": readers.DOCUMENT_BYTES_MAX,
+        "pattern": units.PATTERNS["bytes"],
+    }
+)
 Length = Annotated[
     ConstantLength | UniformLength | ZipfianLength | HistogramLength,
     Field(discriminator="kind"),
-    BeforeValidator(_plain_length, json_schema_input_type=int | str | dict[str, object]),
+    BeforeValidator(_plain_length),
+    _PLAIN,
 ]
 # Lengths of scans; a histogram would be possible but YCSB has none there.
 ScanLength = Annotated[
     ConstantLength | UniformLength | ZipfianLength,
     Field(discriminator="kind"),
-    BeforeValidator(_plain_length, json_schema_input_type=int | str | dict[str, object]),
+    BeforeValidator(_plain_length),
+    _PLAIN,
 ]
 
 

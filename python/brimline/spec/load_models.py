@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from brimline.spec import fields
-from brimline.spec.base import Part, kind_only
+from brimline.spec.base import Part, kind_only, one_of
 from brimline.units import NS_PER_S
 
 STEP_COUNT_MAX = 10_000
@@ -93,6 +93,8 @@ class RampLoad(Part):
 class StageSpec(Part):
     """A stage: a level `rate`, or a change from `from` to `to`, for some time."""
 
+    model_config = ConfigDict(json_schema_extra=one_of("rate", "to"))
+
     rate_ops_per_s: fields.RateOrZero | None = Field(default=None, alias="rate")
     """Rate of a level stage."""
     from_ops_per_s: fields.RateOrZero | None = Field(default=None, alias="from")
@@ -164,7 +166,7 @@ class StepsLoad(Part):
 Load = Annotated[
     ClosedLoad | UnlimitedLoad | TlrLoad | ConstantLoad | PoissonLoad | RampLoad | StagesLoad | StepsLoad,
     Field(discriminator="kind"),
-    BeforeValidator(kind_only, json_schema_input_type=str | dict[str, object]),
+    BeforeValidator(kind_only),
 ]
 
 

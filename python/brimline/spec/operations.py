@@ -3,7 +3,7 @@
 import math
 from typing import Annotated, Any, Final, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
 from brimline.spec import fields
 from brimline.spec.base import Part
@@ -16,6 +16,8 @@ _SHARE_SUM_TOLERANCE = 0.0101
 
 class OperationsSpec(Part):
     """Shares of the operations: fractions or percentages that make a whole, or whole numbers as weights."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 
     read: fields.OperationShare = 0.0
     """Share of reads of one document by its key."""

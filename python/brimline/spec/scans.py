@@ -7,11 +7,11 @@ from itertools import pairwise
 from typing import Annotated, Any, Final, Self
 
 from bson import json_util
-from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema, model_validator
 
 from brimline import units
 from brimline.spec import fields, readers
-from brimline.spec.base import Part
+from brimline.spec.base import InShort, Part, one_of
 from brimline.spec.expected_plan import key_pattern_text, parse_expected_plan
 from brimline.spec.readers import shown
 
@@ -100,20 +100,62 @@ def _amount(minimum: int) -> Any:
         return units.percentage_text(share)
 
     words = f"{minimum} to {readers.RECORD_COUNT_MAX}, also like 100k; or a share of the documents, such as 5%"
-    return (BeforeValidator(read), WithJsonSchema({"type": ["integer", "string"], "description": words}))
+    return (
+        BeforeValidator(read),
+        WithJsonSchema(
+            {
+                "type": ["integer", "string"],
+                "description": words,
+                "minimum": minimum,
+                "maximum": readers.RECORD_COUNT_MAX,
+                "pattern": f"{units.PATTERNS['count']}|{units.PATTERNS['percentage']}",
+            }
+        ),
+    )
 
 
-def _mapping(read: Any, description: str, *kinds: str) -> Any:
-    return (BeforeValidator(read), WithJsonSchema({"type": list(kinds) or "object", "description": description}))
+def _mapping(read: Any, description: str, *kinds: str, **bounds: Any) -> Any:
+    schema = {"type": list(kinds) or "object", "description": description, **bounds}
+    return (BeforeValidator(read), WithJsonSchema(schema))
 
 
+_A_STAGE: Final = {
+    "type": "object",
+    "minProperties": 1,
+    "maxProperties": 1,
+    "propertyNames": {"not": {"enum": [*_WRITING_STAGES]}},
+}
 Document = Annotated[dict[str, Any], *_mapping(_read_document, "fields and values, as Extended JSON")]
-Filter = Annotated[Any, *_mapping(_read_filter, "conditions as Extended JSON, or all", "object", "string")]
-Pipeline = Annotated[list[Any], *_mapping(_read_pipeline, "stages of an aggregate, none that writes", "array")]
-Keys = Annotated[dict[str, Any], *_mapping(_read_keys, "fields and 1, -1 or a kind")]
-Hint = Annotated[Any, *_mapping(_read_hint, "an index's fields, its name, or $natural", "object", "string")]
+Filter = Annotated[
+    Any,
+    *_mapping(
+        _read_filter,
+        "conditions as Extended JSON, or all",
+        "object",
+        "string",
+        pattern=f"^{EVERY_DOCUMENT}$",
+        minProperties=1,
+    ),
+]
+Pipeline = Annotated[
+    list[Any],
+    *_mapping(_read_pipeline, "stages of an aggregate, none that writes", "array", minItems=1, items=_A_STAGE),
+]
+_KEYS: Final = {
+    "type": "object",
+    "description": "fields and 1, -1 or a kind",
+    "minProperties": 1,
+    "additionalProperties": {"enum": [1, -1, *_INDEX_KINDS]},
+}
+Keys = Annotated[dict[str, Any], BeforeValidator(_read_keys), WithJsonSchema(_KEYS)]
+Hint = Annotated[
+    Any,
+    *_mapping(_read_hint, "an index's fields, its name, or $natural", "object", "string", minLength=1, minProperties=1),
+]
 FieldName = Annotated[
-    str, BeforeValidator(readers.text(_check_field)), WithJsonSchema({"type": "string", "description": "a field"})
+    str,
+    BeforeValidator(readers.text(_check_field)),
+    WithJsonSchema({"type": "string", "description": "a field", "pattern": r"^[^$]"}),
 ]
 PlanWords = Annotated[
     str,
@@ -121,7 +163,9 @@ PlanWords = Annotated[
     WithJsonSchema({"type": "string", "description": 'stages such as "IXSCAN {time: 1}, no SORT"'}),
 ]
 ScenarioName = Annotated[
-    str, BeforeValidator(readers.text(_check_name)), WithJsonSchema({"type": "string", "description": "in reports"})
+    str,
+    BeforeValidator(readers.text(_check_name)),
+    WithJsonSchema({"type": "string", "description": "in reports", "pattern": r"\S", "maxLength": 60}),
 ]
 Amount = Annotated[int | str, *_amount(1)]
 """A count, or a share of the collection's documents, as text: "5%"."""
@@ -129,13 +173,27 @@ Count = Annotated[int | str, *_amount(0)]
 Repetitions = Annotated[
     int,
     BeforeValidator(readers.whole(REPETITIONS_MIN, REPETITIONS_MAX)),
-    WithJsonSchema({"type": ["integer", "string"], "description": f"{REPETITIONS_MIN} to {REPETITIONS_MAX}"}),
+    WithJsonSchema(
+        {
+            "type": ["integer", "string"],
+            "description": f"{REPETITIONS_MIN} to {REPETITIONS_MAX}",
+            "minimum": REPETITIONS_MIN,
+            "maximum": REPETITIONS_MAX,
+            "pattern": units.PATTERNS["count"],
+        }
+    ),
 ]
 QueryTime = Annotated[
     int,
     BeforeValidator(readers.duration(units.NS_PER_MS, readers.DAY_NS)),
     PlainSerializer(units.duration_text),
-    WithJsonSchema({"type": "string", "description": "a duration of 1ms to 1d, such as 500ms, 10s or 1h30m"}),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "description": "a duration of 1ms to 1d, such as 500ms, 10s or 1h30m",
+            "pattern": units.PATTERNS["duration"],
+        }
+    ),
 ]
 
 
@@ -171,7 +229,13 @@ class RangeSpec(Part):
 
     field: FieldName
     """The indexed field."""
-    widths: Annotated[tuple[Amount, ...], Field(strict=False)] | None = None
+    widths: (
+        Annotated[
+            tuple[Amount, ...],
+            Field(strict=False, json_schema_extra={"minItems": WIDTHS_MIN, "maxItems": _WIDTHS_MAX}),
+        ]
+        | None
+    ) = None
     """How many entries each range holds, or which share of all; by default 1 000, 10 000 … and all there are."""
 
     @model_validator(mode="after")
@@ -192,6 +256,8 @@ class RangeSpec(Part):
 
 class ScenarioSpec(Part):
     """One query: a `find` with a filter, a range or both, or an aggregate."""
+
+    model_config = ConfigDict(json_schema_extra=one_of("filter", "range", "pipeline"))
 
     name: ScenarioName
     """What reports call the query."""
@@ -250,10 +316,13 @@ class ScansSpec(Part):
     `repetitions` times and for about `time_per_scenario`. `answer_within` is the T of the rule.
     """
 
-    scenarios: Annotated[tuple[ScenarioSpec, ...], Field(strict=False)]
+    scenarios: Annotated[
+        tuple[ScenarioSpec, ...],
+        Field(strict=False, json_schema_extra={"minItems": 1, "maxItems": SCENARIOS_MAX}),
+    ]
     """The queries, in order."""
     indexes: Annotated[
-        tuple[Annotated[IndexSpec, BeforeValidator(_plain_index, json_schema_input_type=dict[str, object])], ...],
+        tuple[Annotated[IndexSpec, BeforeValidator(_plain_index), InShort(_KEYS)], ...],
         Field(strict=False),
     ] = ()
     """Indexes that are built before, and dropped afterwards where they were not there."""

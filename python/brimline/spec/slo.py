@@ -14,13 +14,21 @@ from brimline.spec.base import Part
 _RESPONSE_LIMIT = re.compile(r"response_(mean|p(?:[5-9]\d)(?:\.\d{1,4})?)")
 
 
+def _others_by_name(schema: dict[str, Any]) -> None:
+    """Other percentiles are limits, and what else has a name is an operation where there are such."""
+    others = schema["additionalProperties"]
+    limit, operation = others.get("oneOf", (others, False))
+    schema["patternProperties"] = {f"^(?!response_p99$){_RESPONSE_LIMIT.pattern}$": limit}
+    schema["additionalProperties"] = operation
+
+
 class ObjectiveSpec(Part):
     """Limits on all operations, or on one kind: `response_p95: 5ms`, `response_p99.9: 40ms`, `error_rate: 0.1%`.
 
     Any percentile from p50 up to p99.9999 may have a limit, and the mean: `response_mean: 5ms`.
     """
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", json_schema_extra=_others_by_name)
     __pydantic_extra__: dict[str, fields.LatencyLimit] = Field(init=False)  # the other percentiles
 
     response_p99_ns: fields.LatencyLimit | None = Field(default=None, alias="response_p99")
@@ -75,7 +83,7 @@ class SloSpec(ObjectiveSpec):
     10 ms where no percentile is limited.
     """
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", json_schema_extra=_others_by_name)
     __pydantic_extra__: dict[str, _LimitOrObjective] = Field(init=False)  # type: ignore[assignment]
 
     read: ObjectiveSpec | None = None

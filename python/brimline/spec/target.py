@@ -1,12 +1,13 @@
 """Owns the part of a spec that says which server, and keeps its password out of what is printed or stored."""
 
+import re
 from typing import Annotated, Final, Literal, Self, get_args
 from urllib.parse import parse_qsl, unquote
 
 from pydantic import BeforeValidator, Field, PlainSerializer, SecretStr, WithJsonSchema, model_validator
 
 from brimline.errors import redact_uri
-from brimline.spec.base import Part
+from brimline.spec.base import InShort, Part
 from brimline.spec.own.step_kind import ProtocolName
 from brimline.spec.readers import shown, whole
 
@@ -62,7 +63,13 @@ Uri = Annotated[
     SecretStr,
     BeforeValidator(_read_uri),
     PlainSerializer(lambda uri: redact_uri(uri.get_secret_value()), return_type=str),
-    WithJsonSchema({"type": "string", "description": "mongodb://, http://, mysql://, postgresql://"}),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "description": "mongodb://, http://, mysql://, postgresql://",
+            "pattern": rf"^(?:{'|'.join(map(re.escape, _PROTOCOLS))})://(?!\*\*\*@)\S*$",
+        }
+    ),
 ]
 
 
@@ -78,10 +85,18 @@ def _read_acknowledgement(value: object) -> int | str:
     return whole(1, _MEMBER_COUNT_MAX)(value)
 
 
+_ACKNOWLEDGEMENT: Final = {
+    "type": ["integer", "string"],
+    "description": 'members, "majority" or a tag',
+    "minimum": 1,
+    "maximum": _MEMBER_COUNT_MAX,
+    "maxLength": _TAG_LENGTH_MAX,
+    "pattern": r"^(?!0+$|[+-]+[0-9]+$)[\s\S]",
+}
 Acknowledgement = Annotated[
     int | str,
     BeforeValidator(_read_acknowledgement),
-    WithJsonSchema({"type": ["integer", "string"], "description": 'members, "majority" or a tag'}),
+    WithJsonSchema(_ACKNOWLEDGEMENT),
 ]
 
 
@@ -103,7 +118,8 @@ def _plain_write_concern(value: object) -> object:
 
 WriteConcern = Annotated[
     WriteConcernSpec,
-    BeforeValidator(_plain_write_concern, json_schema_input_type=int | str | WriteConcernSpec),
+    BeforeValidator(_plain_write_concern),
+    InShort(_ACKNOWLEDGEMENT),
 ]
 
 

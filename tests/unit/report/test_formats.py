@@ -3,11 +3,13 @@
 import csv
 import io
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from brimline.analysis.observation import observe
 from brimline.analysis.verdict import Slo
@@ -19,9 +21,10 @@ from brimline.compat.jmeter.jtl import COLUMNS, jtl_lines
 from brimline.compat.results import import_files
 from brimline.errors import UsageError
 from brimline.record import read_record
-from brimline.report import in_language
+from brimline.report import Report, in_language
 from brimline.report.csv_export import PROBE_COLUMNS, RUN_COLUMNS, SCAN_COLUMNS, probes_csv, statistics_csv
 from brimline.report.markdown import render_markdown
+from brimline.report.result_schema import result_schema
 from brimline.report.statistics import operation_statistics
 from tests.support.command_line import CommandLine
 from tests.unit.report.report_samples import SPEC, Reports, script, simulated_plan, write_run
@@ -39,6 +42,14 @@ def _rows(text: str) -> list[dict[str, str]]:
 
 def _jtl(result: RunResult, **options: Any) -> list[dict[str, str]]:
     return _rows("".join(jtl_lines(result.record, **options)))
+
+
+# --- JSON
+
+
+def test_the_schema_takes_the_document_of_every_kind(every_kind: Mapping[str, Report]) -> None:
+    schema = Draft202012Validator(result_schema())
+    assert not {kind: odd for kind, each in every_kind.items() if (odd := list(schema.iter_errors(each.data)))}
 
 
 # --- Markdown

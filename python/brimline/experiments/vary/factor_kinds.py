@@ -11,8 +11,9 @@ from pathlib import Path
 
 from brimline.errors import redact_uri
 from brimline.servers.access import COMPRESSORS
+from brimline.servers.catalogue import RELEASES
 from brimline.servers.compression import NONE
-from brimline.servers.lab.names import TOPOLOGIES, read_topology
+from brimline.servers.lab.names import EXAMPLES, TOPOLOGIES, read_topology
 from brimline.servers.lab.network import read_network
 from brimline.servers.selection import MODES
 from brimline.spec import Spec
@@ -84,7 +85,7 @@ class FactorKind:
 
     `change` is what a level, so spelt, comes to. `of_mongodb`: other databases don't have it. `largest_loads`: numbers
     of which every load takes the largest, so that loads compare. `is_loading`: no part of the data, and a load goes
-    otherwise by it all the same.
+    otherwise by it all the same. `levels`: those that have names.
     """
 
     name: str
@@ -95,6 +96,7 @@ class FactorKind:
     of_mongodb: bool = False
     largest_loads: bool = False
     is_loading: bool = False
+    levels: tuple[str, ...] = ()
 
 
 def _spec(path: str) -> Callable[[str], Change]:
@@ -280,15 +282,16 @@ _ALL = (
     FactorKind(name=WRITE_CONCERN, scope=Scope.RUN, what='members, "majority" or a tag', read=_acknowledgement,
                change=_acknowledged, of_mongodb=True, is_loading=True),
     FactorKind(name=JOURNAL, scope=Scope.RUN, what="whether writes wait for the journal: true, false", read=_journal,
-               change=_journaled, of_mongodb=True, is_loading=True),
+               change=_journaled, of_mongodb=True, is_loading=True, levels=("true", "false")),
     FactorKind(name="keys", scope=Scope.RUN, what="which records are taken: uniform, zipfian …", read=_keys,
-               change=_spec("keys")),
+               change=_spec("keys"), levels=_KEYS),
     FactorKind(name="threads", scope=Scope.RUN, what="threads of the generator", read=_connections,
                change=_spec("threads"), largest_loads=True),
     FactorKind(name="client", scope=Scope.RUN, what=f"clients: {', '.join(CLIENTS)}", read=_client,
-               change=_spec("target.client"), of_mongodb=True, is_loading=True),
+               change=_spec("target.client"), of_mongodb=True, is_loading=True, levels=CLIENTS),
     FactorKind(name=INDEXES, scope=Scope.DATA, what="none, single, compound, or fields such as a+b", read=_indexes,
-               change=lambda level: Change(place={"indexes": level}, said={"indexes": level})),
+               change=lambda level: Change(place={"indexes": level}, said={"indexes": level}),
+               levels=(NO_INDEX, "single", "compound")),
     FactorKind(name=RECORDS, scope=Scope.DATA, what="numbers of records", read=_count, change=_spec("data.records")),
     FactorKind(name="fields", scope=Scope.DATA, what="fields of a document", read=_count, change=_spec("data.fields")),
     FactorKind(name=FIELD_LENGTH, scope=Scope.DATA, what="bytes of a field", read=_count,
@@ -298,23 +301,24 @@ _ALL = (
     FactorKind(name=BATCH_SIZE, scope=Scope.SERVER, what="documents per insert command of the load", read=_count,
                change=lambda level: Change(spec={"data.batch_size": level}, said={"batch_size": parse_count(level)})),
     FactorKind(name=SERVER_VERSION, scope=Scope.SERVER, what="versions of MongoDB", read=_version,
-               change=_option("server_version"), of_mongodb=True),
+               change=_option("server_version"), of_mongodb=True, levels=tuple(each.version for each in RELEASES)),
     FactorKind(name=MONGOD, scope=Scope.SERVER, what="paths of mongod binaries", read=str,
                change=_option("mongod", Path), of_mongodb=True),
     FactorKind(name=CACHE, scope=Scope.SERVER, what="cache of the server in GB", read=_cache,
                change=_option("cache_gb", float)),
     FactorKind(name=TOPOLOGY, scope=Scope.SERVER, what=TOPOLOGIES, read=read_topology, change=_option("topology"),
-               of_mongodb=True),
+               of_mongodb=True, levels=EXAMPLES),
     FactorKind(name=NETWORK, scope=Scope.SERVER, what="delay, each way, rate and loss: local, 0ms, 5ms+100mbit, 5ms+1%",
                read=read_network, change=_option("network"), of_mongodb=True),
     FactorKind(name=PROTOCOL, scope=Scope.SERVER, what="kinds of databases: mongodb, mariadb, postgres",
-               read=_database, change=_kind_of_database),
+               read=_database, change=_kind_of_database, levels=DATABASES),
     FactorKind(name=SERVER, scope=Scope.SERVER, what="addresses of servers: mongodb://…, mysql://…, postgresql://…",
                read=_address, change=_option("uri")),
     FactorKind(name=READ_PREFERENCE, scope=Scope.RUN, what="where reads go: primary, secondary, nearest …",
-               read=_read_preference, change=_place("reads"), of_mongodb=True),
+               read=_read_preference, change=_place("reads"), of_mongodb=True, levels=tuple(MODES)),
     FactorKind(name=COMPRESSION, scope=Scope.RUN, what="compressors of messages: none, snappy, zlib, zstd",
-               read=_compressor, change=_place("compression"), of_mongodb=True, is_loading=True),
+               read=_compressor, change=_place("compression"), of_mongodb=True, is_loading=True,
+               levels=(NONE, *COMPRESSORS)),
 )  # fmt: skip
 KINDS: Mapping[str, FactorKind] = {kind.name: kind for kind in _ALL}
 """Every factor by its name."""

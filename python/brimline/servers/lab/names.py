@@ -9,6 +9,8 @@ _SET = re.compile(r"replica-set-(?P<members>\d+)")
 _ROUTED = re.compile(r"(?:client-routed|shards)-(?P<shards>\d+)(?:x(?P<members>\d+))?")
 _CLUSTER = re.compile(r"sharded-(?P<shards>\d+)(?:x(?P<members>\d+))?")
 CLIENT_ROUTED: Topology = "client-routed shards"
+EXAMPLES = (STANDALONE, "replica-set-3", "client-routed-2", "client-routed-2x2", "sharded-2", "sharded-2x2")
+"""Topologies as they are written; the numbers are anybody's."""
 TOPOLOGIES = (
     "standalone, replica-set-3, client-routed-2 (shards-2 for short), client-routed-2x2 for shards of 2 members, "
     "sharded-2 or sharded-2x2 behind a mongos"

@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import (
     BeforeValidator,
+    ConfigDict,
     Discriminator,
     Field,
     SerializerFunctionWrapHandler,
@@ -15,7 +16,7 @@ from pydantic import (
 )
 
 from brimline.spec import fields, readers
-from brimline.spec.base import Part
+from brimline.spec.base import Named, Part
 from brimline.spec.data import DataSpec
 from brimline.spec.document import Path
 from brimline.spec.expected_plan import key_pattern_text
@@ -92,13 +93,41 @@ def _read_options(known: tuple[str, ...], example: str) -> Any:
     return read
 
 
+_KEYS_SCHEMA: Final = {
+    "type": "object",
+    "description": "fields and 1, -1 or a kind",
+    "minProperties": 1,
+    "additionalProperties": {"enum": [1, -1, *_INDEX_KINDS]},
+}
+
+
+def _options_schema(known: tuple[str, ...]) -> dict[str, Any]:
+    return {"type": "object", "properties": {name: {} for name in known}, "additionalProperties": False}
+
+
+def _beside_or_short(schema: dict[str, Any]) -> None:
+    """Options stand beside the keys, or the keys stand alone."""
+    options = _options_schema(_INDEX_OPTIONS)
+    whole = {**schema, "properties": {**schema["properties"], **options["properties"], "options": options}}
+    schema.clear()
+    schema["anyOf"] = [whole, _KEYS_SCHEMA]
+
+
+def _without_place(schema: dict[str, Any]) -> None:
+    """Database and name are said elsewhere."""
+    for name in ("database", "collection"):
+        del schema["properties"][name]
+
+
 class OwnIndex(Part):
     """An index: its keys, and options of `createIndexes` by the server's names."""
+
+    model_config = ConfigDict(json_schema_extra=_beside_or_short)
 
     keys: Annotated[
         dict[str, Any],
         BeforeValidator(_read_keys),
-        WithJsonSchema({"type": "object", "description": "fields and 1, -1 or a kind"}),
+        WithJsonSchema(_KEYS_SCHEMA),
     ]
     """Indexed fields, each with 1, -1 or a kind of index."""
     options: Annotated[
@@ -145,6 +174,7 @@ class OwnIndex(Part):
 class CollectionSpec(DataSpec):
     """A collection with a shape: its records, indexes and options. Database and name are said elsewhere."""
 
+    model_config = ConfigDict(json_schema_extra=_without_place)
     has_others: ClassVar[bool] = True
 
     database: fields.DatabaseName = Field(default=DATABASE_DEFAULT, exclude=True)
@@ -156,13 +186,20 @@ class CollectionSpec(DataSpec):
     options: Annotated[
         dict[str, Any],
         BeforeValidator(_read_options(_CREATE_OPTIONS, "{validator: {…}}")),
-        WithJsonSchema({"type": "object", "description": "options of create"}),
+        WithJsonSchema({**_options_schema(_CREATE_OPTIONS), "description": "options of create"}),
     ] = Field(default={})
     """Options of `create`: validator, timeseries, capped, size, max, collation, clusteredIndex and others."""
     shard_key: Annotated[
         dict[str, Any] | None,
         BeforeValidator(lambda value: None if value is None else _read_shard_key(value)),
-        WithJsonSchema({"type": "object", "description": "fields and 1 or hashed"}),
+        WithJsonSchema(
+            {
+                "type": ["object", "null"],
+                "description": "fields and 1 or hashed",
+                "minProperties": 1,
+                "additionalProperties": {"enum": [1, "hashed"]},
+            }
+        ),
     ] = None
     """Fields by which a mongos spreads the collection."""
 
@@ -269,4 +306,6 @@ def _check_names(value: object) -> object:
     return value
 
 
-Collections = Annotated[dict[str, OwnCollection], BeforeValidator(_check_names)]
+Collections = Annotated[
+    dict[str, OwnCollection], BeforeValidator(_check_names), Named(r"^(?!system\.|[.\s])(?!.*\.\.)[^$]*[^$.\s]$")
+]

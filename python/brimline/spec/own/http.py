@@ -13,6 +13,7 @@ from brimline.spec.base import Part
 from brimline.spec.own.headers import check_header_name
 from brimline.spec.own.problems import Problem, told_to_pydantic
 from brimline.spec.readers import shown, whole
+from brimline.units import PATTERNS
 
 _REDIRECTS_MAX: Final = 20
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -22,7 +23,7 @@ AUTHORIZATION: Final = "authorization"
 class Secret(Part):
     """What a variable of the environment holds; it is stored nowhere."""
 
-    env: str
+    env: Annotated[str, WithJsonSchema({"type": "string", "pattern": f"^{_VARIABLE.pattern}$"})]
     """The variable's name."""
 
     @model_validator(mode="after")
@@ -61,7 +62,7 @@ FromEnvironment = Annotated[Secret, BeforeValidator(_read_secret)]
 class Basic(Part):
     """Basic authentication: a user, and where the password is."""
 
-    username: str
+    username: Annotated[str, WithJsonSchema({"type": "string", "pattern": "^[^:]+$"})]
     """The user."""
     password: FromEnvironment
     """The password, as `{env: NAME}`."""
@@ -100,14 +101,33 @@ def _check_header(name: str, value: object) -> None:
 Headers = Annotated[
     dict[str, Any],
     BeforeValidator(_read_headers),
-    WithJsonSchema({"type": "object", "description": "text by name, or {env: NAME}"}),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "description": "text by name, or {env: NAME}",
+            "additionalProperties": {
+                "type": ["string", "number", "object"],
+                "properties": {"env": {"type": "string", "pattern": f"^{_VARIABLE.pattern}$"}},
+                "required": ["env"],
+                "additionalProperties": False,
+            },
+        }
+    ),
 ]
 
 
 Redirects = Annotated[
     int,
     BeforeValidator(whole(0, _REDIRECTS_MAX)),
-    WithJsonSchema({"type": "integer", "description": f"0 to {_REDIRECTS_MAX}"}),
+    WithJsonSchema(
+        {
+            "type": ["integer", "string"],
+            "description": f"0 to {_REDIRECTS_MAX}",
+            "minimum": 0,
+            "maximum": _REDIRECTS_MAX,
+            "pattern": PATTERNS["count"],
+        }
+    ),
 ]
 
 

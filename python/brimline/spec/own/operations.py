@@ -1,6 +1,7 @@
 """Owns a person's own operations as a spec has them: their shares, their loads, and their steps as written."""
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, Final, Self
 
@@ -13,7 +14,6 @@ from brimline.spec.load_models import ClosedLoad, Load, UnlimitedLoad, rate_stag
 from brimline.spec.own.keys import check_keys
 from brimline.spec.own.problems import Problem, checked, nearest
 from brimline.spec.own.protocols import FORMS, STEPS, all_kinds, unknown_kind
-from brimline.spec.own.schema import operation_properties
 from brimline.spec.own.step_kind import BESIDE_COMMAND, BESIDE_KIND, ProtocolName
 from brimline.spec.readers import shown
 
@@ -28,15 +28,10 @@ _OWN_CONNECTIONS_MAX: Final = 32
 SHARE_SUM_TOLERANCE: Final = 0.0101
 
 
-def _with_steps(schema: dict[str, Any]) -> None:
-    schema["properties"] = {**schema.get("properties", {}), **operation_properties()}
-    schema["additionalProperties"] = False
-
-
 class OwnOperation(Part):
     """One operation: a step, or `steps`; and its share of the workload's load, or a load of its own."""
 
-    model_config = ConfigDict(extra="allow", json_schema_extra=_with_steps)
+    model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Any] = Field(init=False)  # its steps, which are read with the values that they name
 
     share: fields.OperationShare | None = None
@@ -160,10 +155,19 @@ def _check_steps(value: dict[str, Any], path: Path, protocol: ProtocolName, *, b
         check_keys(value, path, (*beside, kinds[0], *BESIDE_KIND, *BESIDE_COMMAND.get(kinds[0], ())))
 
 
+def _with_names(schema: dict[str, Any]) -> None:
+    separators = re.escape("".join(sorted(_NOT_IN_A_NAME)))
+    schema["minProperties"], schema["maxProperties"] = 1, OPERATIONS_MAX
+    schema["propertyNames"] = {
+        "pattern": rf"^(?!(?:{'|'.join(BUILT_IN_KINDS)})$)(?!\s)[^{separators}]+$",
+        "maxLength": _NAME_LENGTH_MAX,
+    }
+
+
 class OwnOperations(Part):
     """A person's own operations by name, each with a share of the load or a load of its own."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", json_schema_extra=_with_names)
     __pydantic_extra__: dict[str, OwnOperation] = Field(init=False)
 
     @property

@@ -6,6 +6,7 @@ from brimline.spec.own import options as read
 from brimline.spec.own.options import Option
 from brimline.spec.own.protocols import FORMS, STEPS
 from brimline.spec.own.step_kind import StepKind
+from brimline.units import PATTERNS
 
 _TYPES: Final[dict[Any, Any]] = {
     read.a_flag: "boolean",
@@ -18,31 +19,64 @@ _TYPES: Final[dict[Any, Any]] = {
     read.a_time_limit: "string",
 }
 """Types in YAML by how an option is read; a value is text, such as `$customer`. What isn't here may be anything."""
+_STEP: Final = "Step"
+"""What a step is called among the definitions."""
+_STEPS: Final = {
+    "type": "array",
+    "description": "one step after the other",
+    "minItems": 1,
+    "items": {"$ref": f"#/$defs/{_STEP}"},
+}
+_FORM: Final = {"type": "object", "properties": {"steps": _STEPS}}
+_OTHERS: Final[dict[str, Any]] = {"transaction": {**_FORM, **_STEPS, "type": ["object", "array"]}}
 _BESIDE: Final = {
     "name": {"type": "string", "description": "what reports call the step"},
-    "save": {"type": "object", "description": "names, each with a path in the reply"},
+    "save": {"type": ["object", "string"], "description": "names, each with a path in the reply"},
     "expect": {"type": "object", "description": "what the reply must say, such as {documents: 1} or {status: 200}"},
-    "think_time": {"description": "pause before the step, such as 20ms"},
+    "think_time": {
+        "type": ["string", "object"],
+        "description": "pause before the step, such as 20ms",
+        "pattern": PATTERNS["duration"],
+    },
 }
 
 
 def operation_properties() -> dict[str, Any]:
     """What an operation may say beside its share and load: one step, or `steps`."""
+    step = step_properties()
     forms: dict[str, Any] = {
-        name: {"description": f"the same work as {STEPS[name].several}, beside other forms"}
-        for name in FORMS
-        if name != "sql"
+        name: {**_FORM, "description": f"the same work as {STEPS[name].several}, beside other forms"} for name in FORMS
     }
     return {
-        **step_properties(),
+        **step,
         **forms,
-        "steps": {"type": "array", "items": {"type": "object", "properties": step_properties()}},
+        "sql": {"description": forms["sql"]["description"], "anyOf": [step["sql"], forms["sql"]]},
+        "steps": _STEPS,
     }
+
+
+def add_steps(definitions: dict[str, Any]) -> None:
+    """Adds to the definitions of a spec's schema what a step is, and to an operation what it does."""
+    kinds = dict.fromkeys(name for protocol in FORMS for name in STEPS[protocol].names)
+    definitions[_STEP] = {
+        "type": "object",
+        "properties": step_properties(),
+        "additionalProperties": False,
+        "anyOf": [{"required": [name]} for name in (*kinds, "think_time")],
+    }
+    operation = definitions["OwnOperation"]
+    operation["properties"] |= operation_properties()
+    operation["additionalProperties"] = False
+    operation["anyOf"] = [{"required": [name]} for name in dict.fromkeys((*kinds, "steps", *FORMS))]
 
 
 def step_properties() -> dict[str, Any]:
     """What a step may say."""
-    others = {name: {"description": words} for steps in STEPS.values() for name, words in steps.others.items()}
+    others: dict[str, Any] = {
+        name: {"description": words, **_OTHERS.get(name, {})}
+        for steps in STEPS.values()
+        for name, words in steps.others.items()
+    }
     command = {
         "database": {"type": "string", "description": "the database of a command"},
         "access": {"enum": ["read", "write", "command"], "description": "where a command goes"},

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import pairwise, takewhile
 
+from pydantic import BaseModel
+
 
 @cache
 def docstrings_behind(owner: type) -> Mapping[str, str]:
@@ -25,6 +27,12 @@ def docstrings_behind(owner: type) -> Mapping[str, str]:
         and isinstance(following.value, ast.Constant)
         and isinstance(following.value.value, str)
     }
+
+
+def docstrings_of_model(model: type[BaseModel]) -> Mapping[str, str]:
+    """The text behind each field of a model and of what it inherits from."""
+    parts = [each for each in reversed(model.__mro__) if issubclass(each, BaseModel) and each is not BaseModel]
+    return {name: text for each in parts for name, text in docstrings_behind(each).items()}
 
 
 def _comments(source: str, body: Sequence[ast.stmt]) -> dict[str, str]:
