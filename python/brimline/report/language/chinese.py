@@ -6,7 +6,9 @@ and sizes keep their SI units.
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from string import Formatter
+from typing import Any
 
 from brimline.units import NS_PER_S, UNKNOWN_TEXT, Quantity, round_significant
 
@@ -15,6 +17,8 @@ _BETWEEN_HAN = re.compile(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
 _HALF_WIDTH = re.compile(r"(?<=[\u4e00-\u9fff])([,:;]) ?(?=[\u4e00-\u9fff])")
 _FULL_WIDTH = {",": "，", ":": "：", ";": "；"}
 _FOUR_DIGITS = re.compile(r"(?<![\d ])(\d) (?=\d{3}(?![ \d]))")
+_MEET = re.compile(r"[A-Za-z0-9%][\u4e00-\u9fff]|[\u4e00-\u9fff][A-Za-z0-9]")
+_FORMATTER = Formatter()
 _LONG_NS = 120 * NS_PER_S
 
 
@@ -62,6 +66,20 @@ def number(value: float, *, digits: int) -> str:
         if abs(rounded) >= factor:
             return f"{round_significant(float(rounded / factor), digits):f} {word}"
     return f"{rounded:f}"
+
+
+def filled(template: str, values: Mapping[str, Any]) -> str:
+    """`template` with `values`; where one in Latin letters or digits meets a Chinese word, a space: "p95 更长"."""
+    text = ""
+    for literal, name, form, conversion in _FORMATTER.parse(template):
+        parts = [literal]
+        if name is not None:
+            value = _FORMATTER.convert_field(values[name], conversion)
+            parts.append(_FORMATTER.format_field(value, form or ""))
+        for part in parts:
+            apart = _MEET.fullmatch(text[-1:] + part[:1]) is not None
+            text += f" {part}" if apart else part
+    return text
 
 
 def closed_up(sentence: str) -> str:

@@ -24,6 +24,8 @@ class Translator:
     quantity: Callable[..., str]
     finish: Callable[[str], str]
     rounded_large: Callable[[Quantity], bool | None]
+    fill: Callable[[str, Mapping[str, Any]], str] = str.format_map
+    """Puts values into a template."""
     in_digits: bool = False
     """Whether every figure is written out, so that those beside each other have one unit."""
 
@@ -53,7 +55,7 @@ class Translator:
             sizes = {self.rounded_large(value) for value in text.values.values() if isinstance(value, Quantity)}
             own = self.digits() if {True, False} <= sizes else self
             values = {name: own._value(value) for name, value in text.values.items()}
-            return self.template(text.template).format(**values)
+            return self.fill(self.template(text.template), values)
         return self.sentences.get(text, text)
 
     def _value(self, value: Any) -> Any:
@@ -66,7 +68,7 @@ def translator_for(language: str, words: str = "") -> Translator:
     sentences = ({} if language == "en" else catalogue(language)) | (words_of(words, language) if words else {})
     if language == "en":
         return Translator(sentences, _english_quantity, lambda sentence: sentence, lambda _: None)
-    own = {"zh": (chinese.quantity, chinese.closed_up, chinese.rounded_large)}[language]
+    own = {"zh": (chinese.quantity, chinese.closed_up, chinese.rounded_large, chinese.filled)}[language]
     return Translator(sentences, *own)
 
 

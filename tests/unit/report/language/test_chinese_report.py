@@ -311,6 +311,19 @@ def test_a_sentence_is_put_together_anew() -> None:
     assert said_in("zh", message("{n} such things", n=format_count(10_000))) == "10 000 such things"
 
 
+def test_a_space_stands_where_a_name_meets_a_chinese_word() -> None:
+    """As the sentences themselves have it; what somebody named stays as it is."""
+    told = message("{metric} is longer with {what}", metric="p95", what=Verbatim("client go"))
+    assert said_in("zh", told) == "client go：p95 更长"
+    assert (
+        said_in("zh", message("{metric} is longer with {what}", metric="service p99", what="x"))
+        == "x：服务时间 p99 更长"
+    )
+    assert said_in("zh", Verbatim("订单v2")) == "订单v2"
+    named = message("{metric} is longer with {what}", metric="Throughput", what=Verbatim("订单v2"))
+    assert said_in("zh", named) == "订单v2：吞吐量更长"
+
+
 def test_figures_beside_each_other_have_one_unit() -> None:
     low, high = format_number(9_223), format_number(12_330, digits=4)
     assert said_in("zh", message("{low} to {high}", low=low, high=high)).count("万") == 0
