@@ -57,10 +57,13 @@ def _law(result: Result, in_flight: float) -> Finding:
 
 
 def _edge(result: Result) -> float:
-    """Longest time ÷ length of the window: so much may X·R be above the threads, as what ended in it began earlier."""
+    """Share by which X·R may be above the threads at both ends of the window, by the longest time in it.
+
+    What ended in it began earlier. And what lay ready in a driver's process was handed over within it, and began after.
+    """
     if result.max_ns is None or result.samples is None or result.throughput_per_s is None or not result.samples.value:
         return 0.0
-    return result.max_ns.value * result.throughput_per_s.value / NS_PER_S / result.samples.value
+    return 2 * result.max_ns.value * result.throughput_per_s.value / NS_PER_S / result.samples.value
 
 
 def _limit(result: Result, in_flight: float | None, claims: Claims) -> Finding:
