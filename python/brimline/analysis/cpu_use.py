@@ -93,10 +93,14 @@ def server_cpu(window: ServerWindow) -> ServerCpu:
     )
 
 
+def server_fills_host(server: ServerCpu) -> bool:
+    """Whether the CPUs of the server's host are full, most of it with the server."""
+    return (server.host_share or 0) >= HOST_BUSY_SHARE and server.server_is_main_consumer
+
+
 def server_fills_shared_host(server: ServerCpu) -> bool:
     """Whether generator and server share a host whose CPUs are full, most of it with the server."""
-    full = (server.host_share or 0) >= HOST_BUSY_SHARE
-    return bool(server.shared_host) and full and server.server_is_main_consumer
+    return bool(server.shared_host) and server_fills_host(server)
 
 
 def _named_cpus(window: ServerWindow, column: str, *, absent_is_zero: bool) -> dict[str, float]:

@@ -25,6 +25,7 @@ from brimline.analysis.unsent import (
     why_unsent,
 )
 from brimline.analysis.unwatched import watching_findings
+from brimline.analysis.watched_host import host_findings
 from brimline.monitor import Opcounters, check_agreement, own_counts
 from brimline.monitor.sql import SqlCounters, check_sql_agreement
 from brimline.plan import Plan, RunnerTarget, SqlTarget, WireTarget
@@ -84,6 +85,7 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
             *kept_in_flight(record, figures.mean_in_flight),
             *monitor_findings(record),
             *watching_findings(record),
+            *host_findings(record),
             *arrivals(record.summary),
         ]
         if not record.closed_loop:

@@ -28,6 +28,8 @@ from brimline.execution import (
     keeper,
 )
 from brimline.execution.carried import Carried
+from brimline.monitor.host.source import HostSource
+from brimline.monitor.host.sources import host_source
 from brimline.operations import KINDS
 from brimline.plan import NullTarget, Plan, TargetPlan, resolve
 from brimline.plan.operations import OperationsWork
@@ -35,6 +37,7 @@ from brimline.record import RunRecord, capture_environment, create_run_directory
 from brimline.record.layout import SPEC_FILE, require_room_for_records
 from brimline.servers import Deployment, compressing_by, reading_by
 from brimline.servers.found import found
+from brimline.servers.password import watch_token
 from brimline.servers.selection import Mode
 from brimline.spec import LoadedSpec, Spec
 from brimline.spec.data import DataSpec
@@ -221,6 +224,7 @@ def workplace(
                     progress=options.progress,
                     stop=stop,
                     wanted=_kept(spec, target, policy),
+                    host=_host(deployment, options),
                 ),
                 options=options,
                 uri=uri,
@@ -234,6 +238,13 @@ def workplace(
 def _kept(spec: Spec, target: TargetPlan, policy: DataPolicy) -> tuple[WantedData, ...]:
     """The data that is kept as it was loaded: not where whatever is there is taken."""
     return () if policy is DataPolicy.AS_IS else wanted_data(spec, target=target)
+
+
+def _host(deployment: Deployment | None, options: Options) -> HostSource | None:
+    if options.host_metrics is None or deployment is None:
+        return None
+    token = watch_token(options.host_token_file, option="--host-token-file")
+    return host_source(options.host_metrics, deployment=deployment, token=token, disk=options.host_disk)
 
 
 def given_uri(spec: Spec, options: Options) -> str | None:

@@ -60,6 +60,7 @@ VERBS = {
     "show": _Verb("show", "show", "Show a stored record on the terminal."),
     "list": _Verb("list_", "list_runs", "List stored runs and experiments."),
     "stat": _Verb("stat", "stat", "Watch a server live, in mongostat's columns."),
+    "watch": _Verb("watch", "watch", "Tell a run elsewhere how this server's host is doing."),
     "import-results": _Verb("import_results", "import_results", "Make a report of JMeter's or YCSB's results."),
     "jmeter": _Verb("jmeter", "jmeter", "Write a workload from a test plan of JMeter."),
     "lint": _Verb("lint", "lint", "Recompute what a report claims."),

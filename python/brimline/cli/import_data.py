@@ -10,6 +10,7 @@ import typer
 from brimline.api.import_data import import_data as import_api
 from brimline.api.import_data import resume_import
 from brimline.api.options import DataOptions, Group, ServerOptions, option
+from brimline.api.options.server import OF_A_HOST
 from brimline.api.reopen import find_record
 from brimline.cli import options as opt
 from brimline.cli.design import DesignOptions, resumed_design
@@ -96,7 +97,13 @@ class ImportOptions(Group):
 def import_data(
     server: Annotated[
         ServerOptions,
-        without("null", "mariadb", "postgres", uri="Server, as mongodb://HOST:PORT[/DATABASE]; or set BRIMLINE_URI."),
+        without(
+            "null",
+            "mariadb",
+            "postgres",
+            *OF_A_HOST,
+            uri="Server, as mongodb://HOST:PORT[/DATABASE]; or set BRIMLINE_URI.",
+        ),
     ],
     output: Annotated[opt.OutputOptions, without("show")],
     said: ImportOptions,

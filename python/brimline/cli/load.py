@@ -9,6 +9,7 @@ import typer
 
 from brimline.api.load import load_loaded
 from brimline.api.options import DataOptions, LoadOptions, ServerOptions, WorkloadOptions
+from brimline.api.options.server import OF_A_HOST
 from brimline.cli import options as opt
 from brimline.cli.design import DesignOptions, designed, resumed
 from brimline.cli.grouped import grouped, only
@@ -27,7 +28,7 @@ def load(
     workload: WorkloadOptions,
     server: Annotated[
         ServerOptions,
-        only("password_file", uri="Server to load, as mongodb://HOST:PORT; or set BRIMLINE_URI."),
+        only("password_file", *OF_A_HOST, uri="Server to load, as mongodb://HOST:PORT; or set BRIMLINE_URI."),
     ],
     data: Annotated[DataOptions, only("drop", "resume")],
     load: Annotated[

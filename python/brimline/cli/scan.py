@@ -5,6 +5,7 @@ from typing import Annotated
 
 from brimline.api.kinds import go_on
 from brimline.api.options import DataOptions, Group, LoadOptions, ServerOptions, WorkloadOptions, option
+from brimline.api.options.server import OF_A_HOST
 from brimline.api.reopen import find_record
 from brimline.api.scan import SCAN, scan_loaded
 from brimline.cli import options as opt
@@ -25,7 +26,7 @@ class ScanOptions(Group):
 @grouped
 def scan(
     workload: WorkloadOptions,
-    server: Annotated[ServerOptions, without("null", "mariadb", "postgres")],
+    server: Annotated[ServerOptions, without("null", "mariadb", "postgres", *OF_A_HOST)],
     data: Annotated[DataOptions, without("allow_writes")],
     load: Annotated[LoadOptions, only("records", "seed")],
     design: DesignOptions,

@@ -1,24 +1,18 @@
 """Owns `brimline stat`."""
 
 import functools
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from types import FrameType
 from typing import Annotated, Literal
 
 from brimline.api.options import Group, ServerOptions, option
 from brimline.api.stat import stat as stat_api
 from brimline.cli import options as opt
 from brimline.cli.grouped import grouped, only
+from brimline.cli.left import Left, leaving
 from brimline.cli.output import printing
 from brimline.compat.mongostat import json_lines, parse_fields, table_lines
 from brimline.errors import UsageError
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_EXIT_SIGNAL_BASE = 128
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,36 +64,13 @@ def stat(
     )
     lines = json_lines if output.as_json else functools.partial(table_lines, headings=not said.no_headers)
     try:
-        with printing(), _leaving():
+        with printing(), leaving():
             for line in lines(intervals, only, more, human=said.human == "true"):
                 sys.stdout.write(f"{line}\n")
                 sys.stdout.flush()
-    except _Left as left:
+    except Left as left:
         return left.exit_code  # how one leaves it, so there is nothing to say
     return 0
-
-
-class _Left(KeyboardInterrupt):
-    """Ctrl-C or SIGTERM. No `Exception`, so that no library on the way takes it for trouble of its own."""
-
-    def __init__(self, signal_number: int) -> None:
-        super().__init__()
-        self.exit_code = _EXIT_SIGNAL_BASE + signal_number
-
-
-@contextmanager
-def _leaving() -> Iterator[None]:
-    """Within the block both signals end the work at once, also a wait for a server that does not answer."""
-
-    def leave(number: int, _frame: FrameType | None) -> None:
-        raise _Left(number)
-
-    previous = {number: signal.signal(number, leave) for number in _SIGNALS}
-    try:
-        yield
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
 
 
 def _notice(text: str) -> None:

@@ -1,6 +1,5 @@
 """Owns the execution of one plan: start the engine, watch, write down what comes, seal."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,7 +16,9 @@ from brimline.execution.log_room import check_room_for_log
 from brimline.execution.progress import ProgressSink, Tick
 from brimline.execution.stop import StopToken
 from brimline.execution.wanted import WantedData
-from brimline.monitor import PartCounts, ServerSampler
+from brimline.execution.watching import Watching
+from brimline.monitor import PartCounts
+from brimline.monitor.host.source import HostSource
 from brimline.plan import Plan
 from brimline.plan.operations import OperationsWork
 from brimline.plan.targets import RunnerTarget
@@ -36,7 +37,8 @@ class RunContext:
     """What surrounds a plan: the server behind its address, and what the record stores beside the samples.
 
     `deployment` is None when the target is no server. `on_samples` is shown the samples of a run as they are recorded.
-    `wanted` is the data that brimline keeps as it was loaded, none where whatever is there is taken.
+    `wanted` is the data that brimline keeps as it was loaded, none where whatever is there is taken. `host` says how
+    the server's host is doing where that is another machine, None where nothing does.
     """
 
     deployment: Deployment | None
@@ -47,6 +49,7 @@ class RunContext:
     on_samples: Callable[[Samples], None] | None = None
     wanted: Sequence[WantedData] = ()
     carried: Carried = field(default_factory=Carried)
+    host: HostSource | None = None
 
     def wanted_in(self, database: str, collection: str) -> WantedData | None:
         """The data of one collection, where it is kept."""
@@ -111,9 +114,9 @@ def execute(
             before = target.counters()
 
         try:
-            with target.sampler() as sampler:
+            with Watching.during(plan, target, context.host) as watching:
                 summary = _drive(
-                    plan, writer, sampler, title, context, begin=None if change is None else partial(begin, change)
+                    plan, writer, watching, title, context, begin=None if change is None else partial(begin, change)
                 )
         except RecordError as error:
             with suppress(RecordError):  # where nothing can be written, it reads as killed
@@ -140,9 +143,7 @@ def execute(
             except TargetError as error:
                 # It died, or fell silent, so late in the run that the engine was still waiting for it.
                 summary = {**summary, "ended_by": "target_lost", "message": error.message}
-        if sampler is not None:
-            writer.event("monitor_cost", **_cost(sampler, summary))
-            writer.server_facts({**facts, "monitor": _monitor(sampler, summary)})
+        watching.conclude(writer, facts, summary)
         writer.seal(summary, counters, ended_by=_ended_by(summary, context.stop), message=summary["message"])
         if unfinished is not None:
             raise unfinished
@@ -160,7 +161,7 @@ def _error_of(finish: Finish) -> BrimlineError | None:
 def _drive(
     plan: Plan,
     writer: RecordWriter,
-    sampler: ServerSampler | None,
+    watching: Watching,
     title: str,
     context: RunContext,
     *,
@@ -179,7 +180,7 @@ def _drive(
     )
     context.progress.begin(title, plan)
     ticks = _Ticks(context.progress)
-    on_clock = begun = False
+    begun = False
     unwritable: RecordError | None = None
     try:
         while True:
@@ -188,13 +189,10 @@ def _drive(
                 begin()
                 begun = True  # a stage is told until the next is reached
                 run.release()
-            if not on_clock and progress["elapsed_ns"] > 0 and sampler is not None:
-                sampler.set_origin(time.monotonic_ns() - progress["elapsed_ns"])
-                on_clock = True
-            # Until the run's clock has a zero, a row can't be put on it: it waits in the sampler.
+            watching.put_on_clock(progress["elapsed_ns"])
             try:
                 if unwritable is None:
-                    _record(run, writer, sampler if on_clock else None, context)
+                    _record(run, writer, watching, context)
             except RecordError as error:
                 if begin is None:
                     raise
@@ -219,15 +217,14 @@ def _drive(
         context.progress.end()
 
 
-def _record(run: _native.Run, writer: RecordWriter, sampler: ServerSampler | None, context: RunContext) -> None:
+def _record(run: _native.Run, writer: RecordWriter, watching: Watching, context: RunContext) -> None:
     samples = run.take_samples()
     if samples["intervals"]:
         writer.append(samples)
         if context.on_samples is not None:
             context.on_samples(samples)
         context.progress.samples(samples)
-    for row in sampler.take_rows() if sampler is not None else ():
-        writer.append_server(row.columns())
+    watching.record(writer)
 
 
 def start_engine(
@@ -307,26 +304,6 @@ def _note_sizes(
     if sizes is not None:
         facts[instant] = sizes
         writer.server_facts(facts)
-
-
-def _monitor(sampler: ServerSampler, summary: Summary) -> dict[str, Any]:
-    host = sampler.host()
-    return {
-        "host": None if host is None else host.to_dict(),
-        "absent": [absence.to_dict() for absence in sampler.absent()],
-        "cost": _cost(sampler, summary),
-    }
-
-
-def _cost(sampler: ServerSampler, summary: Summary) -> dict[str, int | None]:
-    cost = sampler.cost()
-    return {
-        "cpu_ns": cost.cpu_ns,
-        "server_cpu_ns": cost.server_cpu_ns,
-        "commands": cost.command_count,
-        "round_trip_ns": cost.round_trip_ns,
-        "elapsed_ns": summary["elapsed_ns"],
-    }
 
 
 class _Ticks:

@@ -4,8 +4,8 @@ Reasons are stored with a record as plain text; `reason_text` makes them sentenc
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Self
 
 from brimline.monitor.replication import read_replication
 from brimline.monitor.row import COLUMNS, SQL_ALONE
@@ -40,6 +40,10 @@ class Absence:
     def refused(self) -> bool:
         """Whether it is a privilege that is missing."""
         return self.reason in {NOT_ALLOWED.format(command=command) for command in _COMMANDS}
+
+    def without(self, filled: Collection[str]) -> Self:
+        """The same but for columns that were filled from elsewhere."""
+        return replace(self, metrics=tuple(name for name in self.metrics if name not in filled))
 
     def to_dict(self) -> dict[str, Any]:
         """For the run record."""

@@ -96,13 +96,20 @@ class OtherPrograms:
 class Programs:
     """The columns of a look that say whose the host's CPU time is. `server_pid`: the server that is watched.
 
-    `has_family`: what that process started is the server as well.
+    `has_family`: what that process started is the server as well. `ours`: further processes that are the generator's.
     """
 
     def __init__(
-        self, search: Search, *, server_pid: int, has_family: bool = False, proc: Path = Path("/proc")
+        self,
+        search: Search,
+        *,
+        server_pid: int,
+        has_family: bool = False,
+        ours: frozenset[int] = frozenset(),
+        proc: Path = Path("/proc"),
     ) -> None:
         self._server_pid, self._has_family, self._proc = server_pid, has_family, proc
+        self._ours = ours | {os.getpid()}
         self._members = Members(search, proc=proc)
         self._others = OtherPrograms(proc=proc)
 
@@ -110,8 +117,8 @@ class Programs:
         """`members_cpu_ns`, the sum, and both by name; an empty cell where they weren't read."""
         of_members = self._members.times_ns()
         servers = family(self._server_pid, proc=self._proc) if self._has_family else [self._server_pid]
-        # What this process started is the generator's: the processes of drivers, and what looks after its servers.
-        own = family(os.getpid(), proc=self._proc)
+        # What the generator's process started is the generator's: drivers' processes, and what looks after its servers.
+        own = [each for pid in self._ours for each in family(pid, proc=self._proc)]
         of_others = self._others.times_ns(frozenset({*own, *servers}) | self._members.pids)
         return {
             "members_cpu_ns": sum(of_members.values()),

@@ -23,10 +23,12 @@ _DATA_PATH_DEFAULT = "/data/db"
 class ServerHost:
     """The host of a server that runs here as process `pid`. `disk` is the one that holds its data, where known.
 
+    `pid` None: nobody can tell which process is the server; the host's own figures are there all the same.
+
     `has_family`: the server is that process and all that it started, such as the workers of a service.
     """
 
-    pid: int
+    pid: int | None
     disk: str | None
     interfaces: tuple[str, ...]
     programs: Programs | None = None
@@ -40,7 +42,7 @@ class ServerHost:
             return None
         return cls(
             pid=deployment.pid,
-            disk=_data_disk(deployment.pid, client),
+            disk=data_disk(deployment.pid, data_path(client)),
             interfaces=host.network_interfaces(),
             programs=Programs(partial(member_processes, deployment, client), server_pid=deployment.pid),
         )
@@ -58,10 +60,9 @@ class ServerHost:
 
     def columns(self) -> dict[str, int | str | None]:
         """What the host's counters say now."""
-        cpu_time_of = cpu_time.family_cpu_ns if self.has_family else cpu_time.process_cpu_ns
         columns: dict[str, int | str | None] = {
             **({} if self.programs is None else self.programs.columns()),
-            "server_cpu_ns": cpu_time_of(self.pid, proc=self.root / "proc"),
+            "server_cpu_ns": self._server_cpu_ns(),
             **host.memory_columns(root=self.root),
             **host.network_columns(self.interfaces, root=self.root),
         }
@@ -75,6 +76,12 @@ class ServerHost:
             }
         return columns
 
+    def _server_cpu_ns(self) -> int | None:
+        if self.pid is None:
+            return None
+        cpu_time_of = cpu_time.family_cpu_ns if self.has_family else cpu_time.process_cpu_ns
+        return cpu_time_of(self.pid, proc=self.root / "proc")
+
     def to_dict(self) -> dict[str, Any]:
         """For the run record."""
         return {
@@ -85,11 +92,18 @@ class ServerHost:
         }
 
 
-def _data_disk(pid: int, client: Client) -> str | None:
+def data_path(client: Client) -> str | None:
+    """Where a mongod says that its data are; None where it doesn't say."""
     try:
         options = client.admin.command("getCmdLineOpts")["parsed"]
-        path = str(options.get("storage", {}).get("dbPath", _DATA_PATH_DEFAULT))
+        return str(options.get("storage", {}).get("dbPath", _DATA_PATH_DEFAULT))
     except (PyMongoError, LookupError, AttributeError, TypeError):
+        return None
+
+
+def data_disk(pid: int, path: str | None) -> str | None:
+    """The disk with the file that process `pid` of this machine calls `path`; None where it can't be told."""
+    if path is None:
         return None
     # Through the process, because its root may be another than ours: it may run in a container.
     place = Path("/proc") / str(pid) / ("root" if path.startswith("/") else "cwd")

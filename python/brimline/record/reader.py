@@ -26,12 +26,14 @@ from brimline.record.files import (
     require_file,
 )
 from brimline.record.histograms import native_codec
+from brimline.record.host_rows import with_host
 from brimline.record.imported import KIND as IMPORTED_KIND
 from brimline.record.layout import (
     ENVIRONMENT_FILE,
     EVENTS_FILE,
     EXPERIMENT_FILE,
     FORMAT_VERSION,
+    HOST_FILE,
     INTERVALS_FILE,
     KILLED,
     LATENCY_FILE,
@@ -110,7 +112,7 @@ def _read_record(directory: Path, codec: HistogramCodec) -> RunRecord:
         opcounters=cast("Opcounters | None", state.get("opcounters")),
         operations=operations,
         intervals=intervals,
-        server=_read_server(directory / SERVER_FILE),
+        server=with_host(_read_server(directory / SERVER_FILE), _read_server(directory / HOST_FILE)),
         server_facts=read_json_if_there(directory / SERVER_FACTS_FILE) or {},
         events=read_events(directory / EVENTS_FILE),
         histograms={key: merged for key, merged in measured.items() if key[1] in CLOCKS},

@@ -23,6 +23,7 @@ from brimline.record.layout import (
     ENVIRONMENT_FILE,
     EVENTS_FILE,
     FORMAT_VERSION,
+    HOST_FILE,
     INTERVALS_FILE,
     LATENCY_FILE,
     OPERATION_LOG_FILE,
@@ -65,6 +66,7 @@ _SEALED_FILES = (
     PLANS_FILE,
     SERVER_FILE,
     SERVER_FACTS_FILE,
+    HOST_FILE,
     EVENTS_FILE,
 )
 
@@ -107,6 +109,7 @@ class RecordWriter(Closing):
         if plan.operation_log:  # the engine writes it
             AppendOnlyFile(directory / OPERATION_LOG_FILE).close()
         self._server: CsvFile | None = None
+        self._host: CsvFile | None = None
         self._server_columns: frozenset[str] = frozenset()
         self._write_state(ended_by=None, message="", summary=None, opcounters=None, problems=[], files={})
 
@@ -139,6 +142,12 @@ class RecordWriter(Closing):
         if unknown := row.keys() - self._server_columns:
             raise ValueError(f"columns that the first server row lacked: {', '.join(sorted(unknown))}")
         self._server.append([row])
+
+    def append_host(self, row: ServerRow) -> None:
+        """Adds what was learnt of the server's host from elsewhere; each row has the columns of the first."""
+        if self._host is None:
+            self._host = CsvFile(self.directory / HOST_FILE, tuple(row))
+        self._host.append([row])
 
     def server_facts(self, facts: Mapping[str, Any]) -> None:
         """Replaces what is known about the server beside its rows; see `RunRecord.server_facts`."""
@@ -190,7 +199,7 @@ class RecordWriter(Closing):
 
     def _files(self) -> list[CsvFile | AppendOnlyFile | EventLog]:
         """All that are open."""
-        every = (self._operations, self._steps, self._intervals, self._latency, self._events, self._server)
+        every = (self._operations, self._steps, self._intervals, self._latency, self._events, self._server, self._host)
         return [file for file in every if file is not None]
 
     def _append_steps(self, rows: Sequence[StepSampleRow]) -> None:

@@ -32,6 +32,7 @@ CHECK_NAMES = {
     "outages": "Always available",
     "connections": "All connections up",
     "watched": "Server watched",
+    "host_watched": "Server's host watched",
     "followed": "Same server watched",
     "errors": "Errors",
     "misses": "Documents found",

@@ -91,7 +91,7 @@ def database(uri: str, *, password: PasswordSource | None = None) -> Deployment:
         of_uri=target,
         lab=None if lab is None else lab_facts(lab),
         facts={"described": version, "settings": settings},
-        data_directory=place if process is not None else None,
+        data_directory=place,
     )
 
 

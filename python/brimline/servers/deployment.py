@@ -69,8 +69,8 @@ class Deployment:
     further servers among which the client itself shares out the records. `compressor` is what the server agreed to.
     `lab` says of which lab on this machine it is a part; see `lab_facts`. `sessions`: whether it has those that
     official drivers put every command into. `protocol` is what it speaks; of what isn't MongoDB `of_uri` is the
-    address as it was read, `facts` what the server said of itself, for the record, and `data_directory` where it keeps
-    its data, where that is here and known. `started`:
+    address as it was read, `facts` what the server said of itself, for the record, and `data_directory` where it says
+    that it keeps its data, on its own host. `started`:
     brimline started it for this verb, though not from a `binary` of MongoDB.
     """
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from brimline.errors import UsageError
 from brimline.process_list import PASSWORD_VARIABLE
 
-_SECRET_VARIABLES = (PASSWORD_VARIABLE, "BRIMLINE_URI")
+WATCH_TOKEN_VARIABLE = "BRIMLINE_WATCH_TOKEN"  # noqa: S105 (the name of a variable)
+"""Where the token of `brimline watch` may come from, besides a file."""
+_SECRET_VARIABLES = (PASSWORD_VARIABLE, WATCH_TOKEN_VARIABLE, "BRIMLINE_URI")
 _FILE_BYTES_MAX = 64 * 1024
 
 
@@ -24,9 +26,9 @@ class PasswordSource:
 
         Raises UsageError when there is none.
         """
-        found = _of_file(self.file) if self.file is not None else environ.get(PASSWORD_VARIABLE, "")
+        found = secret_of_file(self.file) if self.file is not None else environ.get(PASSWORD_VARIABLE, "")
         if not found and lab_file is not None:
-            found = _of_file(lab_file)
+            found = secret_of_file(lab_file)
         if not found and self.ask is not None:
             found = self.ask(f"password of {username}: ")
         if not found:
@@ -37,23 +39,33 @@ class PasswordSource:
         return found
 
 
-def _of_file(path: Path) -> str:
-    """What the file holds, without the line end that editors add."""
+def watch_token(file: Path | None, environ: Mapping[str, str] = os.environ, *, option: str) -> str:
+    """What is to be known by who asks `brimline watch`: the file's, else the environment's, "" where there is none.
+
+    Raises UsageError for a file that `option` names and that can't be used.
+    """
+    if file is None:
+        return environ.get(WATCH_TOKEN_VARIABLE, "")
+    return secret_of_file(file, what="token", option=option)
+
+
+def secret_of_file(path: Path, *, what: str = "password", option: str = "--password-file") -> str:
+    """What the file holds, without the line end that editors add. Raises UsageError."""
     try:
         with path.open("rb") as file:
             content = file.read(_FILE_BYTES_MAX + 1)
         text = content.decode()
     except UnicodeDecodeError:
-        raise UsageError(f"the password file {path} is not UTF-8", hint="write the password as text") from None
+        raise UsageError(f"the {what} file {path} is not UTF-8", hint=f"write the {what} as text") from None
     except OSError as error:
         reason = (error.strerror or "").lower()
-        raise UsageError(f"the password file {path} can't be read: {reason}", hint="check --password-file") from None
-    password = text.removesuffix("\n").removesuffix("\r")
-    if "\n" in password or len(content) > _FILE_BYTES_MAX:
-        raise UsageError(f"the password file {path} has more than one line", hint="write the password alone into it")
-    if not password:
-        raise UsageError(f"the password file {path} is empty", hint="write the password into it")
-    return password
+        raise UsageError(f"the {what} file {path} can't be read: {reason}", hint=f"check {option}") from None
+    secret = text.removesuffix("\n").removesuffix("\r")
+    if "\n" in secret or len(content) > _FILE_BYTES_MAX:
+        raise UsageError(f"the {what} file {path} has more than one line", hint=f"write the {what} alone into it")
+    if not secret:
+        raise UsageError(f"the {what} file {path} is empty", hint=f"write the {what} into it")
+    return secret
 
 
 def environment_without_secrets(environ: Mapping[str, str] = os.environ) -> dict[str, str]:

@@ -167,6 +167,7 @@ RUNS: Mapping[str, str] = {
     "server_cpu_is_bound": "Whether that CPU time is only a bound.",
     "own_cpu_ns_per_s": "CPU time a second that the monitor itself spent.",
     "absent": "Metrics that are absent, each with the reason.",
+    "_monitor_document.host": "How the host of the server was watched, as in `server.json`; null where it was not.",
     # an observation
     "connections": "Number of connections.",
     "in_flight_max": "Most operations that may be in flight.",

@@ -2,7 +2,7 @@
 
 from brimline.analysis.bottleneck.evidence import BottleneckKind, Evidence, Fullness, fullness
 from brimline.analysis.bottleneck.host import host_text, others_fill_host
-from brimline.analysis.cpu_use import HOST_BUSY_SHARE, server_fills_shared_host
+from brimline.analysis.cpu_use import HOST_BUSY_SHARE, server_fills_host
 from brimline.analysis.observation import Observation
 from brimline.units import format_percentage
 from brimline.wording import message
@@ -14,18 +14,31 @@ SERVER_CPU_SHARE_NEAR = 0.70
 
 
 def server_cpu(observation: Observation) -> Evidence:
-    """Full by the server's own share, or when it is the main user of a full host that generator and server share."""
+    """Full by the server's own share, or when it is the main user of a full host, or may be as far as can be seen."""
     share = observation.server.server_share
     text = _text(observation)
     standing = fullness(share, full=SERVER_CPU_SHARE_FULL, near=SERVER_CPU_SHARE_NEAR)
     if standing is Fullness.FULL:
         verdict = message("server CPU {share}", share=format_percentage(share or 0))
         return Evidence(kind=BottleneckKind.SERVER_CPU, standing=standing, text=text, verdict=verdict)
-    if server_fills_shared_host(observation.server) and not others_fill_host(observation):
+    if server_fills_host(observation.server) and not others_fill_host(observation):
         return Evidence(
             kind=BottleneckKind.SERVER_CPU, standing=Fullness.FULL, text=text, verdict=host_text(observation)
         )
+    if share is None and observation.server.host_share is not None:
+        return _by_host(observation.server.host_share, text)
     return Evidence(kind=BottleneckKind.SERVER_CPU, standing=standing, text=text)
+
+
+def _by_host(host_share: float, text: str) -> Evidence:
+    """Of a server that doesn't tell its CPU time: a host with CPU to spare has it for the server as well."""
+    busy = format_percentage(host_share)
+    return Evidence(
+        kind=BottleneckKind.SERVER_CPU,
+        standing=fullness(host_share, full=HOST_BUSY_SHARE, near=SERVER_CPU_SHARE_NEAR),
+        text=message("{text}; CPU {share} of its host", text=text, share=busy),
+        verdict=message("CPU {share} of the server's host, of whose programs nothing is known", share=busy),
+    )
 
 
 def server_has_cpu(observation: Observation) -> bool:

@@ -15,6 +15,8 @@ from brimline.servers.lab.network import read_network
 _OF_MONGODB = ("mongod", "server_version", "topology", "mongos", "network")
 OF_ITS_OWN = (*_OF_MONGODB, "mariadb", "postgres", "cache_gb", "cpu_share")
 """What says how the servers are that brimline starts."""
+OF_A_HOST = ("host_metrics", "host_token_file", "host_disk")
+"""What says how the host of a server elsewhere is doing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +62,25 @@ class ServerOptions(Group):
     )
     cpu_share: float | None = option(
         "--cpu-share", "CPUS", "CPUs that each server of brimline's own may use, such as 0.5 (root)."
+    )
+    host_metrics: str | None = option(
+        "--host-metrics",
+        "WHERE",
+        "How the host of a server elsewhere is doing: HOST:PORT of brimline watch there, "
+        "http://HOST:9100/metrics of a node exporter, or a FILE of iostat, sar or such an exporter.",
+        excludes=("null", *OF_ITS_OWN),
+    )
+    host_token_file: Path | None = option(
+        "--host-token-file",
+        "FILE",
+        "Token of that brimline watch; or set BRIMLINE_WATCH_TOKEN.",
+        requires=("host_metrics",),
+    )
+    host_disk: str | None = option(
+        "--host-disk",
+        "DEVICE",
+        "The disk of that host with the server's data, such as sda, where an exporter or a file tells of several.",
+        requires=("host_metrics",),
     )
 
     def __post_init__(self) -> None:

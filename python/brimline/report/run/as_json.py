@@ -220,7 +220,7 @@ def interval_document(estimate: Estimate | None) -> list[float] | None:
 
 
 def _monitor_document(record: RunRecord) -> dict[str, Any]:
-    """What watching the server cost, null where it isn't known, and what could not be watched, with the reason."""
+    """What watching the server cost, null where it isn't known, what could not be watched, why, and its host."""
     cost = monitor_cost(record)
     known = (
         {}
@@ -232,7 +232,8 @@ def _monitor_document(record: RunRecord) -> dict[str, Any]:
             "own_cpu_ns_per_s": cost.monitor_ns_per_s,
         }
     )
-    return {"cost": known or None, "absent": record.server_facts.get("monitor", {}).get("absent", [])}
+    told = record.server_facts.get("monitor", {})
+    return {"cost": known or None, "absent": told.get("absent", []), "host": told.get("host")}
 
 
 def _latency_document(latency: Latency | None) -> dict[str, Any] | None:

@@ -1,0 +1,202 @@
+"""Owns asking `brimline watch` on a server's host how that host is doing, and when, by this machine's clock."""
+
+import http.client
+import json
+import os
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from brimline.errors import TargetError, on_one_line
+from brimline.monitor.host.asking import ANSWER_BYTES_MAX, PATH, PROTOCOL_VERSION, Question, boot_id
+from brimline.monitor.host.clock import ClockOffset, Exchange
+from brimline.monitor.host.source import HOST_COLUMNS, HostGone, Reading
+from brimline.threads import Worker
+
+ANSWER_S = 2.0
+"""How long one answer may take, from the question on."""
+FIRST_EXCHANGES = 8
+"""Round trips before a run, of which the quickest says how far the clocks are apart."""
+_WORDS_MAX = 80
+
+
+class Refused(Exception):
+    """It answers, and not with what is asked; the text says why, `hint` what to do."""
+
+    def __init__(self, message: str, *, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteHost:
+    """`brimline watch` at `host`:`port`; `question` is what it is asked. `token` is never shown."""
+
+    host: str
+    port: int
+    token: str
+    question: Question
+
+    def __repr__(self) -> str:
+        return f"RemoteHost({self.address})"
+
+    @property
+    def address(self) -> str:
+        """As it is named to people."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    def watch(self) -> "RemoteWatch":
+        """Begins to look."""
+        return RemoteWatch(self)
+
+    def require(self) -> None:
+        """Raises TargetError where nothing answers there, or not as `brimline watch` of this version."""
+        trouble: list[TargetError] = []
+
+        def meet() -> None:
+            watch = self.watch()
+            try:
+                watch.read()
+            except Refused as error:
+                trouble.append(TargetError(f"the host watcher at {self.address} {error}", hint=error.hint))
+            except HostGone as error:
+                hint = "start it on the server's host: brimline watch; a tunnel must be up: see docs/guides/watch.md"
+                trouble.append(TargetError(f"no host watcher answers at {self.address}: {error}", hint=hint))
+            finally:
+                watch.close()
+
+        meeting = Worker(meet, name="meeting the host watcher")
+        meeting.start()
+        # A peer that sends a byte now and then would be waited for without an end.
+        if not meeting.join(2 * ANSWER_S * FIRST_EXCHANGES):
+            raise TargetError(f"the host watcher at {self.address} does not come to an end with its answer")
+        if trouble:
+            raise trouble[0]
+
+
+class RemoteWatch:
+    """One connection to it, made anew after trouble; for one thread."""
+
+    def __init__(self, source: RemoteHost) -> None:
+        self._source = source
+        self._connection: http.client.HTTPConnection | None = None
+        self._boot_id = ""
+        self._clock = ClockOffset()
+        self._facts: Mapping[str, Any] = {}
+        self._shares_kernel = False
+
+    def read(self) -> Reading:
+        """What the host shows now. Raises HostGone, and Refused where it never will."""
+        exchange, answer = self._exchange()
+        if not self._clock.known:
+            for _ in range(FIRST_EXCHANGES - 1):
+                exchange, answer = self._exchange()
+        self._facts = answer["facts"]
+        columns = {name: value for name, value in answer["columns"].items() if name in HOST_COLUMNS}
+        return Reading(at_ns=self._clock.placed(exchange), columns={**columns, "shared_host": self._shares_kernel})
+
+    def rest(self, *, since_ns: int, until_ns: int) -> Sequence[Reading]:  # noqa: ARG002 (all was read already)
+        """Nothing."""
+        return ()
+
+    def facts(self) -> dict[str, Any]:
+        """Where it was learnt, and the most by which its instants can be wrong."""
+        error_ns = self._clock.error_ns if self._clock.known else None
+        return {**self._facts, "source": "watch", "from": self._source.address, "clock_error_ns": error_ns}
+
+    def close(self) -> None:
+        """Closes the connection."""
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+    def _exchange(self) -> tuple[Exchange, dict[str, Any]]:
+        try:
+            sent_ns, answer, received_ns = self._ask()
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            raise HostGone(reason_of(error)) from error
+        except (HostGone, Refused):
+            self.close()
+            raise
+        exchange = Exchange(sent_ns, answer["at_ns"], received_ns)
+        if answer["boot_id"] != self._boot_id:  # its clock began anew
+            self._boot_id, self._clock = answer["boot_id"], ClockOffset()
+            self._shares_kernel = answer["boot_id"] == boot_id() != ""
+        self._clock.learn(exchange)
+        return exchange, answer
+
+    def _ask(self) -> tuple[int, dict[str, Any], int]:
+        source = self._source
+        if self._connection is None:
+            self._connection = http.client.HTTPConnection(source.host, source.port, timeout=ANSWER_S)
+            self._connection.connect()
+            self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        ours = os.getpid() if self._shares_kernel else 0
+        headers = {"Authorization": f"Bearer {source.token}"} if source.token else {}
+        sent_ns = time.monotonic_ns()
+        self._connection.request("GET", f"{PATH}?{replace(source.question, ours=ours).query()}", headers=headers)
+        with closing(self._connection.getresponse()) as response:
+            body = response.read(ANSWER_BYTES_MAX + 1)
+        received_ns = time.monotonic_ns()
+        return sent_ns, _understood(response.status, body), received_ns
+
+
+def _understood(status: int, body: bytes) -> dict[str, Any]:
+    """The answer. Raises Refused where it is none of `brimline watch`, or of another version."""
+    document: Any = None
+    with suppress(ValueError):
+        document = json.loads(body) if len(body) <= ANSWER_BYTES_MAX else None
+    known = document if isinstance(document, dict) else {}
+    if status == http.client.UNAUTHORIZED:
+        raise Refused(
+            "does not accept the token",
+            hint="give both sides the same one, by BRIMLINE_WATCH_TOKEN or a file: --host-token-file, --token-file",
+        )
+    if "error" in known:
+        raise Refused(f"refuses: {_words(known['error'])}", hint="use the same version of brimline on both sides")
+    if status != http.client.OK or "protocol" not in known:
+        raise Refused(
+            f"is no brimline watch (it answers with status {status})",
+            hint="name where brimline watch listens; of a node exporter write http://HOST:9100/metrics",
+        )
+    if known["protocol"] != PROTOCOL_VERSION:
+        raise Refused(
+            f"is of another version (brimline {_words(known.get('brimline', 'unknown'))}, "
+            f"protocol {_words(known['protocol'])}; here it is {PROTOCOL_VERSION})",
+            hint="use the same version of brimline on both sides",
+        )
+    if not _is_whole(known):
+        raise Refused("answers what can't be read", hint="use the same version of brimline on both sides")
+    return known
+
+
+def _is_whole(answer: Mapping[str, Any]) -> bool:
+    columns, facts, at_ns = answer.get("columns"), answer.get("facts"), answer.get("at_ns")
+    return (
+        isinstance(columns, dict)
+        and all(value is None or type(value) in (int, float, str) for value in columns.values())
+        and isinstance(facts, dict)
+        and type(at_ns) is int
+        and isinstance(answer.get("boot_id"), str)
+    )
+
+
+def _words(value: object) -> str:
+    return on_one_line(str(value))[:_WORDS_MAX]
+
+
+def reason_of(error: Exception) -> str:
+    """Trouble with a connection in some words."""
+    if isinstance(error, TimeoutError):
+        return f"no answer within {ANSWER_S:g} s"
+    if isinstance(error, ConnectionRefusedError):
+        return "connection refused"
+    if isinstance(error, socket.gaierror):
+        return "the name is not known"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower()
+    return "the connection broke"

@@ -1,0 +1,46 @@
+"""Another machine's instants on this one's clock: a model of two clocks and of a way that is longer at times."""
+
+import random
+
+from brimline.monitor.host.clock import ClockOffset, Exchange
+
+MS = 1_000_000
+
+
+def test_the_offset_is_found_within_the_error_that_is_stated() -> None:
+    """A clock that is 5 s behind; the way there and the way back differ, and now and then a message waits."""
+    draws = random.Random(7)
+    theirs_behind_ns = 5_000 * MS
+    for _ in range(200):
+        clock, now_ns = ClockOffset(), 0
+        for _ in range(8):
+            there_ns, back_ns = (MS // 10 + (draws.random() < 0.5) * draws.randrange(20 * MS) for _ in range(2))
+            clock.learn(Exchange(now_ns, now_ns + there_ns - theirs_behind_ns, now_ns + there_ns + back_ns))
+            now_ns += 50 * MS
+        assert abs(clock.offset_ns - theirs_behind_ns) <= clock.error_ns
+
+
+def test_the_quickest_round_trip_says_most() -> None:
+    clock = ClockOffset()
+    clock.learn(Exchange(0, 1_000, 100))
+    clock.learn(Exchange(200, 1_205, 210))
+    clock.learn(Exchange(300, 1_390, 400))
+    assert (clock.offset_ns, clock.error_ns) == (-1_000, 5)
+
+
+def test_an_instant_lies_between_question_and_answer_whatever_the_clocks_say() -> None:
+    clock = ClockOffset()
+    clock.learn(Exchange(0, 1_000, 10))
+    drifted = Exchange(10_000, 20_000, 10_100)
+    clock.learn(drifted)
+    assert clock.placed(drifted) == 10_100
+    assert clock.placed(Exchange(20_000, 21_000, 20_010)) == 20_005
+
+
+def test_a_clock_that_drifts_is_not_held_to_what_it_was_once() -> None:
+    clock = ClockOffset()
+    clock.learn(Exchange(0, 0, 1))  # the quickest of all, long ago
+    for second in range(1, 100):
+        at_ns = second * 1_000 * MS
+        clock.learn(Exchange(at_ns, at_ns + second * MS // 10, at_ns + MS // 50))
+    assert abs(clock.offset_ns + 99 * MS // 10) < 64 * MS // 10 + MS

@@ -1,0 +1,185 @@
+"""What iostat, sar and a node exporter tell of a host, from files that these tools wrote, in the columns of a row."""
+
+import os
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from brimline.errors import UsageError
+from brimline.monitor.host.clock import Exchange
+from brimline.monitor.host.exposition import scrapes
+from brimline.monitor.host.figures import data_disk
+from brimline.monitor.host.file import FileHost, read_host_file
+
+SAMPLES = Path(__file__).parent / "samples"
+S, MS = 1_000_000_000, 1_000_000
+CPUS = 2
+
+
+@pytest.fixture(autouse=True)
+def in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The samples without a zone were written in UTC."""
+    monkeypatch.setitem(os.environ, "TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def unix_ns(clock: str) -> int:
+    return round(datetime.fromisoformat(f"2026-11-26T{clock}+00:00").timestamp()) * S
+
+
+@pytest.mark.parametrize("name", ["iostat.txt", "iostat-cut.json"])
+def test_iostat_as_text_and_as_json_that_is_still_being_written(name: str) -> None:
+    figures = read_host_file(SAMPLES / name)
+    assert [each.unix_ns for each in figures] == [unix_ns(f"18:03:{second}") for second in (55, 56, 57, 58)]
+    first, second, *_, last = figures
+    # The first report is since the boot: counting begins with it.
+    assert first.columns == {"host_busy_ns": 0, "host_iowait_ns": 0, "host_cpu_count": CPUS}
+    assert second.columns["host_busy_ns"] == pytest.approx(1.00 * CPUS * S, rel=1e-3)
+    assert last.columns["host_busy_ns"] == pytest.approx(3.00 * CPUS * S, rel=1e-3)
+    assert second.disks["vda"]["disk_bytes_written"] == 208 * 1024
+    assert second.disks["vda"]["disk_writes"] == 14
+    assert second.disks["vda"]["disk_write_time_ms"] == round(14 * 0.14)
+    assert last.disks["vda"]["disk_bytes_written"] == (208 + 12 + 304) * 1024
+
+
+def test_iostat_with_times_that_name_their_zone(tmp_path: Path) -> None:
+    text = (SAMPLES / "iostat.txt").read_text().replace("11/26/26 18:", "2026-11-26T20:")
+    (tmp_path / "iso.txt").write_text(text.replace(":55\navg", ":55+0200\navg").replace(":56\navg", ":56+0200\navg"))
+    assert [each.unix_ns for each in read_host_file(tmp_path / "iso.txt")][:2] == [
+        unix_ns("18:03:55"),
+        unix_ns("18:03:56"),
+    ]
+
+
+@pytest.mark.parametrize("clock", ["24", "12"])
+def test_sar_has_the_host_its_disk_and_its_interfaces(tmp_path: Path, clock: str) -> None:
+    text = (SAMPLES / "sar.txt").read_text()
+    if clock == "12":
+        text = text.replace("\n18:03:", "\n06:03:").replace(":55 ", ":55 PM ")
+        for second in (56, 57, 58, 59):
+            text = text.replace(f":{second} ", f":{second} PM ")
+    (tmp_path / "sar.txt").write_text(text)
+    figures = read_host_file(tmp_path / "sar.txt")
+    assert [each.unix_ns for each in figures] == [unix_ns(f"18:03:{second}") for second in (56, 57, 58, 59)]
+    last = figures[-1]
+    assert last.columns["host_memory_available_bytes"] == 19_726_188 * 1024
+    assert last.columns["host_busy_ns"] == pytest.approx(3 * CPUS * S, rel=1e-3)
+    assert last.disks["vda"]["disk_busy_ms"] == round((0.0 + 0.4 + 1.6) * 10)
+    # Loopback is apart, and ifb0 is none of the interfaces by which traffic leaves.
+    in_kilobytes = (last.columns["host_network_bytes_in"] or 0) / 1024
+    assert in_kilobytes > 11_122
+
+
+def test_a_sar_report_over_midnight(tmp_path: Path) -> None:
+    rows = "".join(
+        f"{at}        all     50.00      0.00      0.00      0.00      0.00     50.00\n"
+        for at in ("23:59:58", "23:59:59", "00:00:00", "00:00:01")
+    )
+    head = "Linux 6.1 (db) \t11/26/26 \t_x86_64_\t(4 CPU)\n\n"
+    heading = "23:59:57        CPU     %user     %nice   %system   %iowait    %steal     %idle\n"
+    (tmp_path / "sar.txt").write_text(head + heading + rows)
+    figures = read_host_file(tmp_path / "sar.txt")
+    assert [each.unix_ns - figures[0].unix_ns for each in figures] == [0, S, 2 * S, 3 * S]
+    assert figures[-1].columns["host_busy_ns"] == 3 * 4 * S // 2
+
+
+def test_the_json_of_sadf() -> None:
+    figures = read_host_file(SAMPLES / "sadf.json")
+    assert len(figures) == 4 and figures[1].unix_ns - figures[0].unix_ns == S
+    assert set(figures[-1].disks["vda"]) >= {"disk_bytes_read", "disk_bytes_written", "disk_busy_ms"}
+    assert figures[-1].columns["host_cpu_count"] == CPUS
+    assert figures[-1].columns["host_memory_available_bytes"]
+
+
+def test_pages_of_a_node_exporter_one_behind_the_other() -> None:
+    first, second = read_host_file(SAMPLES / "node_exporter.txt")
+    assert second.unix_ns - first.unix_ns == S
+    # User time of one CPU is all that grew: 0.9 s.
+    assert (second.columns["host_busy_ns"] or 0) - (first.columns["host_busy_ns"] or 0) == pytest.approx(900 * MS)
+    assert first.columns["host_cpu_count"] == CPUS
+    assert first.columns["host_memory_total_bytes"] == 25_276_502_016
+    assert first.columns["host_network_bytes_in"] == 5_569_859_649
+    disk = second.disks["vda"]
+    assert disk["disk_busy_ms"] == 2_131_930 and disk["disk_queue_time_ms"] == 26_100_133
+    assert disk["disk_reads"] == 5_036_432 and disk["disk_in_flight"] == 0
+    assert data_disk(second.disks, None) == "vda"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        'node_time_seconds NaN\nnode_cpu_seconds_total{cpu="0"} 1\n',
+        'node_time_seconds 1e400\nnode_disk_io_now{device="sda"} +Inf\n',
+        'node_time_seconds 1\nnode_cpu_seconds_total{mode="user"} NaN\n',
+        "node_time_seconds 1\nnode_network_receive_bytes_total{} 5\nnode_disk_io_now 5\n",
+        "node_ node_ {}{}{}\n\x00\n",
+    ],
+)
+def test_a_page_that_cannot_be_is_passed_over_or_says_less(page: str) -> None:
+    for each in scrapes(page.splitlines()):
+        assert all(value is None or abs(value) < 1e30 for value in each.columns.values())
+
+
+@pytest.mark.parametrize("text", ["what is this\n", "{}", "Linux is a kernel\n"])
+def test_a_file_of_no_tool_is_refused_or_has_nothing(tmp_path: Path, text: str) -> None:
+    (tmp_path / "file").write_text(text)
+    try:
+        assert read_host_file(tmp_path / "file") == []
+    except UsageError as error:
+        assert "of no tool that is known" in error.message and "iostat" in (error.hint or "")
+
+
+def test_several_disks_have_to_be_told_apart(tmp_path: Path) -> None:
+    text = (SAMPLES / "iostat.txt").read_text().replace("\nvda ", "\nsdb 1 1\nvda ")
+    (tmp_path / "two.txt").write_text(text)
+    with pytest.raises(UsageError, match="several disks: sdb, vda"):
+        FileHost(path=tmp_path / "two.txt", disk=None, ask_time=tuple).require()
+    with pytest.raises(UsageError, match="no disk nvme0n1"):
+        FileHost(path=tmp_path / "two.txt", disk="nvme0n1", ask_time=tuple).require()
+    FileHost(path=tmp_path / "two.txt", disk="vda", ask_time=tuple).require()
+
+
+def file_watch(path: Path, *, ahead_ns: int) -> FileHost:
+    """The host's clock is ahead of ours, and the server says so within 3 ms."""
+
+    def ask_time() -> list[Exchange]:
+        now_ns = time.time_ns()
+        return [Exchange(now_ns, now_ns + ahead_ns + 2 * MS, now_ns + 6 * MS)]
+
+    return FileHost(path=path, disk=None, ask_time=ask_time)
+
+
+def test_a_clock_that_is_5_s_ahead_is_found_and_set_right(tmp_path: Path) -> None:
+    """The file was written just now by a host whose clock is ahead."""
+    now_s = time.time_ns() // S
+    ahead_ns = 5 * S
+    pages = "".join(
+        f"node_time_seconds {now_s - 10 + second + ahead_ns // S}\n"
+        f'node_cpu_seconds_total{{cpu="0",mode="user"}} {second}\n'
+        for second in range(10)
+    )
+    (tmp_path / "page").write_text(pages)
+    watch = file_watch(tmp_path / "page", ahead_ns=ahead_ns).watch()
+    assert watch.read() is None
+    now_ns = time.monotonic_ns()
+    readings = watch.rest(since_ns=now_ns - 11 * S, until_ns=now_ns)
+    error_ns = watch.facts()["clock_error_ns"]
+    assert len(readings) == 10 and error_ns == pytest.approx(3.5 * MS)
+    began_ns = now_ns - (time.time_ns() - (now_s - 10) * S)
+    assert abs(readings[0].at_ns - began_ns) <= error_ns + 50 * MS
+
+
+def test_a_file_that_says_nothing_of_the_run_says_so(tmp_path: Path) -> None:
+    watch = file_watch(SAMPLES / "iostat.txt", ahead_ns=0).watch()
+    now_ns = time.monotonic_ns()
+    first, last = watch.rest(since_ns=now_ns - S, until_ns=now_ns)
+    assert first.gap == last.gap and ("its last report is of" in first.gap or "its first report is of" in first.gap)
+    (tmp_path / "empty").write_text("")
+    empty = FileHost(path=tmp_path / "empty", disk=None, ask_time=tuple).watch()
+    assert empty.rest(since_ns=now_ns - S, until_ns=now_ns)[0].gap == "the file holds no report"

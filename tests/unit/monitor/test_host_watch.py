@@ -1,0 +1,262 @@
+"""`brimline watch` and who asks it, in one process: what comes over, and every way in which it doesn't."""
+
+import http.client
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brimline.api.watch import watch
+from brimline.errors import TargetError, UsageError
+from brimline.monitor.host import remote
+from brimline.monitor.host.asking import PROTOCOL_VERSION, Question
+from brimline.monitor.host.remote import Refused, RemoteHost
+from brimline.monitor.host.sampler import HostSampler
+from brimline.monitor.host.serving import CONNECTIONS_MAX, HostServer
+from brimline.monitor.host.source import HOST_COLUMNS, HostGone, Reading
+
+TOKEN = "not-to-be-seen-anywhere"
+
+
+@contextmanager
+def served(server: HTTPServer) -> Iterator[int]:
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    with server:
+        thread.start()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@contextmanager
+def watching(tmp_path: Path, *, token: str = TOKEN) -> Iterator[int]:
+    file = tmp_path / "token"
+    file.write_text(token + "\n")
+    with served(watch("127.0.0.1:0", token_file=file if token else None)) as port:
+        yield port
+
+
+def asked(port: int, *, token: str = TOKEN, question: Question | None = None) -> RemoteHost:
+    return RemoteHost(host="127.0.0.1", port=port, token=token, question=question or Question())
+
+
+def test_a_host_tells_what_its_counters_say_on_our_clock(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, watching(tmp_path) as port:
+        question = Question(port=server.getsockname()[1], data_path=str(tmp_path))
+        watch = asked(port, question=question).watch()
+        before_ns = time.monotonic_ns()
+        reading = watch.read()
+        after_ns = time.monotonic_ns()
+        watch.close()
+    assert before_ns <= reading.at_ns <= after_ns and reading.gap == ""
+    assert reading.columns["host_cpu_count"] == os.cpu_count()
+    # This test is the process that listens on the port; generator and host are under one kernel.
+    assert (reading.columns["server_cpu_ns"] or 0) > 0 and reading.columns["shared_host"] is True
+    facts = watch.facts()
+    assert facts["source"] == "watch" and facts["from"] == f"127.0.0.1:{port}"
+    assert 0 < facts["clock_error_ns"] <= (after_ns - before_ns) / 2
+
+
+def test_a_port_on_which_nobody_listens_leaves_the_hosts_own_figures(tmp_path: Path) -> None:
+    with watching(tmp_path) as port:
+        watch = asked(port, question=Question(port=1)).watch()
+        columns = watch.read().columns
+        watch.close()
+    assert columns["server_cpu_ns"] is None and columns["host_busy_ns"]
+
+
+def test_without_a_token_nobody_beyond_this_machine_is_answered() -> None:
+    with pytest.raises(UsageError, match="there is no token"):
+        watch("0.0.0.0:0")
+    with pytest.raises(UsageError, match="is no address"):
+        watch("27027")
+
+
+def test_a_port_that_is_taken_and_a_disk_that_is_not_there() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(TargetError, match="address already in use"):
+        watch(f"127.0.0.1:{taken.getsockname()[1]}")
+    with pytest.raises(UsageError, match="there is no disk sdzz"):
+        watch("127.0.0.1:0", disk="sdzz")
+
+
+@pytest.mark.parametrize("token", ["", "another"])
+def test_who_does_not_know_the_token_is_told_so_and_the_token_is_not_shown(tmp_path: Path, token: str) -> None:
+    with watching(tmp_path) as port, pytest.raises(TargetError) as refused:
+        asked(port, token=token).require()
+    assert "does not accept the token" in refused.value.message and "BRIMLINE_WATCH_TOKEN" in (refused.value.hint or "")
+    assert TOKEN not in str(refused.value) and TOKEN not in repr(asked(1))
+
+
+@pytest.mark.parametrize(
+    "question", ["/host?port=x", "/host?member=0", "/host?member=70000", "/host?&&", "/host?" + "member=1&" * 200]
+)
+def test_a_question_that_cannot_be_is_refused(tmp_path: Path, question: str) -> None:
+    with watching(tmp_path, token="") as port, closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
+        connection.request("GET", question)
+        assert connection.getresponse().status == 400
+
+
+def test_it_only_reads(tmp_path: Path) -> None:
+    with watching(tmp_path, token="") as port:
+        for method, path, status in (("GET", "/", 404), ("POST", "/host", 501), ("DELETE", "/host", 501)):
+            with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
+                connection.request(method, path)
+                assert connection.getresponse().status == status
+
+
+def test_too_many_who_look_on_are_sent_away_and_those_before_stay(tmp_path: Path) -> None:
+    with watching(tmp_path) as port:
+        watches = [asked(port).watch() for _ in range(CONNECTIONS_MAX)]
+        for each in watches:
+            each.read()
+        one_more = asked(port).watch()
+        with pytest.raises(HostGone):
+            one_more.read()
+        assert watches[0].read().gap == ""
+        for each in (*watches, one_more):
+            each.close()
+
+
+def answering(body: bytes, *, status: int = 200) -> HTTPServer:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None: ...
+
+    return HTTPServer(("127.0.0.1", 0), Handler)
+
+
+WHOLE = {"protocol": PROTOCOL_VERSION, "at_ns": 1, "boot_id": "x", "columns": {}, "facts": {}, "brimline": "0.1.0"}
+
+
+@pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        (
+            WHOLE | {"protocol": 2, "brimline": "9.9.9"},
+            "(brimline 9.9.9, protocol 2; here it is 1)",
+        ),
+        ({"hello": 1}, "is no brimline watch"),
+        (["what"], "is no brimline watch"),
+        (WHOLE | {"at_ns": "soon"}, "answers what can't be read"),
+        (WHOLE | {"columns": {"host_busy_ns": [1]}}, "answers what can't be read"),
+        (WHOLE | {"columns": {"host_busy_ns": True}}, "answers what can't be read"),
+        ({"error": "no\x1b[2Jroom"}, "refuses: no�[2Jroom"),
+    ],
+)
+def test_another_version_and_what_is_no_watcher_at_all_are_told_apart(document: object, reason: str) -> None:
+    with served(answering(json.dumps(document).encode())) as port, pytest.raises(TargetError) as refused:
+        asked(port).require()
+    assert reason in refused.value.message and refused.value.hint
+
+
+def test_an_answer_without_an_end_is_not_read_to_its_end() -> None:
+    with served(answering(b"[" * 300_000)) as port, pytest.raises(TargetError, match="is no brimline watch"):
+        asked(port).require()
+
+
+def test_nobody_there_is_said_with_the_way_to_start_it() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    with pytest.raises(TargetError, match="connection refused") as refused:
+        asked(port).require()
+    assert "brimline watch" in (refused.value.hint or "")
+
+
+def test_one_that_never_answers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "ANSWER_S", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(TargetError, match="no answer within"):
+        asked(silent.getsockname()[1]).require()
+
+
+class Scripted:
+    """A host that shows what is said, look after look."""
+
+    def __init__(self, looks: list[Reading | Exception]) -> None:
+        self.looks = looks
+        self.closed = False
+        self.seen = threading.Event()
+
+    def watch(self) -> "Scripted":
+        return self
+
+    def read(self) -> Reading | None:
+        if not self.looks:
+            self.seen.set()
+            return None
+        look = self.looks.pop(0)
+        if isinstance(look, Exception):
+            raise look
+        return look
+
+    def rest(self, *, since_ns: int, until_ns: int) -> list[Reading]:
+        return []
+
+    def facts(self) -> dict[str, Any]:
+        return {"source": "watch"}
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def sampled(*looks: Reading | Exception) -> tuple[list[dict[str, Any]], HostSampler]:
+    host = Scripted(list(looks))
+    with HostSampler(host, server="db:27017", interval_s=0.001) as sampler:
+        assert host.seen.wait(5)
+        assert sampler.take_rows() == []  # the run's clock has no zero yet
+        sampler.set_origin(1_000)
+    assert host.closed
+    return sampler.take_rows(), sampler
+
+
+def test_readings_are_rows_on_the_runs_clock_and_a_silence_is_a_gap_with_its_reason() -> None:
+    rows, sampler = sampled(
+        Reading(at_ns=1_500, columns={"host_busy_ns": 7, "shared_host": True}),
+        HostGone("connection refused"),
+        Refused("does not accept the token", hint=""),
+        ZeroDivisionError(),
+        Reading(at_ns=9_000, columns={"host_busy_ns": 9}),
+    )
+    assert rows[0] == dict.fromkeys(HOST_COLUMNS) | {
+        "at_ns": 500, "gap": "", "server": "db:27017", "host_busy_ns": 7, "shared_host": 1
+    }  # fmt: skip
+    assert [row["gap"] for row in rows] == [
+        "", "connection refused", "does not accept the token", "unreadable (ZeroDivisionError)", ""
+    ]  # fmt: skip
+    assert sampler.facts() == {
+        "source": "watch",
+        "gaps": [{"start_ns": 500, "end_ns": 8_000, "reason": "connection refused"}],
+    }
+    assert sampler.filled == {"host_busy_ns", "shared_host"}
+
+
+def test_a_host_that_goes_away_and_comes_back(tmp_path: Path) -> None:
+    with watching(tmp_path) as port:
+        source = asked(port)
+        watch = source.watch()
+        watch.read()
+    with pytest.raises(HostGone):
+        watch.read()
+        watch.read()  # the kernel may have taken the first question
+    file = tmp_path / "token"
+    with served(_again(port, file)):
+        assert watch.read().gap == ""
+    watch.close()
+
+
+def _again(port: int, file: Path) -> HostServer:
+    return watch(f"127.0.0.1:{port}", token_file=file)
