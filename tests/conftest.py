@@ -10,7 +10,7 @@ from hypothesis import settings
 
 from brimline.servers import Deployment, bundled, deployment
 from brimline.servers.distrust import ControlClient
-from tests.support import starved, suite
+from tests.support import side_by_side, starved, suite
 from tests.support.command_line import CommandLine
 from tests.support.labs import processes_below
 from tests.support.server import required_mongod
@@ -27,12 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
     suite.keep_files_in_memory(config)
     suite.register(config)
     config.pluginmanager.register(starved)
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if hasattr(config, "workerinput"):
-        suite.in_turns(items)
+    config.pluginmanager.register(side_by_side)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -17,8 +17,6 @@ import pytest
 LONG_TEST_S = 5.0
 """A test that takes longer has the marker `slow` with the reason."""
 _LINE_EVERY_S = 10.0
-_SERVERS = {"integration", "examples", "browser"}
-"""Folders whose tests wait for real servers and programs."""
 MEMORY = "/dev/shm"
 ROOM_IN_MEMORY_BYTES = 8 << 30
 """Several times what the databases of three tests and the shared servers take."""
@@ -124,32 +122,6 @@ def _room_in_memory_bytes() -> int:
         return min(shutil.disk_usage(MEMORY).free, psutil.virtual_memory().available)
     except OSError:
         return 0
-
-
-def in_turns(items: list[pytest.Item]) -> None:
-    """Orders files for workers, which take the next whole file as each comes to its end.
-
-    Files with real servers wait, and the others compute: in turns, so that some of each are under way at any time. Of
-    both the long ones come first, so that no worker has one left when the others are done.
-    """
-    files: dict[Path, list[pytest.Item]] = {}
-    for item in items:
-        files.setdefault(item.path, []).append(item)
-    waiting: list[list[pytest.Item]] = []
-    computing: list[list[pytest.Item]] = []
-    for path, tests in files.items():
-        (waiting if _SERVERS & set(path.parts) else computing).append(tests)
-    # A place in either row is a share of it: two rows of any lengths are merged evenly.
-    places = [
-        (place / len(row), tests)
-        for row in (waiting, computing)
-        for place, tests in enumerate(sorted(row, key=_length, reverse=True))
-    ]
-    items[:] = [item for _, tests in sorted(places, key=lambda each: each[0]) for item in tests]
-
-
-def _length(tests: list[pytest.Item]) -> tuple[int, int]:
-    return sum(item.get_closest_marker("slow") is not None for item in tests), len(tests)
 
 
 def register(config: pytest.Config) -> None:
