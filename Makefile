@@ -133,7 +133,7 @@ growth-truth: $(NATIVE) ## Grow past a small cache five times, about 10 minutes;
 	$(BIN)/python -m benchmarks.growth $(ARGUMENTS)
 
 .PHONY: failover-truth
-failover-truth: $(NATIVE) ## Take a primary away 20 times during one run, about 4 minutes; nothing acknowledged may be lost
+failover-truth: $(NATIVE) ## 20 kills, 20 step-downs and 2 partitions of a primary, about 15 minutes; every lost write must be found
 	$(BIN)/python -m benchmarks.failover $(ARGUMENTS)
 
 .PHONY: lab-truth

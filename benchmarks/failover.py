@@ -1,286 +1,175 @@
-"""Takes the primary away again and again while a run goes on, and holds that nothing acknowledged is lost.
+"""Takes the primary away again and again, by `brimline failover`, and holds what it says to what is known otherwise.
 
-    python -m benchmarks.failover [--step-downs 10] [--kills 10] [--secured] [--seed 1]
+    python -m benchmarks.failover [--kills 20] [--step-downs 20] [--partitions 2] [--secured]
 
-One run of inserts, updates, reads and transactions with w: "majority" on a lab of three members. At random instants the
-primary steps down, or is killed and started again. Held afterwards: the run went to its planned end by itself, every
-operation is accounted for, every acknowledged insert is there, outages are reported with what became of operations, and
-the servers' counters agree with the attempts where no member was started again. Exit code 1 when one does not hold.
+On a lab of three members. With w: "majority": not one acknowledged write is missing after all of it. With w: 1 and a
+primary that is parted from the others, writes that it acknowledged alone are rolled back, and each is named. The outage
+of every kill is that which a PyMongo client of its own saw, one ping a millisecond, within 20 ms. Exit code 1 when one
+doesn't hold.
 """
 
 import argparse
 import json
-import random
 import sys
 import tempfile
-import threading
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
-
-import psutil
-import pymongo
-from pymongo.errors import NotPrimaryError, OperationFailure, PyMongoError
+from statistics import median
+from subprocess import PIPE, Popen
+from typing import Any
 
 import brimline
-from brimline import _native
-from brimline.analysis.outages import outage_ns
-from brimline.analysis.validity import conservation, opcounters
-from brimline.api.workplace import target_on
-from brimline.execution import RunContext, Silence, StopToken, execute
-from brimline.plan import Plan, resolve
-from brimline.record import RunRecord
-from brimline.record.model import ErrorRow
-from brimline.servers import Deployment, control_client, external, primary_now
-from brimline.servers.lab.state import Lab, LabServer, server_process
-from brimline.servers.launch import Guardian, end, launch_again
-from brimline.spec import load_spec
+from brimline.api.failover import FailoverResult, FailoverSettings, failover
+from brimline.api.options import Options
+from brimline.servers.lab.state import Lab
+from brimline.units import NS_PER_MS
 
-Blow = Literal["step-down", "kill"]
-_ELECTION_TIMEOUT_MS = 1000
-_BACK_S = 60.0
-_LEAD_S, _TAIL_S = 2.0, 3.0
-_TAKES_S: dict[Blow, float] = {"step-down": 4.0, "kill": 12.0}
-"""What one blow takes at most on a busy machine, with the rest before it and the set whole again."""
-_RATE_OPS_PER_S = 400.0
-_RECORDS = 1000
-
-
-@dataclass(slots=True)
-class Blows:
-    """What is done to the set `lab` while a run goes on; `done` is what was."""
-
-    lab: Lab
-    chance: random.Random
-    done: list[Blow] = field(default_factory=list)
-    guardians: list[Guardian] = field(default_factory=list)
-    trouble: str = ""
-
-    def strike(self, blows: Sequence[Blow]) -> None:
-        """One blow after the other, each once the set is whole again after the last; for a thread of its own."""
-        try:
-            time.sleep(_LEAD_S)
-            for blow in blows:
-                time.sleep(self.chance.uniform(0.0, 2.0))
-                {"step-down": self._step_down, "kill": self._kill}[blow]()
-                self.done.append(blow)
-                self._await(self._is_whole, "the set is not whole again")
-        except (PyMongoError, psutil.Error, OSError, TimeoutError) as error:
-            self.trouble = f"{type(error).__name__}: {error}"
-
-    def end(self) -> None:
-        """Ends the members that were started again."""
-        for guardian in self.guardians:
-            end(guardian)
-
-    def _step_down(self) -> None:
-        self._await(self._steps_down, "no primary steps down")
-
-    def _steps_down(self) -> bool:
-        """A primary may have been one until just now, or its secondaries be behind: then nothing has happened."""
-        with self._client(self._primary().address) as client:
-            try:
-                client.admin.command({"replSetStepDown": 2, "secondaryCatchUpPeriodSecs": 1})
-            except (NotPrimaryError, OperationFailure):
-                return False
-        return True
-
-    def _kill(self) -> None:
-        server = self._primary()
-        process = server_process(self.lab, server)
-        if process is None:
-            raise TimeoutError("the primary's process is not known")
-        mongod = psutil.Process(process.pid)
-        mongod.kill()
-        psutil.wait_procs([mongod], timeout=10)
-        self._await(lambda: self._primary_or_none() is not None, "no other member was elected")
-        self.guardians.append(launch_again(self.lab.directory_of(server)))
-
-    def _primary(self) -> LabServer:
-        self._await(lambda: self._primary_or_none() is not None, "there is no primary")
-        found = self._primary_or_none()
-        if found is None:
-            raise TimeoutError("the primary is gone again")
-        return found
-
-    def _primary_or_none(self) -> LabServer | None:
-        return next((each for each in self.lab.servers if self._hello(each).get("isWritablePrimary")), None)
-
-    def _is_whole(self) -> bool:
-        answers = [self._hello(each) for each in self.lab.servers]
-        return all(each.get("isWritablePrimary") or each.get("secondary") for each in answers) and any(
-            each.get("isWritablePrimary") for each in answers
-        )
-
-    def _hello(self, server: LabServer) -> dict[str, Any]:
-        try:
-            with self._client(server.address) as client:
-                return client.admin.command("hello")
-        except PyMongoError:
-            return {}
-
-    def _client(self, address: str) -> pymongo.MongoClient[dict[str, Any]]:
-        return control_client(address, access=deployment_of(self.lab).access, connect_timeout_s=1.0)
-
-    def _await(self, condition: Callable[[], bool], why: str) -> None:
-        until = time.monotonic() + _BACK_S
-        while not condition():
-            if time.monotonic() > until:
-                raise TimeoutError(why)
-            time.sleep(0.1)
-
-
-def deployment_of(lab: Lab) -> Deployment:
-    """The lab's set, found from its connection string; asked once."""
-    if lab.name not in _deployments:
-        (uri,) = lab.uri_file.read_text().split()
-        _deployments[lab.name] = external(uri)
-    return _deployments[lab.name]
-
-
-_deployments: dict[str, Deployment] = {}
-
-
-def plan_for(deployment: Deployment, *, duration_s: float, rate_ops_per_s: float = _RATE_OPS_PER_S) -> Plan:
-    """Inserts, updates, reads and transactions at a rate, so that what waits during an outage is sent after it."""
-    overrides: dict[str, object] = {
-        "operations": {"insert": 0.6, "update": 0.1, "read": 0.1, "transaction": 0.2},
-        "transaction": {"reads": 1, "updates": 2},
-        "data.records": _RECORDS,
-        "load": {"kind": "poisson", "rate": rate_ops_per_s},
-        "connections": 16,
-        "threads": 2,
-        "warmup": "0s",
-        "duration": f"{duration_s:.0f}s",
-        "target.write_concern": "majority",
-    }
-    spec = load_spec("ycsb-a", overrides=overrides).spec
-    return resolve(spec, target=target_on(spec, deployment))
+ELECTION_TIMEOUT_MS = 1000
+OUTAGE_DIFFERENCE_MAX_NS = 20 * NS_PER_MS
+WORKLOAD: dict[str, object] = {
+    "operations": {"insert": 0.4, "update": 0.2, "read": 0.2, "transaction": 0.2},
+    "transaction": {"reads": 1, "updates": 2},
+    "data.records": 1000,
+    "load": {"kind": "constant", "rate": 500},
+    "connections": 16,
+    "threads": 2,
+}
+_PINGS = """
+import json, sys, time
+import pymongo
+from pymongo.errors import PyMongoError
+client = pymongo.MongoClient(sys.argv[1], serverSelectionTimeoutMS=100, retryReads=False)
+last = gap = began = 0
+sys.stdout.write("ready\\n"); sys.stdout.flush()
+import select
+while not select.select([sys.stdin], [], [], 0.001)[0]:
+    try:
+        client.admin.command("ping")
+    except PyMongoError:
+        continue
+    now = time.time_ns()
+    if last and now - last > gap:
+        gap, began = now - last, last
+    last = now
+print(json.dumps({"gap_ns": gap, "from_unix_ns": began}))
+"""
 
 
 @contextmanager
-def _striking(blows: Blows, order: Sequence[Blow]) -> Iterator[None]:
-    thread = threading.Thread(target=blows.strike, args=(order,), name="blows")
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
-        blows.end()
+def pinging(uri: str) -> Iterator[dict[str, int]]:
+    """A client of its own, one ping a millisecond; afterwards its longest time without an answer."""
+    seen: dict[str, int] = {}
+    with Popen([sys.executable, "-c", _PINGS, uri], stdin=PIPE, stdout=PIPE, text=True) as client:
+        assert client.stdin is not None and client.stdout is not None
+        client.stdout.readline()
+        try:
+            yield seen
+        finally:
+            said, _ = client.communicate("over\n", timeout=60)
+            seen.update(json.loads(said))
 
 
-def run_under_blows(lab: Lab, order: Sequence[Blow], *, directory: Path, seed: int) -> tuple[RunRecord, list[str]]:
-    """A run while `order` happens to the set; its record, and what does not hold afterwards."""
-    deployment = deployment_of(lab)
-    duration_s = _LEAD_S + sum(_TAKES_S[blow] for blow in order) + _TAIL_S
-    plan = plan_for(deployment, duration_s=duration_s)
-    collection_of(deployment, plan, drop=True)
-    blows = Blows(lab, random.Random(seed))  # when to strike; no secret
-    context = RunContext(
-        deployment=deployment,
-        spec_text="",
-        environment={"server": {"kind": deployment.kind}},
-        progress=Silence(),
-        stop=StopToken(),
+def strike(
+    lab: Lab, fault: str, directory: Path, *, repeats: int = 1, write_concern: object = "majority", **settings: Any
+) -> FailoverResult:
+    """The product, on a lab that is there."""
+    (uri,) = lab.uri_file.read_text().split()
+    words: dict[str, Any] = {"before_s": 3.0, "hold_s": 4.0, "after_s": 5.0, **settings}
+    return failover(
+        "ycsb-a",
+        settings=FailoverSettings(fault=fault, repeats=repeats, **words),
+        options=Options(uri=uri, runs_dir=directory, data="load", drop=True),
+        overrides={**WORKLOAD, "target.write_concern": write_concern},
     )
-    with _striking(blows, order):
-        record = execute(plan, directory=directory, title="failover", context=context)
-        time.sleep(_TAIL_S)
-        wrong = broken_promises(record, plan, deployment, has_restarts="kill" in order)
-    if blows.trouble or blows.done != list(order):
-        wrong.append(f"the set got {len(blows.done)} of {len(order)} blows: {blows.trouble}")
-    return record, wrong
-
-
-def broken_promises(record: RunRecord, plan: Plan, deployment: Deployment, *, has_restarts: bool) -> list[str]:
-    """What a run under blows must hold and does not; empty when all is well."""
-    wrong = []
-    summary = record.summary
-    if summary is None or record.ended_by != "completed":
-        return [f"the run did not go to its end by itself: {record.ended_by} {record.message}"]
-    if conservation(record).verdict != "pass":
-        wrong.append(conservation(record).evidence)
-    if not summary.get("outages"):
-        wrong.append("no outage is reported")
-    inserts = summary.get("inserts")
-    present = collection_of(deployment, plan)
-    if inserts is None or not inserts["inserted"] <= present <= inserts["inserted"] + inserts["unknown"]:
-        wrong.append(f"{present} documents are there of these inserts: {inserts}")
-    counted = opcounters(record)
-    if counted.verdict == "fail" or (counted.verdict == "unknown" and not has_restarts):
-        wrong.append(counted.evidence)
-    return wrong
-
-
-def collection_of(deployment: Deployment, plan: Plan, *, drop: bool = False) -> int:
-    """How many of the documents that the run inserts are there. `drop`: none of the collection is, afterwards."""
-    address = primary_now(deployment, connect_timeout_s=_BACK_S).address
-    with control_client(address, access=deployment.access) as client:
-        collection = client[plan.namespace.database][plan.namespace.collection]
-        if drop:
-            collection.drop()
-            collection.insert_many(
-                {"_id": key, "field0": b""} for key in _native.generate_keys(plan.canonical_json(), 0, _RECORDS)
-            )
-        return int(collection.count_documents({})) - _RECORDS
 
 
 def main() -> int:
     """Prints what happened and what does not hold."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--step-downs", type=int, default=10)
-    parser.add_argument("--kills", type=int, default=10)
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--step-downs", type=int, default=20)
+    parser.add_argument("--partitions", type=int, default=2)
     parser.add_argument("--secured", action="store_true", help="with access control and TLS")
-    parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    step_downs: list[Blow] = ["step-down"] * arguments.step_downs
-    kills: list[Blow] = ["kill"] * arguments.kills
-    order = step_downs + kills
-    random.Random(arguments.seed).shuffle(order)
     secured: bool = arguments.secured
-    with (
-        tempfile.TemporaryDirectory(prefix="brimline-failover-") as directory,
-        brimline.lab(
-            replica_set=3, small=True, election_timeout_ms=_ELECTION_TIMEOUT_MS, auth=secured, tls=secured
-        ) as lab,
-    ):
-        record, wrong = run_under_blows(lab, order, directory=Path(directory) / "run", seed=arguments.seed)
-        sys.stdout.write(json.dumps(_figures(record, order), indent=2) + "\n")
+    wrong: list[str] = []
+    figures: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(prefix="brimline-failover-") as directory:
+        with brimline.lab(
+            replica_set=3, small=True, election_timeout_ms=ELECTION_TIMEOUT_MS, auth=secured, tls=secured
+        ) as lab:
+            figures["kill"] = _kills(lab, arguments.kills, Path(directory), wrong)
+            figures["step-down"] = _all(lab, "step-down", arguments.step_downs, Path(directory), wrong)
+        if arguments.partitions:
+            figures["partition"] = _partitions(arguments.partitions, Path(directory), wrong)
+    sys.stdout.write(json.dumps(figures, indent=2) + "\n")
     for each in wrong:
         sys.stdout.write(f"wrong: {each}\n")
     return 1 if wrong else 0
 
 
-def _figures(record: RunRecord, order: Sequence[Blow]) -> dict[str, Any]:
-    summary = record.summary
-    if summary is None:
-        return {"blows": list(order)}
-    lengths = sorted(outage_ns(each, record) / 1e9 for each in summary.get("outages", []))
-    return {
-        "step_downs": order.count("step-down"),
-        "kills": order.count("kill"),
-        "sent": summary["sent"],
-        "ok": summary["ok"],
-        "failed": summary["failed"],
-        "retried": sum(each.get("retried", 0) for each in summary["operations"].values()),
-        "errors": _errors(summary["errors"]),
-        "inserts": summary.get("inserts"),
-        "outages": len(lengths),
-        "outage_s": [round(each, 2) for each in lengths],
-        "opcounters": opcounters(record).evidence,
-    }
+def _kills(lab: Lab, count: int, directory: Path, wrong: list[str]) -> dict[str, Any]:
+    """One at a time, each beside a client of its own."""
+    (uri,) = lab.uri_file.read_text().split()
+    results, differences = [], []
+    for _ in range(count):
+        with pinging(uri) as seen:
+            results.append(strike(lab, "kill", directory))
+        figures = results[-1].trials[0].figures
+        if figures is None:
+            wrong.append(f"a kill has no figures: {results[-1].trials[0].problem}")
+            continue
+        differences.append((figures.gap.length_ns - seen["gap_ns"]) / NS_PER_MS)
+        if abs(differences[-1]) > OUTAGE_DIFFERENCE_MAX_NS / NS_PER_MS:
+            wrong.append(
+                f"the outage is {figures.gap.length_ns / 1e6:.1f} ms, and {seen['gap_ns'] / 1e6:.1f} to a ping"
+            )
+    return {**_sound(results, wrong), "outage_minus_ping_ms": [round(each, 1) for each in differences]}
 
 
-def _errors(rows: Sequence[ErrorRow]) -> dict[str, int]:
-    """By class and code, all operations together."""
-    counts: Counter[str] = Counter()
-    for row in rows:
-        counts[f"{row['outcome']} {row['code']} {row['label']}"] += row["count"]
-    return dict(counts)
+def _all(lab: Lab, fault: str, count: int, directory: Path, wrong: list[str]) -> dict[str, Any]:
+    return _sound([strike(lab, fault, directory, repeats=count)] if count else [], wrong)
+
+
+def _sound(results: list[FailoverResult], wrong: list[str]) -> dict[str, Any]:
+    """With most members' word for each write, none is missing and none there twice."""
+    found = _summed(results)
+    wrong += [f"{name}: {found[name]}" for name in ("missing", "twice", "strange", "problems") if found[name]]
+    return found
+
+
+def _partitions(count: int, directory: Path, wrong: list[str]) -> dict[str, Any]:
+    """With w: 1, the primary of a minority acknowledges what is rolled back, and the ledger names each write."""
+    with brimline.lab(replica_set=3, small=True, election_timeout_ms=3000, network="all:0ms") as lab:
+        results = [strike(lab, "partition", directory, repeats=count, write_concern=1, hold_s=10.0)]
+        found = _summed(results)
+        trials = results[0].trials
+    if not found["missing"]:
+        wrong.append("nothing was rolled back of what a parted primary acknowledged with w: 1")
+    for trial in trials:
+        if trial.settled is None or trial.facts is None or trial.facts.begun_unix_ns is None:
+            continue
+        early = [
+            each for each in trial.settled.missing if each.done_unix_ns < trial.facts.begun_unix_ns - 1_000_000_000
+        ]
+        wrong += [f"{len(early)} missing writes were acknowledged before the fault"] if early else []
+    return found
+
+
+def _summed(results: list[FailoverResult]) -> dict[str, Any]:
+    trials = [trial for result in results for trial in result.trials]
+    gaps = sorted(trial.figures.gap.length_ns / 1e9 for trial in trials if trial.figures is not None)
+    sums: dict[str, Any] = {"faults": len(trials), "problems": [trial.problem for trial in trials if trial.problem]}
+    for trial in trials:
+        for name, count in (trial.settled.counts() if trial.settled is not None else {}).items():
+            sums[name] = sums.get(name, 0) + count
+    sums |= {name: sums.get(name, 0) for name in ("acknowledged", "missing", "twice", "strange")}
+    sums["unanswered"] = sum(trial.figures.unanswered for trial in trials if trial.figures is not None)
+    sums["due"] = sum(trial.figures.due for trial in trials if trial.figures is not None)
+    if gaps:
+        sums["outage_s"] = {"least": round(gaps[0], 2), "median": round(median(gaps), 2), "most": round(gaps[-1], 2)}
+    return sums
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ _DOCUMENTS: _Places = {
     "A sweep": ("report.search.as_json:sweep_document", "From `sweep`"),
     "A factor sweep": ("report.vary.as_json:vary_document", "From `sweep --vary`"),
     "Growth": ("report.growth.as_json:growth_document", "From `grow`"),
+    "A failover": ("report.failover.as_json:failover_document", "From `failover`"),
     "A scan": ("report.scan.as_json:scan_document", "From `scan`"),
     "A comparison": ("report.comparison.as_json:comparison_document", "From `ab` and `compare`"),
     "Interference": (

@@ -43,6 +43,7 @@ class _Verb:
 _VERBS = {
     "ab": _Verb(module="ab", kinds={"ab": "AB"}, is_measure=False),
     "capacity": _Verb(module="capacity", kinds={"capacity": "CAPACITY_KIND", "frontier": "FRONTIER_KIND"}),
+    "failover": _Verb(module="failover", kinds={"failover": "FAILOVER"}),
     "grow": _Verb(module="grow", kinds={"growth": "GROWTH"}),
     "import": _Verb(module="measured_import", kinds={}),
     "interfere": _Verb(module="interfere", kinds={"interfere": "INTERFERENCE"}),
@@ -69,6 +70,11 @@ def _anything(_loaded: LoadedSpec, _settings: object, _options: Options) -> None
     """Nothing is wrong that could be seen beforehand."""
 
 
+def _as_given(_loaded: LoadedSpec, _settings: object, options: Options) -> Options:
+    """It takes whatever server the options say."""
+    return options
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind(Generic[Settings, ResultT]):
     """A kind of experiment, by what its records say they are and by the verb that conducts it.
@@ -76,7 +82,8 @@ class Kind(Generic[Settings, ResultT]):
     `check` raises UsageError for what can't be, before anything is started. `stored` reads the settings of a record,
     and `result` what its trials show, now or years later; both raise RecordError, `result` InvalidRun and TargetError
     as well, where there is nothing to show. `estimate` is said before it begins; None where that is known later.
-    `with_budget`: the one thing that may change when it is gone on with; None where nothing may.
+    `with_budget`: the one thing that may change when it is gone on with; None where nothing may. `surroundings`: the
+    options with what it needs of servers that brimline starts for it.
     """
 
     kind: str
@@ -86,6 +93,7 @@ class Kind(Generic[Settings, ResultT]):
     result: Callable[[ExperimentRecord], ResultT]
     estimate: Callable[[Spec, Settings], TimeEstimate] | None
     check: Callable[[LoadedSpec, Settings, Options], None] = _anything
+    surroundings: Callable[[LoadedSpec, Settings, Options], Options] = _as_given
     with_budget: Callable[[Settings, float], Settings] | None = None
 
 
@@ -150,6 +158,7 @@ def conduct(
     Its estimate is said first, unless part of it is spent. `resume`: the directory of one to go on with.
     """
     kind.check(loaded, settings, options)
+    options = kind.surroundings(loaded, settings, options)
     if resume is None and kind.estimate is not None:
         options.progress.note(kind.estimate(loaded.spec, settings).text)
     with workplace(loaded, options, resume=resume) as place:

@@ -54,6 +54,7 @@ VERBS = {
     "grow": _Verb("grow", "grow", "Grow a collection step by step; find where times break."),
     "ab": _Verb("ab", "ab", "Run two workloads in turns; say what differs."),
     "interfere": _Verb("interfere", "interfere", "Run a workload alone and beside another; say what differs."),
+    "failover": _Verb("failover", "failover", "Take servers away during a run; say what that costs."),
     "compare": _Verb("compare", "compare", "Compare runs: what changed, and how sure that is."),
     "trend": _Verb("trend", "trend", "Find where the figures of many runs changed."),
     "report": _Verb("report", "report", "Analyse a stored record again, in any format."),

@@ -23,7 +23,7 @@ _STOP_DEADLINE_S = 15.0
 _NOBODY = 65534
 """The kernel's own number for a user that a namespace doesn't know; every distribution calls it nobody."""
 _kept: list[Guardian] = []
-"""Guardians that outlive this process: held, so that Python doesn't warn of processes that nobody waits for."""
+"""Guardians that nobody waits for: held, so that Python neither warns of them nor closes what they listen to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +86,11 @@ def keep(guardian: Guardian) -> None:
     if guardian.stdin is not None:
         guardian.stdin.write(b"keep")
         guardian.stdin.close()
+    _kept.append(guardian)
+
+
+def hold(guardian: Guardian) -> None:
+    """The server ends with this process at the latest, however that happens."""
     _kept.append(guardian)
 
 

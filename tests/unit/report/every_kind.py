@@ -10,6 +10,7 @@ from brimline.analysis.comparison import compare_runs, noise_floor
 from brimline.analysis.gate import gate
 from brimline.analysis.objective import LatencyObjective, Slo
 from brimline.analysis.observation import observe
+from brimline.api.failover import failover_result
 from brimline.api.run_result import run_result
 from brimline.api.scan import scan_result
 from brimline.compat.imported.view import imported_report
@@ -25,6 +26,7 @@ from tests.support.run_sets import run_sets
 from tests.unit.compat.results.jtl import uniform, write
 from tests.unit.experiments.growth_simulator import GrowingServer
 from tests.unit.report.comparison_samples import dropped, interfered, regressed, report_of, trend_of
+from tests.unit.report.failover_samples import make_failover
 from tests.unit.report.import_samples import an_import
 from tests.unit.report.report_samples import ENVIRONMENT, SPEC, Reports, frontier, write_run
 from tests.unit.report.scan_samples import make_scan
@@ -35,9 +37,9 @@ from tests.unit.report.vary_samples import measured, varied
 
 KINDS = (
     *("run", "own", "load", "sweep", "capacity", "frontier", "ab", "comparison", "trend", "imported"),
-    *("import", "growth", "interference", "scan", "vary", "design"),
+    *("import", "growth", "interference", "scan", "vary", "design", "failover"),
 )
-CLAIMING = tuple(kind for kind in KINDS if kind not in ("import", "growth"))
+CLAIMING = tuple(kind for kind in KINDS if kind not in ("import", "growth", "failover"))
 """Those that recompute what they claim."""
 FRONTIER_LIMITS_MS = (5, 3)
 
@@ -66,6 +68,7 @@ def reports_of_every_kind(directory: Path, reports: Reports) -> dict[str, Report
         "import": import_report(an_import()),
         "growth": grown(GrowingServer(cache_records=CACHE_RECORDS, import_break_records=250_000.0)),
         "interference": interfered(),
+        "failover": failover_result(make_failover(directory / "failover")).report,
         "scan": scan_result(make_scan(directory / "scan")).report,
     }
 

@@ -6,6 +6,7 @@ Times have lower bounds only: a busy machine may always be later.
 import json
 import os
 import random
+import signal
 import socket
 import subprocess
 import sys
@@ -260,3 +261,41 @@ def test_a_port_that_is_taken_is_told_by_its_exit_code(echo: str) -> None:
     taken = int(echo.rpartition(":")[2])
     command = forwarder_command(port=taken, target=taken, network=Network())
     assert subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=False).returncode == EADDRINUSE
+
+
+def test_what_is_cut_stands_still_and_goes_on_where_it_was(echo: str, tmp_path: Path) -> None:
+    """New connections of the same process are cut as well; those of others are not."""
+    control = tmp_path / "control.json"
+    port, target = free_port(), int(echo.rpartition(":")[2])
+    command = forwarder_command(port=port, target=target, network=Network(between="all"), control=control)
+    with subprocess.Popen(command) as process:
+        try:
+            assert eventually(lambda: listens(process.pid, port))
+            with _connect(f"127.0.0.1:{port}") as before:
+                assert _round_trip_s(before) < PATIENCE_S
+                _order(process.pid, control, number=1, cut=[os.getpid()])
+                before.sendall(b"waits")
+                with _connect(f"127.0.0.1:{port}") as during:
+                    during.sendall(b"waits too")
+                    for each in (before, during):
+                        each.settimeout(0.2)
+                        with pytest.raises(TimeoutError):
+                            each.recv(1)
+                        each.settimeout(PATIENCE_S)
+                    _order(process.pid, control, number=2, cut=[])
+                    assert _receive(before, 5) == b"waits"
+                    assert _receive(during, 9) == b"waits too"
+                _order(process.pid, control, number=3, cut=[1])
+                assert _round_trip_s(before) < PATIENCE_S
+                _order(process.pid, control, number=4, cut=[], delay_ns=20 * MS)
+                assert _round_trip_s(before) >= 0.040
+        finally:
+            process.kill()
+
+
+def _order(pid: int, control: Path, *, number: int, cut: list[int], delay_ns: int = 0) -> None:
+    order = {"number": number, "cut": cut, "delay_ns": delay_ns, "rate_bit_per_s": None}
+    control.write_text(json.dumps(order))
+    os.kill(pid, signal.SIGHUP)
+    done = Path(f"{control}.done")
+    assert eventually(lambda: done.exists() and done.read_text() == str(number), interval_s=0.005)

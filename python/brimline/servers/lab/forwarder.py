@@ -7,7 +7,10 @@ OPTIONS is a JSON object. `port`: where it listens, on 127.0.0.1 alone. `target`
 `rate_bit_per_s`: how many bits pass, each way, over all connections together; null: any. `loss`: share of the segments
 that are lost, each way; see `Mending`. `between`: whose connections
 are meant, "clients", "members" or "all"; the others are passed on at once. `servers`: the lab's directory of servers: a
-connection that one of their processes has made is a member's.
+connection that one of their processes has made is a member's. `control`: a file with orders, read on SIGHUP. An order
+is a JSON object: its `number`, `delay_ns`, `rate_bit_per_s`, and `cut`: the processes whose connections stand still, or
+"all". Nothing of what is cut is lost: it goes on once it is cut no longer, as on a network that was parted. The file
+with ".done" behind its name has the number of the last order that was followed.
 
 What it is not: a network. Making a connection takes no longer, because the kernel of this machine accepts it. It passes
 on streams, in which TCP has mended every loss already, so that what a loss costs is a model of what TCP would do.
@@ -17,7 +20,7 @@ server has ended, 98 when the port is taken (EADDRINUSE).
 """
 
 # pathlib would double the time to start.
-# ruff: noqa: PTH115, PTH118, PTH119, PTH120, PTH123, PTH207, PTH208
+# ruff: noqa: PTH105, PTH115, PTH118, PTH119, PTH120, PTH123, PTH207, PTH208
 
 import contextlib
 import errno
@@ -28,6 +31,7 @@ import math
 import os
 import resource
 import select
+import signal
 import socket
 import sys
 import time
@@ -127,6 +131,12 @@ class Line:
             _, _, flow, data = heapq.heappop(self._under_way)
             flow.deliver(data)
 
+    def change(self, delay_ns: int, rate_bit_per_s: float | None) -> None:
+        """What is sent from now on is as late and as slow as this."""
+        self._delay_ns = delay_ns
+        self._rate_bit_per_s = rate_bit_per_s
+        self._free_at_ns = 0
+
     @property
     def next_ns(self) -> int | None:
         """When something arrives next."""
@@ -175,6 +185,8 @@ class Flow:
             return
         self._ends = self._ends or not data
         self._arrived += data
+        if self._pair.held:
+            return
         try:
             self.write()
         except OSError:
@@ -201,8 +213,19 @@ class Flow:
 class Pair:
     """A connection of a client, and the one to the server that belongs to it."""
 
-    def __init__(self, loop: "Loop", near: socket.socket, far: socket.socket, lines: tuple[Line, Line] | None) -> None:
+    def __init__(
+        self,
+        loop: "Loop",
+        near: socket.socket,
+        far: socket.socket,
+        lines: tuple[Line, Line] | None,
+        *,
+        peer_port: int,
+        held: bool,
+    ) -> None:
         self._loop = loop
+        self.peer_port = peer_port
+        self.held = held
         there, back = lines or (None, None)
         self._flows = {near: Flow(self, near, far, there), far: Flow(self, far, near, back)}
         self._opposite = {near: far, far: near}
@@ -215,7 +238,7 @@ class Pair:
 
     def ready(self, at: socket.socket, events: int) -> None:
         """Follows what one of the sockets is ready for."""
-        if self.closed:
+        if self.closed or self.held:
             return
         incoming, outgoing = self._flows[at], self._flows[self._opposite[at]]
         try:
@@ -223,6 +246,19 @@ class Pair:
                 outgoing.write()
             if events & (select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR) and incoming.reads:
                 incoming.read()
+        except OSError:
+            self.close()
+            return
+        self.watch()
+
+    def hold(self, held: bool) -> None:
+        """Lets it stand still, or go on with what has come meanwhile."""
+        if self.closed or held == self.held:
+            return
+        self.held = held
+        try:
+            for flow in self._flows.values() if not held else ():
+                flow.write()
         except OSError:
             self.close()
             return
@@ -239,6 +275,7 @@ class Pair:
             wanted = (select.EPOLLIN if flow.reads else 0) | (
                 select.EPOLLOUT if self._flows[self._opposite[each]].wants_room else 0
             )
+            wanted = 0 if self.held else wanted
             if wanted != self._watched[each]:
                 self._loop.watch(each, self, was=self._watched[each], wanted=wanted)
                 self._watched[each] = wanted
@@ -248,6 +285,7 @@ class Pair:
         if self.closed:
             return
         self.closed = True
+        self._loop.forget(self)
         for each in self._flows:
             self._loop.watch(each, self, was=self._watched[each], wanted=0)
             each.close()
@@ -269,6 +307,12 @@ class Loop:
         self._server = server
         self._poller = select.epoll()
         self._pairs: dict[int, tuple[Pair, socket.socket]] = {}
+        self._open: set[Pair] = set()
+        self._cut: list[int] | str = []
+        self._control: str | None = options.get("control")
+        self._orders = _signalled() if self._control is not None else None
+        if self._orders is not None:
+            self._poller.register(self._orders, select.EPOLLIN)
         self._poller.register(listener.fileno(), select.EPOLLIN)
         if server is not None:
             self._poller.register(server, select.EPOLLIN)
@@ -285,6 +329,8 @@ class Loop:
                     return
                 if descriptor == self._listener.fileno():
                     self._accept()
+                elif descriptor == self._orders:
+                    self._follow_order()
                 elif descriptor in self._pairs:
                     pair, at = self._pairs[descriptor]
                     pair.ready(at, events)
@@ -318,7 +364,35 @@ class Loop:
         except OSError:
             near.close()
             return
-        Pair(self, near, far, self._lines if self._is_meant(port) else None)
+        lines = self._lines if self._is_meant(port) else None
+        self._open.add(Pair(self, near, far, lines, peer_port=port, held=self._is_cut([port])[port]))
+
+    def forget(self, pair: Pair) -> None:
+        """It has ended."""
+        self._open.discard(pair)
+
+    def _follow_order(self) -> None:
+        if self._orders is None or self._control is None:
+            return
+        os.read(self._orders, _CHUNK_BYTES)
+        with open(self._control, encoding="utf-8") as file:
+            order = json.load(file)
+        self._cut = order["cut"]
+        for line in self._lines:
+            line.change(int(order["delay_ns"]), order["rate_bit_per_s"])
+        cut = self._is_cut([pair.peer_port for pair in self._open])
+        for pair in list(self._open):
+            pair.hold(cut[pair.peer_port])
+        with open(f"{self._control}.new", "w", encoding="utf-8") as file:
+            file.write(str(order["number"]))
+        os.replace(f"{self._control}.new", f"{self._control}.done")
+
+    def _is_cut(self, peer_ports: list[int]) -> dict[int, bool]:
+        """Which of the connections from these ports stand still."""
+        if isinstance(self._cut, str) or not self._cut:
+            return dict.fromkeys(peer_ports, bool(self._cut))
+        made = ports_of(self._cut, self._port)
+        return {port: port in made for port in peer_ports}
 
     def _is_meant(self, peer_port: int) -> bool:
         if self._between == "all" or self._servers is None:
@@ -327,18 +401,38 @@ class Loop:
 
 
 def is_made_by(pids: list[int], port: int, to_port: int) -> bool:
-    """Whether one of these processes has made the connection from `port` to `to_port` of 127.0.0.1 (proc(5))."""
-    wanted = (f"0100007F:{port:04X}", f"0100007F:{to_port:04X}", _ESTABLISHED)
+    """Whether one of these processes has made the connection from `port` to `to_port` of 127.0.0.1."""
+    return port in ports_of(pids, to_port)
+
+
+def ports_of(pids: list[int], to_port: int) -> set[int]:
+    """From which ports of 127.0.0.1 these processes are connected to `to_port` there (proc(5))."""
+    wanted = f"0100007F:{to_port:04X}"
+    ports: dict[str, int] = {}
     with open("/proc/net/tcp", encoding="ascii") as table:
-        inodes = {fields[9] for line in table if tuple((fields := line.split())[1:4]) == wanted}
+        for line in table:
+            fields = line.split()
+            if fields[2] == wanted and fields[3] == _ESTABLISHED:
+                ports[fields[9]] = int(fields[1].rpartition(":")[2], 16)
+    found = set()
     for pid in pids:
         with contextlib.suppress(OSError):
             for descriptor in os.listdir(f"/proc/{pid}/fd"):
                 with contextlib.suppress(OSError):
                     name = os.readlink(f"/proc/{pid}/fd/{descriptor}")
-                    if name.startswith("socket:[") and name[8:-1] in inodes:
-                        return True
-    return False
+                    if name.startswith("socket:[") and name[8:-1] in ports:
+                        found.add(ports[name[8:-1]])
+    return found
+
+
+def _signalled() -> int:
+    """A descriptor that becomes readable on SIGHUP."""
+    readable, writable = os.pipe()
+    os.set_blocking(readable, False)
+    os.set_blocking(writable, False)
+    signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
+    signal.signal(signal.SIGHUP, lambda *_: None)
+    return readable
 
 
 def _processes(servers: str) -> list[int]:

@@ -14,7 +14,7 @@ from brimline.servers.lab.kinds import kind_of
 from brimline.servers.lab.lifecycle import find_lab, is_complete, look_at
 from brimline.servers.lab.state import FORWARDER_PREFIX, Lab, LabServer, server_process
 from brimline.servers.lab.waiting import wait_until
-from brimline.servers.launch import START_FILE, Guardian, keep, launch_again
+from brimline.servers.launch import START_FILE, Guardian, hold, keep, launch_again
 from brimline.servers.listening import listens
 from brimline.servers.processes import ProcessIdentity, kill
 from brimline.servers.state import read_server
@@ -31,7 +31,7 @@ def stop_servers(name: str, members: Sequence[str]) -> list[LabServer]:
         TargetError: one doesn't end.
     """
     lab = find_lab(name)
-    chosen = [_member(lab, each) for each in members]
+    chosen = [member_named(lab, each) for each in members]
     running = {server.address: process for server in lab.servers if (process := server_process(lab, server))}
     if set(running) <= {server.address for server in chosen}:
         raise UsageError(
@@ -39,12 +39,7 @@ def stop_servers(name: str, members: Sequence[str]) -> list[LabServer]:
         )
     stopped = [server for server in chosen if server.address in running]
     for server in stopped:
-        kind = kind_of(server.role)
-        kind.before_stop(lab, server)
-        if not kill(running[server.address], timeout_s=_SHUTDOWN_S, number=kind.stop_signal):
-            raise TargetError(
-                f"the server at {server.address} doesn't end in time", hint="its log is in brimline lab status --json"
-            )
+        stop_server(lab, server)
     return stopped
 
 
@@ -63,7 +58,7 @@ def start_servers(
         TargetError: one can't be started, or the lab is not complete before the deadline.
     """
     lab, until = find_lab(name), time.monotonic() + deadline_s
-    chosen = [_member(lab, each) for each in members] or list(lab.servers)
+    chosen = [member_named(lab, each) for each in members] or list(lab.servers)
     ended = [server for server in chosen if server_process(lab, server) is None]
     for server in ended:
         say(f"starting {server.role} {server.address} …")
@@ -87,7 +82,7 @@ def _has_returned(lab: Lab, waited: set[str]) -> bool:
     return all(look.works for look in looks if look.server.address in waited)
 
 
-def _member(lab: Lab, word: str) -> LabServer:
+def member_named(lab: Lab, word: str) -> LabServer:
     """A server by its number from 1, its port or its address."""
     for number, server in enumerate(lab.servers, start=1):
         if word in {str(number), server.address, server.address.rpartition(":")[2]}:
@@ -96,9 +91,26 @@ def _member(lab: Lab, word: str) -> LabServer:
     raise UsageError(f'the lab "{lab.name}" has no member "{word}"', hint=f"there are: {known}")
 
 
+def stop_server(lab: Lab, server: LabServer) -> None:
+    """Ends one in good order, whatever else runs; what it holds stays. Raises TargetError when it doesn't end."""
+    kind, process = kind_of(server.role), server_process(lab, server)
+    kind.before_stop(lab, server)
+    if process is not None and not kill(process, timeout_s=_SHUTDOWN_S, number=kind.stop_signal):
+        raise TargetError(
+            f"the server at {server.address} doesn't end in time", hint="its log is in brimline lab status --json"
+        )
+
+
+def start_server(
+    lab: Lab, server: LabServer, *, deadline_s: float, meanwhile: Callable[[], None] = lambda: None
+) -> None:
+    """Starts one that has ended; it listens when this returns. It ends with the lab. Raises as `start_servers`."""
+    _start(lab, server, time.monotonic() + deadline_s, meanwhile)
+
+
 def _start(lab: Lab, server: LabServer, until: float, meanwhile: Callable[[], None]) -> None:
     directory = lab.directory_of(server)
-    guardian = _again(directory)
+    guardian = _again(lab, directory)
     port = split_address(server.own_address)[1]
     while (process := server_process(lab, server)) is None or not listens(process.pid, port):
         meanwhile()
@@ -128,11 +140,11 @@ def _forward_again(lab: Lab, server: LabServer, process: ProcessIdentity) -> Non
     def before_new(command: list[str]) -> list[str]:
         return [*command[:-1], json.dumps({**json.loads(command[-1]), "server_pid": process.pid})]
 
-    _again(directory, before_new)
+    _again(lab, directory, before_new)
 
 
-def _again(directory: Path, changed: Callable[[list[str]], list[str]] = list) -> Guardian:
-    """Starts what once ran in `directory`; from then on it stays, whatever becomes of this process."""
+def _again(lab: Lab, directory: Path, changed: Callable[[list[str]], list[str]] = list) -> Guardian:
+    """Starts what once ran in `directory`; of a lab that outlives this process it does so, too."""
     try:
         guardian = launch_again(directory, changed=changed)
     except (ValueError, KeyError, TypeError, FileNotFoundError) as error:
@@ -140,5 +152,8 @@ def _again(directory: Path, changed: Callable[[list[str]], list[str]] = list) ->
             f"how the server in {directory} was started isn't known", hint="take the lab down, and bring it up again"
         ) from error
     # At once: a guardian that is told to end removes the server's data.
-    keep(guardian)
+    if lab.outlives:
+        keep(guardian)
+    else:
+        hold(guardian)
     return guardian

@@ -1,0 +1,1 @@
+"""A failover as a report."""

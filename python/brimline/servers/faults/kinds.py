@@ -1,0 +1,178 @@
+"""Owns the table of faults: what each does to a server of a lab, how it is undone, and by hand where that fails.
+
+A fault is one entry of the table and nothing else.
+"""
+
+import signal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from pymongo.errors import AutoReconnect, PyMongoError
+
+from brimline.errors import TargetError, UsageError
+from brimline.servers.deployment import control_client
+from brimline.servers.external import primary_now
+from brimline.servers.faults.site import Site
+from brimline.servers.lab.forwarding import has_forwarder, order
+from brimline.servers.lab.network import Network, parse_network
+from brimline.servers.lab.restart import start_server, stop_server
+from brimline.servers.lab.state import server_process
+from brimline.servers.processes import kill
+
+START_WITHIN_S = 60.0
+STEP_DOWN_S = 10
+"""For how long the old primary may not be elected again, as `rs.stepDown()` has it after its own 60 s are shortened."""
+_CATCH_UP_S = 5
+_SLOW_NETWORK = "50ms"
+"""What a network is slow by, unless that is said: a trip to another continent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultKind:
+    """Something that befalls a server. `what` is said of it, `do` and `undo` make it so; both raise BrimlineError.
+
+    `by_hand`: what a person does where undoing fails. `check` refuses what can't be, before anything is done.
+    `takes`: how what may stand behind its name is written. `takes_away`: the server is no primary any more, so that
+    others must be there to take over. `by_line`: it acts on the forwarder before a server. `of_lab`: of a lab alone.
+    """
+
+    name: str
+    what: str
+    do: Callable[[Site, str], None]
+    undo: Callable[[Site, str], None] = lambda _site, _argument: None
+    by_hand: Callable[[Site, str], str] = lambda _site, _argument: ""
+    check: Callable[[Site, str], None] = lambda _site, _argument: None
+    takes: str = ""
+    takes_away: bool = True
+    by_line: bool = False
+    of_lab: bool = True
+
+
+def _kill(site: Site, _argument: str) -> None:
+    if not kill(site.process):
+        raise TargetError("the server's process can't be killed", hint="see brimline lab status")
+
+
+def _stop(site: Site, _argument: str) -> None:
+    stop_server(*site.struck)
+
+
+def _start(site: Site, _argument: str) -> None:
+    lab, server = site.struck
+    if server_process(lab, server) is None:
+        start_server(lab, server, deadline_s=START_WITHIN_S)
+
+
+def _start_by_hand(site: Site, _argument: str) -> str:
+    lab, server = site.struck
+    return f"brimline lab start {lab.name} {server.address}"
+
+
+def _pause(site: Site, _argument: str) -> None:
+    site.send(signal.SIGSTOP)
+
+
+def _go_on(site: Site, _argument: str) -> None:
+    site.send(signal.SIGCONT)
+
+
+def _go_on_by_hand(site: Site, _argument: str) -> str:
+    lab, server = site.struck
+    process = server_process(lab, server)
+    return f"kill -CONT {'PID of the server' if process is None else process.pid}"
+
+
+def _step_down(site: Site, _argument: str) -> None:
+    """A primary closes connections as it steps down, so that the answer may be lost; then it has done so."""
+    command = {"replSetStepDown": STEP_DOWN_S, "secondaryCatchUpPeriodSecs": _CATCH_UP_S}
+    primary = primary_now(site.deployment)
+    try:
+        with control_client(primary.address, access=primary.access, purpose="fault") as client:
+            client.admin.command(command)
+    except AutoReconnect:
+        return
+    except PyMongoError as error:
+        raise TargetError(
+            f"the primary doesn't step down: {str(error).partition(', full error')[0]}",
+            hint="the user needs clusterManager on admin, and a secondary must be in step",
+        ) from error
+
+
+def _part(site: Site, _argument: str) -> None:
+    """Neither side hears the other: its connections to the others stand still, and theirs to it."""
+    _cut(site, clients=False)
+
+
+def _isolate(site: Site, _argument: str) -> None:
+    _cut(site, clients=True)
+
+
+def _cut(site: Site, *, clients: bool) -> None:
+    lab, server = site.struck
+    processes = [each.pid for other in site.others if (each := server_process(lab, other)) is not None]
+    own = site.process.pid
+    order(lab, server, cut="all" if clients else processes)
+    for other in site.others:
+        order(lab, other, cut=[own])
+
+
+def _join(site: Site, _argument: str) -> None:
+    lab, server = site.struck
+    for each in (server, *site.others):
+        order(lab, each)
+
+
+def _slow_network(site: Site, argument: str) -> None:
+    order(*site.struck, network=_line(argument))
+
+
+def _line(argument: str) -> Network:
+    """The line that is slow. Raises UsageError."""
+    try:
+        line = parse_network(argument or _SLOW_NETWORK)
+    except ValueError as error:
+        raise UsageError(f"slow-network: {error}", hint="write it like slow-network:200ms+1mbit") from error
+    if line is None or line.loss:
+        raise UsageError(
+            "a slow network has a delay or a rate, and no loss", hint="write it like slow-network:200ms+1mbit"
+        )
+    return replace(line, between="all")
+
+
+def _require_line(site: Site, _argument: str) -> None:
+    lab, server = site.struck
+    if not all(has_forwarder(lab, each) for each in (server, *site.others)):
+        raise UsageError(
+            "no line stands before the servers of this lab that could be cut or slowed",
+            hint=f"bring it up with one: brimline lab up {lab.name} --network all:0ms",
+        )
+
+
+def _require_slow_line(site: Site, argument: str) -> None:
+    _line(argument)
+    _require_line(site, argument)
+
+
+def _join_by_hand(site: Site, _argument: str) -> str:
+    lab, _ = site.struck
+    return f"brimline lab down {lab.name}, and bring it up again"
+
+
+_ALL = (
+    FaultKind(name="kill", what="the server is killed (SIGKILL), and started again", do=_kill, undo=_start,
+              by_hand=_start_by_hand),
+    FaultKind(name="stop", what="the server is shut down in good order (SIGTERM), and started again", do=_stop,
+              undo=_start, by_hand=_start_by_hand),
+    FaultKind(name="pause", what="the server stands still (SIGSTOP), and goes on (SIGCONT)", do=_pause, undo=_go_on,
+              by_hand=_go_on_by_hand),
+    FaultKind(name="step-down", what="the primary steps down (replSetStepDown)", do=_step_down, of_lab=False),
+    FaultKind(name="partition", what="the server and the other members hear nothing of each other; clients reach both",
+              do=_part, undo=_join, by_hand=_join_by_hand, check=_require_line, by_line=True),
+    FaultKind(name="isolate", what="the server hears nothing, neither of members nor of clients", do=_isolate,
+              undo=_join, by_hand=_join_by_hand, check=_require_line, by_line=True),
+    FaultKind(name="slow-network", what="the line to the server is slow", do=_slow_network, undo=_join,
+              by_hand=_join_by_hand, check=_require_slow_line, takes="slow-network:200ms+1mbit", takes_away=False,
+              by_line=True),
+)  # fmt: skip
+KINDS: Mapping[str, FaultKind] = {kind.name: kind for kind in _ALL}
+"""Every fault by its name."""

@@ -1,0 +1,133 @@
+"""The figures of a failover and its report, against a server that stands still for a known time."""
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from brimline.analysis.around_fault import Gap, longest_gap, time_back
+from brimline.api.failover import failover_result
+from brimline.errors import GateFailed, InvalidRun, UsageError
+from brimline.experiments.failover.figures import failover_figures
+from brimline.experiments.failover.order import Limit, parse_limit
+from brimline.record import ExperimentRecord
+from brimline.record.fault import read_fault, write_fault
+from brimline.record.ledger import read_ledger
+from brimline.report import render_json
+from tests.unit.report.failover_samples import BEGUN_S, RATE_OPS_PER_S, STALL_S, S, make_failover
+
+MS = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def experiment(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRecord:
+    return make_failover(tmp_path_factory.mktemp("failovers") / "failover")
+
+
+def test_a_server_that_stands_still_two_seconds_is_an_outage_of_two_seconds(experiment: ExperimentRecord) -> None:
+    result = failover_result(experiment)
+    for trial in result.trials:
+        figures = trial.figures
+        assert figures is not None
+        assert abs(figures.gap.length_ns - STALL_S * S) < 10 * MS
+        assert abs(figures.gap.to_ns - (BEGUN_S + STALL_S) * S) < 10 * MS
+        assert set(figures.gaps) == {"read", "update"}
+        assert figures.rate_before_ops_per_s == pytest.approx(RATE_OPS_PER_S, rel=0.01)
+        assert figures.back_ns is not None
+        assert STALL_S * S <= figures.back_ns < (STALL_S + 0.3) * S
+        # A fifth of what was due around it waited, the first of it two seconds: 99 % waited 1.9 s at most.
+        assert figures.p99_ns == pytest.approx(1.9 * S, rel=0.02)
+        assert figures.around == 10 * RATE_OPS_PER_S
+        assert (figures.unanswered, figures.resolution_ns) == (0, 0)
+    assert result.error is None
+    assert failover_figures(result.directory)["outage"].value == pytest.approx(STALL_S * S, rel=0.01)
+
+
+def test_every_write_that_is_missing_or_there_twice_is_named(experiment: ExperimentRecord) -> None:
+    result = failover_result(experiment)
+    document = json.loads(render_json(result.report))
+    first, second = (each["ledger"] for each in document["trials"])
+    assert (first["missing"], first["twice"], first["unknown"], first["unknown_there"]) == (0, 0, 1, 0)
+    assert [(each["session"], each["number"]) for each in second["missing_writes"]] == [(0, 36)]
+    assert [(each["session"], each["number"]) for each in second["twice_writes"]] == [(1, 40)]
+    assert (second["stale_own"], second["stale_monotonic"]) == (1, 0)
+    assert (document["figures"]["lost"]["value"], document["figures"]["twice"]["value"]) == (1, 1)
+    assert result.report.verdict.tone == "warn"
+
+
+@pytest.mark.parametrize(
+    ("limits", "error", "told"),
+    [
+        (["outage=3s", "back=3s", "unanswered=0", "p99=3s"], None, ""),
+        (["outage=1s"], GateFailed, "time without an answer: 2.00 s, and at most 1.00 s"),
+        (["lost=0"], GateFailed, "acknowledged writes missing: 1, and at most 0"),
+        (["twice=0"], GateFailed, "writes done twice: 1, and at most 0"),
+    ],
+)
+def test_limits_are_held_in_every_run(
+    experiment: ExperimentRecord, limits: list[str], error: type[Exception] | None, told: str
+) -> None:
+    asked = {**experiment.settings, "slo": [asdict(parse_limit(each)) for each in limits]}
+    result = failover_result(replace(experiment, settings=asked))
+    if error is None:
+        assert result.error is None
+    else:
+        assert isinstance(result.error, error) and told in str(result.error), result.error
+        assert result.exit_code == 3
+
+
+def test_a_limit_that_is_known_of_no_run_is_not_met(tmp_path: Path) -> None:
+    experiment = make_failover(tmp_path / "failover", repeats=1, slo=(Limit(name="lost", most=0),))
+    (experiment.trials[0].directory / "ledger.csv").unlink()
+    result = failover_result(experiment)
+    assert isinstance(result.error, InvalidRun) and result.exit_code == 4
+
+
+def test_a_fault_that_could_not_be_made_proves_nothing(tmp_path: Path) -> None:
+    experiment = make_failover(tmp_path / "failover", repeats=1)
+    directory = experiment.trials[0].directory
+    facts = read_fault(directory)
+    assert facts is not None
+    write_fault(directory, replace(facts, trouble="the command ended with 3: no such host"))
+    result = failover_result(experiment)
+    assert isinstance(result.error, InvalidRun) and "no such host" in str(result.error)
+    assert result.report.verdict.figure == ""
+
+
+@pytest.mark.parametrize("text", ["outage", "outage=soon", "lost=-1", "p50=3s", ""])
+def test_a_limit_that_cannot_be_read_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="--slo"):
+        parse_limit(text)
+
+
+def test_the_longest_gap_is_found_wherever_it_is() -> None:
+    done = np.array([1, 2, 3, 9, 10, 11], dtype=np.int64)
+    assert longest_gap(done, begun_ns=3, end_ns=12) == Gap(from_ns=3, to_ns=9)
+    assert longest_gap(done, begun_ns=4, end_ns=12) == Gap(from_ns=3, to_ns=9), "the last answer was before the fault"
+    assert longest_gap(done, begun_ns=10, end_ns=12) == Gap(from_ns=10, to_ns=11), "what was before it is none of it"
+    assert longest_gap(done, begun_ns=3, end_ns=99) == Gap(from_ns=11, to_ns=99, ended=False)
+    assert longest_gap(np.array([], dtype=np.int64), begun_ns=3, end_ns=9) == Gap(from_ns=3, to_ns=9, ended=False)
+
+
+def test_the_rate_is_back_where_it_stays() -> None:
+    """Ten answers a tenth of a second; none for 2 s from 5 s on, half until 9 s, then all."""
+    counts = np.full(200, 10, dtype=np.int64)
+    counts[50:70], counts[70:90] = 0, 5
+    gap = Gap(from_ns=5 * S, to_ns=7 * S)
+    rate, back_ns = time_back(counts, begun_ns=5 * S, from_ns=0, gap=gap, end_ns=20 * S)
+    assert rate == 100
+    assert back_ns is not None and 3.9 * S <= back_ns <= 4.1 * S
+    counts[90:] = 5
+    assert time_back(counts, begun_ns=5 * S, from_ns=0, gap=gap, end_ns=20 * S) == (100, None)
+    level = np.full(200, 10, dtype=np.int64)
+    short = Gap(from_ns=5 * S, to_ns=5 * S + 10 * MS)
+    assert time_back(level, begun_ns=5 * S, from_ns=0, gap=short, end_ns=20 * S) == (100, 0)
+
+
+def test_the_file_of_the_ledger_says_the_fate_of_each_write(experiment: ExperimentRecord) -> None:
+    entries = read_ledger(experiment.trials[1].directory)
+    assert entries is not None
+    fates = [entries.fate(each) for each in entries.writes]
+    assert {fate: fates.count(fate) for fate in set(fates)} == {"there": 197, "missing": 1, "twice": 1, "unknown": 1}

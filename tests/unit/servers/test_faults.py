@@ -1,0 +1,97 @@
+"""What can be said of a fault, and what is refused before anything is done."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from brimline.errors import TargetError, UsageError
+from brimline.plan.model import ReplicaSet
+from brimline.servers.deployment import Deployment
+from brimline.servers.faults.fault import CommandFault, fault_on, parse_fault
+from brimline.servers.faults.kinds import KINDS
+from brimline.servers.faults.site import Site, site_of
+from brimline.servers.lab.state import Lab, LabServer, claim
+
+SERVERS = tuple(LabServer(address=f"127.0.0.1:500{number}", role="member", set_name="s") for number in (1, 2, 3))
+
+
+@pytest.fixture
+def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Deployment:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return Deployment(
+        address="127.0.0.1:5001", uri_redacted="mongodb://127.0.0.1:5001", kind="replica-set member", engine="MongoDB",
+        version="8.0.0", git_version="", local=False, pid=None, cpu_count=None,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    return replace(claim(tmp_path / "labs", name="s", topology="replica set", outlives=True), servers=SERVERS)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_fault_says_what_it_is_and_how_it_is_undone(deployment: Deployment, lab: Lab, name: str) -> None:
+    kind = KINDS[name]
+    site = Site(deployment=deployment, lab=lab, server=SERVERS[0])
+    assert parse_fault(name).kind is kind
+    assert kind.what and "{" not in kind.what
+    assert bool(kind.by_hand(site, "")) == (name != "step-down")
+
+
+def test_a_command_is_more_than_a_word() -> None:
+    asked = parse_fault("ssh db1 sudo systemctl stop mongod", "ssh db1 sudo systemctl start mongod")
+    assert (asked.name, asked.undo) == ("command", "ssh db1 sudo systemctl start mongod")
+    for text, undo in (("kil", ""), ("", ""), ("kill:9", ""), ("kill", "ssh db1 start")):
+        with pytest.raises(UsageError):
+            parse_fault(text, undo)
+
+
+def test_nothing_is_done_to_servers_of_others_by_itself(deployment: Deployment) -> None:
+    site = site_of(deployment)
+    assert site.lab is None
+    with pytest.raises(UsageError, match="aren't those of a lab"):
+        fault_on(parse_fault("kill"), site)
+    with pytest.raises(UsageError, match="several members"):
+        fault_on(parse_fault("step-down"), site)
+    with pytest.raises(UsageError, match="lab's alone"):
+        site_of(deployment, at="2")
+    of_set = replace(deployment, replica_set=ReplicaSet(name="s", members=("a:1", "b:1"), selection_timeout_ns=1))
+    assert fault_on(parse_fault("step-down"), site_of(of_set)).by_hand == ""
+    assert fault_on(parse_fault("ssh db1 stop", "ssh db1 start"), site).by_hand == "ssh db1 start"
+
+
+def test_the_only_server_goes_where_that_is_meant(deployment: Deployment, lab: Lab) -> None:
+    alone = replace(lab, servers=SERVERS[:1])
+    site = Site(deployment=deployment, lab=alone, server=SERVERS[0])
+    for name in ("kill", "stop", "pause"):
+        with pytest.raises(UsageError, match="the only server"):
+            fault_on(parse_fault(name), site)
+        assert fault_on(parse_fault(name), site, alone=True).at == "127.0.0.1:5001"
+
+
+@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.by_line])
+def test_a_line_that_is_not_there_cannot_be_cut(deployment: Deployment, lab: Lab, name: str) -> None:
+    site = Site(deployment=deployment, lab=lab, server=SERVERS[0])
+    with pytest.raises(UsageError, match="no line stands before") as refused:
+        fault_on(parse_fault(name), site)
+    assert "--network all:0ms" in str(refused.value.hint)
+
+
+@pytest.mark.parametrize("text", ["slow-network:soon", "slow-network:local", "slow-network:1%"])
+def test_a_slow_network_has_a_delay_or_a_rate(deployment: Deployment, lab: Lab, text: str) -> None:
+    with pytest.raises(UsageError, match=r"slow.network"):
+        fault_on(parse_fault(text), Site(deployment=deployment, lab=lab, server=SERVERS[0]))
+
+
+def test_a_command_that_fails_says_what_it_said(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    CommandFault(command=f"touch {made}", undoing="").do()
+    assert made.exists()
+    with pytest.raises(TargetError, match="ended with 3: no such host") as failed:
+        CommandFault(command="echo no such host >&2; exit 3", undoing="").do()
+    assert "try it" in str(failed.value.hint)
+    secret = CommandFault(command="echo password=hunter2; false", undoing="mongosh --password=hunter2 x")
+    with pytest.raises(TargetError) as told:
+        secret.do()
+    assert "hunter2" not in f"{told.value.message} {told.value.hint} {secret.what} {secret.by_hand}"
