@@ -88,6 +88,9 @@ def test_more_in_flight_is_slower_and_no_verdict(brimline_cli: CommandLine) -> N
     assert "next: compare at one rate: brimline ab ycsb-c" in outcome.stdout
     shown = brimline_cli.run("show", "latest", "--json").json()
     assert {each["metric"]: each["verdict"] for each in shown["changes"]}["p50"] == "not judged"
+    (search,) = shown["unlike_loads"]["capacity_commands"]
+    assert search.startswith("brimline ab ycsb-c --a connections=1 --b connections=8 --uri")
+    assert search.endswith("--measure capacity")
     (again,) = shown["unlike_loads"]["same_load_commands"]
     assert "--b connections=8" in again and again.split()[-2] == "--rate"
 

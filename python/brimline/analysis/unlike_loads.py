@@ -7,7 +7,7 @@ where a rate was offered. Such figures are shown, and no verdict comes of them.
 
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from brimline.analysis.compared_run import ComparedRun, Metric
@@ -35,6 +35,10 @@ _CPU = frozenset({"client_cpu", "server_cpu"})
 _AT_ONE_RATE_SHARE = 0.7
 """Of what the slower side did: a rate that both bear."""
 _OF_THE_LOAD = frozenset({"--rate", "--think-time", "--tlr"})
+_OF_RUNS = _OF_THE_LOAD | {"--duration", "--operations", "--pairs", "--warmup"}
+"""What a search finds or decides by itself."""
+_OF_CLIENTS = frozenset({"connections", "in_flight_max"})
+"""Settings that a server's capacity may depend on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +96,26 @@ def same_load_commands(a: Sequence[ComparedRun], b: Sequence[ComparedRun], *, ty
     return tuple(dict.fromkeys(_at_rate(_typed(run), rate) for run in (a[0], b[0])))
 
 
+def capacity_commands(
+    loads: UnlikeLoads, a: Sequence[ComparedRun], b: Sequence[ComparedRun], *, typed: str = ""
+) -> tuple[str, ...]:
+    """Commands that find the capacity of both sides: that of `typed`, which made both, or one for each side.
+
+    Empty where the sides differ in what a search takes the place of, such as a rate, or another tool made the runs.
+    """
+    of_clients = loads.closed and all(each.name in _OF_CLIENTS for each in loads.differences)
+    if not of_clients or a[0].kind.startswith("imported"):
+        return ()
+    if typed.startswith("brimline ab "):
+        return (shlex.join([*_without(typed, _OF_RUNS), "--measure", "capacity"]),)
+    return tuple(dict.fromkeys(_capacity_of(_typed(run)) for run in (a[0], b[0])))
+
+
+def _capacity_of(typed: str) -> str:
+    _, _, *words = _without(typed, _OF_RUNS)
+    return shlex.join(["brimline", "capacity", *words])
+
+
 def _typed(run: ComparedRun) -> str:
     command = str(run.environment.get("command") or "")
     if command.startswith("brimline run "):
@@ -101,13 +125,18 @@ def _typed(run: ComparedRun) -> str:
 
 def _at_rate(typed: str, rate: str) -> str:
     """The command with this rate instead of what it says of the load."""
+    return shlex.join([*_without(typed, _OF_THE_LOAD), "--rate", rate])
+
+
+def _without(typed: str, options: Set[str]) -> list[str]:
+    """The words of a command but for these options and their values."""
     words: list[str] = []
     skip = False
     for word in shlex.split(typed):
-        if not skip and word.partition("=")[0] not in _OF_THE_LOAD:
+        if not skip and word.partition("=")[0] not in options:
             words.append(word)
-        skip = not skip and word in _OF_THE_LOAD
-    return shlex.join([*words, "--rate", rate])
+        skip = not skip and word in options
+    return words
 
 
 def _sets_load(each: Difference, *, closed: bool) -> bool:

@@ -8,7 +8,7 @@ from brimline.analysis.compared_run import ComparedRun, LoadKind
 from brimline.analysis.comparison import Comparison, compare_runs
 from brimline.analysis.gate import GateVerdict, gate
 from brimline.analysis.judged_change import ChangeVerdict
-from brimline.analysis.unlike_loads import same_load_commands
+from brimline.analysis.unlike_loads import capacity_commands, same_load_commands
 from tests.support.run_sets import MS, plan, simulated_run
 
 NOISE = (0.0, 0.004, -0.004, 0.007, -0.007)
@@ -94,6 +94,22 @@ def test_commands_put_both_under_a_rate_that_both_bear() -> None:
         "brimline run ycsb-a --connections 8 --seed 2 --rate 560/s",
         "brimline run ycsb-a --connections 32 --seed 2 --rate 560/s",
     )
+
+
+def test_commands_find_what_both_bear_where_what_is_in_flight_differs() -> None:
+    a, b = runs("a", throughput=1000.0, p99=MS), runs("b", throughput=800.0, p99=MS, connections=32)
+    loads = compare_runs(a, b).loads
+    assert loads is not None
+    typed = "brimline ab ycsb-a --a connections=8 --b connections=32 --pairs 3 --duration=5s --seed 2"
+    assert capacity_commands(loads, a, b, typed=typed) == (
+        "brimline ab ycsb-a --a connections=8 --b connections=32 --seed 2 --measure capacity",
+    )
+    assert capacity_commands(loads, a, b) == (
+        "brimline capacity ycsb-c --connections 8",
+        "brimline capacity ycsb-c --connections 32",
+    )
+    rate = replace(loads, differences=(replace(loads.differences[0], name="pacer.rate_ops_per_s"),), closed=False)
+    assert capacity_commands(rate, a, b, typed=typed) == ()
 
 
 def test_another_number_of_engine_threads_is_no_other_load() -> None:

@@ -66,6 +66,12 @@ def test_of_unlike_loads_the_report_says_so_judges_no_latency_and_offers_one_rat
     document = report.data["unlike_loads"]
     assert document["differences"] == [{"where": "plan", "name": "connections", "a": ["8"], "b": ["32"]}]
     assert document["same_load_commands"][0] == "brimline run ycsb-c --connections 8 --rate 7000/s"
+    assert document["capacity_commands"] == [
+        "brimline capacity ycsb-c --connections 8",
+        "brimline capacity ycsb-c --connections 32",
+    ]
+    assert "brimline capacity ycsb-c --connections 32" in text
+    assert "compare both capacities: brimline capacity ycsb-c --connections 8; " in report.verdict.next_step
 
 
 def test_the_json_has_every_figure_with_its_unit_and_interval() -> None:

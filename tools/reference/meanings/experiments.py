@@ -124,6 +124,7 @@ EXPERIMENTS: Mapping[str, str] = {
     "_run_document.low": "The lower end of its own interval; null without one.",
     "_run_document.high": "The upper end; null without one.",
     "same_load_commands": "Commands that put A and B under one rate.",
+    "capacity_commands": "Commands that find the capacity of A and of B, where what is in flight differs.",
     # growth
     "growth_ended_by": "How the growth ended.",
     "index_sets": "Each set of indexes.",

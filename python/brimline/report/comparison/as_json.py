@@ -17,9 +17,12 @@ from brimline.stats.change import EQUIVALENCE_CONFIDENCE, Change
 
 
 def comparison_document(
-    comparison: Comparison, cases: Sequence[GateCase], same_load: Sequence[str] = ()
+    comparison: Comparison, cases: Sequence[GateCase], same_load: Sequence[str] = (), capacity: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Everything that the report of a comparison says, for machines. `same_load`: commands that put both under one."""
+    """Everything that the report of a comparison says, for machines.
+
+    `same_load`: commands that put both under one, `capacity`: those that find what each bears.
+    """
     return {
         "format_version": FORMAT_VERSION,
         "kind": "comparison",
@@ -32,6 +35,7 @@ def comparison_document(
             "text": comparison.loads.text,
             "differences": [_difference_document(each) for each in comparison.loads.differences],
             "same_load_commands": list(same_load),
+            "capacity_commands": list(capacity),
         },
         "differences": [_difference_document(each) for each in comparison.differences],
         "changes": [_change_document(each) for each in comparison.changes],

@@ -10,7 +10,7 @@ from brimline.analysis.comparison import Comparison, quantile_name, shift_text
 from brimline.analysis.configuration import Difference
 from brimline.analysis.gate import GateCase, overall
 from brimline.analysis.judged_change import ALPHA, ChangeVerdict
-from brimline.analysis.unlike_loads import same_load_commands
+from brimline.analysis.unlike_loads import capacity_commands, same_load_commands
 from brimline.record.experiment import ExperimentRecord
 from brimline.record.model import Environment
 from brimline.report import blocks
@@ -81,9 +81,12 @@ def comparison_report(
     """The report of B against A. `experiment`: the A/B comparison that made the runs, if one did."""
     typed = str(experiment.environment.get("command") or "") if experiment else ""
     same_load = same_load_commands(comparison.a, comparison.b, typed=typed) if comparison.loads else ()
+    capacity: tuple[str, ...] = ()
+    if comparison.loads is not None:
+        capacity = capacity_commands(comparison.loads, comparison.a, comparison.b, typed=typed)
     sections = [
         _configuration(comparison.differences),
-        _loads(same_load),
+        _loads(same_load, capacity),
         _warnings(comparison.warnings),
         gate_section(cases),
         _changes(comparison),
@@ -97,9 +100,9 @@ def comparison_report(
         kind_title="Comparison",
         name=experiment.name if experiment else _names(comparison),
         subtitle=message(_SUBTITLES[comparison.noun], a=len(comparison.a), b=len(comparison.b), kind=comparison.kind),
-        verdict=_verdict(comparison, cases, same_load),
+        verdict=_verdict(comparison, cases, same_load, capacity),
         sections=sections,
-        data=comparison_document(comparison, cases, same_load),
+        data=comparison_document(comparison, cases, same_load, capacity),
         grids=[sides_grid(comparison)],
     )
     return linted(report, comparison_claims(report, comparison))
@@ -121,7 +124,9 @@ def gate_section(cases: Sequence[GateCase]) -> Section:
     return Section(id="gate", title="Gate", short="Gate", blocks=[table] if cases else [])
 
 
-def _verdict(comparison: Comparison, cases: Sequence[GateCase], same_load: Sequence[str]) -> Verdict:
+def _verdict(
+    comparison: Comparison, cases: Sequence[GateCase], same_load: Sequence[str], capacity: Sequence[str]
+) -> Verdict:
     first = comparison.changes[0] if comparison.changes else None
     badges = [
         Badge(text=comparison.verdict.value, tone=VERDICT_TONES[comparison.verdict]),
@@ -161,10 +166,17 @@ def _verdict(comparison: Comparison, cases: Sequence[GateCase], same_load: Seque
         sentence=joined(" ", [comparison.reason, *([comparison.loads.text] if comparison.loads else [])]),
         badges=badges,
         facts=facts,
-        next_step=message("compare at one rate: {command}", command=Verbatim(joined("; ", same_load)))
-        if same_load
-        else "",
+        next_step=_next_step(same_load, capacity),
     )
+
+
+def _next_step(same_load: Sequence[str], capacity: Sequence[str]) -> str:
+    steps = []
+    if same_load:
+        steps.append(message("compare at one rate: {command}", command=Verbatim("; ".join(same_load))))
+    if capacity:
+        steps.append(message("compare both capacities: {command}", command=Verbatim("; ".join(capacity))))
+    return joined("; ", steps)
 
 
 def _names(comparison: Comparison) -> str:
@@ -193,13 +205,15 @@ def _configuration(differences: Sequence[Difference]) -> Section:
     )
 
 
-def _loads(same_load: Sequence[str]) -> Section:
-    """What makes the latencies of unlike loads comparable."""
-    asked: list[Block] = [
-        Text(text="At one rate, which both bear, latency can be compared:"),
-        *(Code(text=each) for each in same_load),
-    ]
-    return Section(id="loads", title="The loads differ", short="Loads", blocks=asked if same_load else [])
+def _loads(same_load: Sequence[str], capacity: Sequence[str]) -> Section:
+    """What makes the latencies of unlike loads comparable, and what says which side bears more."""
+    asked: list[Block] = []
+    for text, commands in (
+        ("At one rate, which both bear, latency can be compared:", same_load),
+        ("Which of both bears more within an objective, their capacities say:", capacity),
+    ):
+        asked += [Text(text=text), *(Code(text=each) for each in commands)] if commands else []
+    return Section(id="loads", title="The loads differ", short="Loads", blocks=asked)
 
 
 def _warnings(warnings: Sequence[str]) -> Section:
