@@ -150,3 +150,9 @@ def test_what_is_said_to_a_measure_leaves_the_workload_as_it_is() -> None:
 def test_a_factor_without_a_meaning_says_why(measure: str, text: str, why: str) -> None:
     with pytest.raises(UsageError, match=f"has no meaning for {measure or 'sweep'}: {why}"):
         check_meaning(parse_factors([text]), measure, measure_named(measure))
+
+
+def test_a_field_of_a_thousand_bytes_is_a_level() -> None:
+    (factor,) = parse_factors(["field-length=100,1000"])
+    change = factor.kind.change(factor.levels[1])
+    assert load_workload("ycsb-b", overrides=dict(change.spec)).spec.data.document_bytes_max > 10_000

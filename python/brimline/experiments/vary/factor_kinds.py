@@ -294,7 +294,7 @@ _ALL = (
                levels=(NO_INDEX, "single", "compound")),
     FactorKind(name=RECORDS, scope=Scope.DATA, what="numbers of records", read=_count, change=_spec("data.records")),
     FactorKind(name="fields", scope=Scope.DATA, what="fields of a document", read=_count, change=_spec("data.fields")),
-    FactorKind(name=FIELD_LENGTH, scope=Scope.DATA, what="bytes of a field", read=_count,
+    FactorKind(name=FIELD_LENGTH, scope=Scope.DATA, what="bytes of a field", read=_bytes,
                change=_spec("data.field_length")),
     FactorKind(name=DOCUMENT_BYTES, scope=Scope.DATA, what="bytes of a document's values, such as 1kB", read=_bytes,
                change=_document_bytes),
