@@ -200,6 +200,11 @@ lock-postgres: $(VENV)/.installed ## Pin the newest version of PostgreSQL's prog
 	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
 	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file tools/postgres/requirements.txt tools/postgres/requirements.in
 
+.PHONY: lock-documents
+lock-documents: $(VENV)/.installed ## Pin the newest versions of what writes DOCX, in step with requirements.txt
+	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
+	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file tools/documents/requirements.txt tools/documents/requirements.in
+
 .PHONY: lock-order-service
 lock-order-service: $(VENV)/.installed ## Pin the newest versions of what the order service needs, in step with requirements.txt
 	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
@@ -220,6 +225,10 @@ mariadb: ## Install MariaDB's programs for labs, without a service (Debian, Ubun
 .PHONY: postgres
 postgres: $(VENV)/.installed ## Install PostgreSQL's programs for labs into .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement tools/postgres/requirements.txt
+
+.PHONY: documents
+documents: $(VENV)/.installed ## Install what writes studies as DOCX into .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement tools/documents/requirements.txt
 
 .PHONY: order-service
 order-service: $(VENV)/.installed ## Install what examples/order-service needs into .venv

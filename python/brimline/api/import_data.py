@@ -1,5 +1,6 @@
 """Owns the verb `import`: files into a collection, counted, recorded, and resumable."""
 
+import math
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 from brimline.analysis.data_import import import_findings
 from brimline.analysis.finding import Standing
 from brimline.api.options import URI_VARIABLE, Options
+from brimline.api.planning import Cost, tell
 from brimline.api.protocols import require_mongodb
 from brimline.api.results import Result
 from brimline.api.workplace import environment_of, server_in_use
@@ -284,6 +286,7 @@ def import_data(
     require_room_for_records(options.runs_dir)
     job = import_job(files, settings=settings, database=database, collection=collection, gzip=gzip, uri=uri,
                      drop=options.drop, wait_for_server_s=wait_for_server_s)  # fmt: skip
+    tell(Cost(seconds=math.nan, data_bytes=sum(each.size_bytes or 0 for each in job.inputs)))
 
     def make_directory() -> Path:
         name = job.namespace.text

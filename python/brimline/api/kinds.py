@@ -3,6 +3,7 @@
 As measures, a design crosses them with its factors.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from brimline.api.options import Options
+from brimline.api.planning import Cost, is_planning, spec_bytes, tell
 from brimline.api.results import Result
 from brimline.api.resume import resumption
 from brimline.api.run import interruption
@@ -97,12 +99,6 @@ class Kind(Generic[Settings, ResultT]):
     with_budget: Callable[[Settings, float], Settings] | None = None
 
 
-def spec_bytes(spec: Spec) -> int:
-    """Bytes of all documents of a workload at most."""
-    shapes = spec.shapes.values() if spec.is_own else (spec.data,)
-    return sum(each.records * each.document_bytes_max for each in shapes)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureInPlace:
     """A measure with its effects.
@@ -159,6 +155,8 @@ def conduct(
     """
     kind.check(loaded, settings, options)
     options = kind.surroundings(loaded, settings, options)
+    if is_planning():
+        tell(_cost(kind, loaded.spec, settings))
     if resume is None and kind.estimate is not None:
         options.progress.note(kind.estimate(loaded.spec, settings).text)
     with workplace(loaded, options, resume=resume) as place:
@@ -173,6 +171,19 @@ def conduct(
     result = replace(found, interrupted=interrupted)
     result.write(options.language)
     return result
+
+
+def _cost(kind: Kind[Settings, ResultT], spec: Spec, settings: Settings) -> Cost:
+    made = _constant(_VERBS[kind.verb], "MEASURE") if _VERBS[kind.verb].is_measure else None
+    if kind.estimate is not None:
+        seconds = kind.estimate(spec, settings).typical_s
+    else:
+        seconds = math.nan if made is None else made.estimate_s(spec, settings)
+    return Cost(
+        seconds=seconds,
+        data_bytes=spec_bytes(spec) if made is None else made.data_bytes(spec, settings),
+        loads=1 if made is None or made.on_data else 0,
+    )
 
 
 def go_on(directory: Path, options: Options, *kinds: Kind[Any, Any], budget_s: float | None = None) -> Any:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from brimline.api.options import Options
+from brimline.api.planning import run_cost, tell
 from brimline.api.protocols import DATABASES, require_protocol
 from brimline.api.run import interruption
 from brimline.api.workload import WorkloadWords, load_workload
@@ -38,6 +39,7 @@ def load(
 def load_loaded(loaded: LoadedSpec, options: Options) -> "LoadResult | AlreadyLoaded | Loads":
     """`load` for a spec that is read already."""
     _require_a_server_that_stays(loaded, options)
+    tell(run_cost(loaded.spec))
     with workplace(loaded, options) as place:
         wanted = place.wanted
         if not wanted:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from brimline.api.options import Options
+from brimline.api.planning import run_cost, tell
 from brimline.api.workload import WorkloadWords, load_workload, objective
 from brimline.api.workplace import workplace
 from brimline.errors import Interrupted
@@ -34,6 +35,7 @@ def run(
 
 def run_loaded(loaded: LoadedSpec, options: Options) -> "RunResult":
     """`run` for a spec that is read already."""
+    tell(run_cost(loaded.spec))
     with workplace(loaded, options) as place:
         plan = resolve(place.spec, target=place.target)
         slo = objective(place.spec)

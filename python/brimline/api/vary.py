@@ -1,6 +1,7 @@
 """Owns the factor sweep behind the verb `sweep`: crossed factors in blocks, and what each level changes."""
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -8,8 +9,9 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any, Unpack
 
-from brimline.api.kinds import MeasureInPlace, measure_named, spec_bytes
+from brimline.api.kinds import MeasureInPlace, measure_named
 from brimline.api.options import Options
+from brimline.api.planning import Cost, is_planning, run_s, spec_bytes, tell
 from brimline.api.results import Result
 from brimline.api.resume import resuming_verb, resumption
 from brimline.api.row_files import ROW_FILES, require_same_rows, row_files
@@ -72,8 +74,6 @@ from brimline.report.vary.view import vary_report
 from brimline.servers.state import servers_directory
 from brimline.spec import LoadedSpec, Spec
 from brimline.spec.document import dump_document
-from brimline.spec.load_models import TlrLoad
-from brimline.units import NS_PER_S
 
 WORKLOADS_DIRECTORY = "workloads"
 """Below the sweep's directory: each workload as it was before a level changed it, by its name."""
@@ -154,16 +154,29 @@ def vary(
         raise UsageError(str(error), hint=f"see brimline {measure or 'sweep'} --help") from error
     wanted, variants = placed(wanted, workloads, options, made)
     cells = {} if made is None else _settings_of(made, wanted, variants)
-    if not options.null and all(given_uri(each.loaded.spec, each.options) is None for each in variants.values()):
-        bytes_of = made.data_bytes if made is not None else lambda spec, _settings: spec_bytes(spec)
-        sizes = {levels: bytes_of(each.loaded.spec, cells.get(levels)) for levels, each in variants.items()}
-        _require_room(wanted, sizes)
+    bytes_of = made.data_bytes if made is not None else lambda spec, _settings: spec_bytes(spec)
+    sizes = {levels: bytes_of(each.loaded.spec, cells.get(levels)) for levels, each in variants.items()}
     if made is not None:
         cells_s = [made.estimate_s(variants[levels].loaded.spec, each) for levels, each in cells.items()]
         wanted = replace(wanted, cell_s=sum(cells_s) / len(cells_s))
     elif measure:
-        wanted = replace(wanted, cell_s=sum(map(_run_s, variants.values())) / len(variants))
+        wanted = replace(wanted, cell_s=sum(run_s(each.loaded.spec) for each in variants.values()) / len(variants))
+    if is_planning():
+        tell(_cost(wanted, sizes, made))
+    if not options.null and all(given_uri(each.loaded.spec, each.options) is None for each in variants.values()):
+        _require_room(wanted, sizes)
     return _conduct(wanted, variants, workloads, options)
+
+
+def _cost(settings: VarySettings, sizes: Mapping[Levels, int], made: MeasureInPlace | None) -> Cost:
+    times = settings.blocks * len(settings.combinations)
+    loads = len(settings.groups) * (settings.blocks if settings.apart else 1)
+    return Cost(
+        seconds=settings.blocks * settings.block_s if settings.run_s else math.nan,
+        data_bytes=max(sizes.values()),
+        times=times,
+        loads=loads if made is None or made.on_data else 0,
+    )
 
 
 def is_design(directory: Path, verb: str) -> bool:
@@ -230,13 +243,6 @@ def _times(settings: Mapping[str, Any], *, once: bool) -> Mapping[str, Any]:
     blocks = settings.get("blocks", 1 if once else BLOCKS_DEFAULT)
     most = blocks if once else max(BLOCKS_MAX_DEFAULT, blocks)
     return {"blocks": blocks, "blocks_max": most, **settings}
-
-
-def _run_s(variant: Variant) -> float:
-    """About how long a run with the load of its workload takes, where that can be told."""
-    spec = variant.loaded.spec
-    shape_ns = spec.load.ramp_up_ns if isinstance(spec.load, TlrLoad) else 0
-    return (spec.effective_warmup_ns + (spec.effective_duration_ns or shape_ns)) / NS_PER_S
 
 
 def _settings_of(

@@ -19,7 +19,7 @@ from brimline.cli import told
 from brimline.cli.help import GroupedCommand
 from brimline.cli.talk import let_talk_be_lost
 from brimline.compat.mongo_tools.flags import hint_for, refuse_host, without_levels
-from brimline.errors import BrimlineError, ExitCode, ResourceError, redact_text
+from brimline.errors import BrimlineError, ExitCode, ResourceError, UsageError, redact_text
 from brimline.process_list import hide
 
 
@@ -55,6 +55,7 @@ VERBS = {
     "ab": _Verb("ab", "ab", "Run two workloads in turns; say what differs."),
     "interfere": _Verb("interfere", "interfere", "Run a workload alone and beside another; say what differs."),
     "failover": _Verb("failover", "failover", "Take servers away during a run; say what that costs."),
+    "study": _Verb("study", "app", "Make experiments in order, and the document they end in."),
     "compare": _Verb("compare", "compare", "Compare runs: what changed, and how sure that is."),
     "trend": _Verb("trend", "trend", "Find where the figures of many runs changed."),
     "report": _Verb("report", "report", "Analyse a stored record again, in any format."),
@@ -183,6 +184,27 @@ def _exit_code(arguments: list[str]) -> int:
         text = _without_secrets(f"{type(error).__name__}: {error}", arguments)
         hint = "this is a defect of brimline: please report it"
         return _fail(arguments, f"internal: {text}", hint=hint, exit_code=ExitCode.DEFECT)
+
+
+def is_verb(name: str) -> bool:
+    """Whether the program has a verb of this name."""
+    return name in VERBS
+
+
+def performed(arguments: Sequence[str]) -> int:
+    """Does what these words say, for a program that is at work already; its exit code. Raises BrimlineError.
+
+    What the parser refuses is a UsageError, like what a verb refuses.
+    """
+    try:
+        result = _program([_called(arguments)])(args=list(arguments), prog_name="brimline", standalone_mode=False)
+    except typer.Exit as error:
+        return error.exit_code
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        raise UsageError(_lower_first(str(error.format_message()).rstrip(".")), hint=_help_of(error)) from error
+    return result if isinstance(result, int) else 0
 
 
 def _without_secrets(text: str, arguments: Sequence[str]) -> str:

@@ -35,16 +35,20 @@ def render_html(report: Report) -> str:
     return "".join(html_pieces(report))
 
 
-def write_html(report: Report, path: Path) -> None:
-    """Writes the file, replacing an older one whole. Raises RecordError."""
-    replace_pieces(path, html_pieces(report))
+def write_html(report: Report, path: Path, template: Path | None = None) -> None:
+    """Writes the file, replacing an older one whole. Raises RecordError; for `template` see `html_pieces`."""
+    replace_pieces(path, html_pieces(report, template))
 
 
-def html_pieces(report: Report) -> Iterator[str]:
-    """The file's text, one part after the other."""
+def html_pieces(report: Report, template: Path | None = None) -> Iterator[str]:
+    """The file's text, one part after the other.
+
+    `template`: a Jinja template of a person's own in place of that of the report's kind, which it may extend by name:
+    `report.html.j2`, `study.html.j2`. Raises what Jinja raises for one that is wrong.
+    """
     charts = list(_charts(report))
     script = _script() if charts else ""
-    return _template().generate(
+    return _template(report.kind, template).generate(
         report=report,
         said=partial(said_in, report.language),
         html_language=_HTML_LANGUAGES.get(report.language, report.language),
@@ -70,12 +74,17 @@ def _charts(report: Report) -> Iterator[Chart]:
 
 
 @cache
-def _template() -> jinja2.Template:
+def _template(kind: str, own: Path | None) -> jinja2.Template:
+    loaders: list[jinja2.BaseLoader] = [jinja2.PackageLoader("brimline.report")]
+    if own is not None:
+        loaders.insert(0, jinja2.FileSystemLoader(own.parent))
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("brimline.report"), autoescape=True, undefined=jinja2.StrictUndefined
+        loader=jinja2.ChoiceLoader(loaders), autoescape=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["figures"] = keep_figures_together
-    return environment.get_template("report.html.j2")
+    if own is not None:
+        return environment.get_template(own.name)
+    return environment.get_template("study.html.j2" if kind == "study" else "report.html.j2")
 
 
 @cache

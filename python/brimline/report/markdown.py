@@ -1,30 +1,33 @@
 """A report as Markdown, to be put into a test report: the verdict, every table and list, what was run.
 
-Charts need a page that can draw them: they are in the HTML.
+Charts need a page that can draw them: they are in the HTML, unless there are pictures of them.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from brimline.report.language import said_in
-from brimline.report.view import Chart, Code, Fact, Facts, Report, Section, Table, Text, Verdict
+from brimline.report.view import Chart, Code, Drawing, Fact, Facts, Heading, Report, Section, Table, Text, Verdict
 
+_NO_PICTURES: Mapping[str, str] = MappingProxyType({})
 _SPECIAL = re.compile(r"([\\`*_<>\[\]|#~])")
 
 
-def render_markdown(report: Report) -> str:
-    """The whole report as GitHub-flavoured Markdown."""
-    return "\n\n".join(_parts(report)) + "\n"
+def render_markdown(report: Report, pictures: Mapping[str, str] = _NO_PICTURES) -> str:
+    """The whole report as GitHub-flavoured Markdown; `pictures` are paths by the id of a chart or drawing."""
+    return "\n\n".join(_parts(report, pictures)) + "\n"
 
 
-def _parts(report: Report) -> Iterator[str]:
+def _parts(report: Report, pictures: Mapping[str, str]) -> Iterator[str]:
     yield f"# {_escaped(report.kind_title)}: {_escaped(report.name)}"
     yield _escaped(report.subtitle)
     yield from _verdict(report.verdict)
-    if any(isinstance(block, Chart) for section in report.sections for block in section.blocks):
+    drawn = [block.id for each in report.sections for block in each.blocks if isinstance(block, Chart | Drawing)]
+    if any(each not in pictures for each in drawn):
         yield f"*{_escaped(said_in(report.language, 'The charts are in the HTML report.'))}*"
     for section in report.sections:
-        yield from _section(section)
+        yield from _section(section, pictures)
     yield f"---\n\n{_escaped(report.footer)}"
 
 
@@ -39,8 +42,8 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
         yield _facts(verdict.facts, strong=True)
 
 
-def _section(section: Section) -> Iterator[str]:
-    blocks = [block for block in section.blocks if not isinstance(block, Chart)]
+def _section(section: Section, pictures: Mapping[str, str]) -> Iterator[str]:
+    blocks = [block for block in section.blocks if not isinstance(block, Chart | Drawing) or block.id in pictures]
     if not blocks:
         return
     yield f"## {_escaped(section.title)}"
@@ -48,7 +51,14 @@ def _section(section: Section) -> Iterator[str]:
         yield _escaped(section.intro)
     for block in blocks:
         match block:
+            case Heading():
+                yield f"### {_escaped(block.text)}"
+            case Chart() | Drawing():
+                yield f"![{_escaped(block.title)}]({pictures[block.id]})"
+                yield f"*{_escaped(block.title)}*"
             case Table():
+                if block.title:
+                    yield f"**{_escaped(block.title)}**"
                 yield _table(block)
                 if block.caption:
                     yield _escaped(block.caption)

@@ -103,11 +103,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows of cells under columns. `emphasised` rows (totals) stand out."""
+    """Rows of cells under columns. `emphasised` rows (totals) stand out. `title` names it where tables have numbers."""
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     caption: str = ""
+    title: str = ""
     emphasised: frozenset[int] = frozenset()
     kind: Literal["table"] = "table"
 
@@ -194,7 +195,26 @@ class Code:
     kind: Literal["code"] = "code"
 
 
-Block: TypeAlias = Table | Chart | Facts | Text | Code
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heading:
+    """A part within a section, as documents have them."""
+
+    text: str
+    kind: Literal["heading"] = "heading"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawing:
+    """A picture that brimline draws itself, as SVG. `summary` says in words what it shows."""
+
+    id: str
+    title: str
+    summary: str
+    svg: str
+    kind: Literal["drawing"] = "drawing"
+
+
+Block: TypeAlias = Table | Chart | Facts | Text | Code | Heading | Drawing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

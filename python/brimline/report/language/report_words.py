@@ -13,13 +13,15 @@ _WORDS: Mapping[type, frozenset[str]] = {
     view.Verdict: frozenset({"caption", "figure", "unit", "interval", "sentence", "next_step"}),
     view.Column: frozenset({"label", "unit", "group"}),
     view.Cell: frozenset({"text"}),
-    view.Table: frozenset({"caption"}),
+    view.Table: frozenset({"caption", "title"}),
     view.Key: frozenset({"name"}),
     view.Sketch: frozenset({"caption"}),
     view.Chart: frozenset({"title", "caption", "summary"}),
     view.Facts: frozenset({"title"}),
     view.Text: frozenset({"text"}),
     view.Code: frozenset({"title"}),  # its text is to be copied
+    view.Heading: frozenset({"text"}),
+    view.Drawing: frozenset({"title", "summary"}),
     view.Section: frozenset({"title", "short", "intro"}),
     view.Report: frozenset({"kind_title", "subtitle"}),
 }

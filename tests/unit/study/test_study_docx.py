@@ -1,0 +1,73 @@
+"""DOCX of a report, opened again by python-docx: headings, tables, pictures, and the styles of a house."""
+
+from pathlib import Path
+
+import pytest
+
+from brimline.errors import UsageError
+from brimline.report.view import Cell, Chart, Code, Column, Fact, Facts, Heading, Report, Section, Table, Text, Verdict
+from brimline.study.document.numbering import numbered
+from brimline.study.writing.docx import write_docx
+
+docx = pytest.importorskip("docx")
+CHART = Chart(id="curve", title="A curve", caption="", summary="", figure={})
+TABLE = Table(
+    columns=[Column(label="Records", leading=True), Column(label="Time")],
+    rows=[[Cell(text="1 000"), Cell(text="1.50 ms")], [Cell(text="2 000"), Cell(text="a \x0b byte")]],
+    title="Times",
+)
+
+
+def report(language: str = "en") -> Report:
+    facts = Facts(title="Facts", facts=[Fact(label="Size", value="1 GB", note="at most")])
+    code = Code(text="brimline run", title="Command")
+    blocks = [Heading(text="A part"), Text(text="Words."), TABLE, CHART, TABLE, code, facts]
+    verdict = Verdict(tone="pass", caption="2 of 2 measured", figure="", unit="", interval="", sentence="See below.")
+    return Report(
+        kind="study",
+        kind_title="Test report",
+        name="Mine",
+        subtitle="brimline",
+        verdict=verdict,
+        sections=numbered(
+            [
+                Section(id="empty", title="Nothing", short="", blocks=[]),
+                Section(id="results", title="Results", short="Results", blocks=blocks),
+            ]
+        ),
+        footer="brimline",
+        language=language,
+    )
+
+
+def test_a_document_has_headings_tables_and_numbers(tmp_path: Path) -> None:
+    write_docx(report(), tmp_path / "mine.docx", {})
+    made = docx.Document(str(tmp_path / "mine.docx"))
+    headings = [each.text for each in made.paragraphs if each.style.name.startswith("Heading")]
+    assert headings == ["1 Results", "1.1 A part", "Command", "Facts"]
+    captions = [each.text for each in made.paragraphs if each.style.name == "Caption"]
+    assert captions == ["Table 1-1: Times", "Table 1-2: Times"]
+    assert [[cell.text for cell in row.cells] for row in made.tables[0].rows] == [
+        ["Records", "Time"],
+        ["1 000", "1.50 ms"],
+        ["2 000", "a � byte"],
+    ]
+    assert "Figure 1-1: A curve: this figure is in the HTML document" in [each.text for each in made.paragraphs]
+
+
+def test_a_house_template_gives_its_styles(tmp_path: Path) -> None:
+    house = docx.Document()
+    house.styles["Heading 1"].font.name = "Georgia"
+    house.add_paragraph("Our house")
+    house.save(str(tmp_path / "house.docx"))
+    write_docx(report("zh"), tmp_path / "mine.docx", {}, template=tmp_path / "house.docx")
+    made = docx.Document(str(tmp_path / "mine.docx"))
+    assert made.paragraphs[0].text == "Our house"
+    assert made.styles["Heading 1"].font.name == "Georgia"
+    assert "Microsoft YaHei" in made.styles["Normal"].element.xml, "Chinese has a font that has it"
+
+
+def test_what_is_no_document_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "house.docx").write_text("no")
+    with pytest.raises(UsageError, match="is no DOCX"):
+        write_docx(report(), tmp_path / "mine.docx", {}, template=tmp_path / "house.docx")

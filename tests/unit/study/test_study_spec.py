@@ -1,0 +1,101 @@
+"""What a study may say, and what is refused with its line."""
+
+from pathlib import Path
+
+import pytest
+
+from brimline.errors import BrimlineError
+from brimline.study.commands import command_of, with_files
+from brimline.study.scale import CI, Scale, Scaled, parse_scale
+from brimline.study.spec import in_words, languages_lacking, load_study, read_study, shipped_studies
+
+STUDY = """\
+name: two-runs
+title: {{en: Two runs, zh: 两次运行}}
+purpose: [{{en: To see., zh: 为了看。}}]
+files:
+  rows: {{workload: bulk-rows, rows: {{full: 10M, ci: 2k}}}}
+experiments:
+  - name: first
+    title: First
+    verb: run
+    workload: ycsb-b
+    options: {{records: {{full: 10M, ci: 1k}}, connections: [1, 8], quiet: true, drop: false}}
+    vary: {{field-length: [100, 1000]}}
+    {more}
+"""
+
+
+def read(more: str = "text: []") -> object:
+    return read_study(STUDY.format(more=more), "mine.yaml", directory=Path())
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("text: ['It answers {first throughput}, which is 15 % more.']", '"15" is typed'),
+        ("text: ['See {second throughput}.']", "not there: second"),
+        ("txt: []", "mine.yaml:13: experiments[0].txt: unknown key"),
+        ("server: shop", "no server shop"),
+        ("needs: [oracle]", "no optional part oracle"),
+        ("name: again", "occurs twice"),
+    ],
+)
+def test_what_a_study_cannot_say_is_refused(more: str, said: str) -> None:
+    with pytest.raises(BrimlineError, match=r"mine\.yaml") as refused:
+        read(more)
+    assert said in str(refused.value)
+
+
+def test_words_follow_from_the_scale() -> None:
+    study = read_study(STUDY.format(more="text: []"), "mine.yaml", directory=Path())
+    (experiment,) = study.spec.experiments
+    said = {scale: command_of(study, experiment, scale, {}).words for scale in (CI, Scale(0.01), Scale(1.0))}
+    common = ("--connections", "1,8", "--quiet", "--vary", "field-length=100,1000")
+    assert said[CI] == ("run", "ycsb-b", "--records", "1k", *common)
+    assert said[Scale(0.01)] == ("run", "ycsb-b", "--records", "100k", *common)
+    assert said[Scale(1.0)] == ("run", "ycsb-b", "--records", "10M", *common)
+
+
+@pytest.mark.parametrize(
+    ("value", "fraction", "expected"),
+    [
+        (Scaled(full="500M", ci="12k"), 0.0237, "11M"),
+        (Scaled(full="500M", ci="12k"), 1e-6, "12k"),
+        (Scaled(full="60s", ci="300ms"), 0.1, "6s"),
+        (Scaled(full="60s", ci="300ms", auto="5s"), 0.1, "5s"),
+        (Scaled(full=[1, 8], ci=[1]), 0.5, [1, 8]),
+        (Scaled(full=30, ci=4), 0.01, 4),
+    ],
+)
+def test_a_value_is_a_fraction_of_the_full_one_and_no_less_than_in_ci(
+    value: Scaled, fraction: float, expected: object
+) -> None:
+    assert value.at(Scale(fraction)) == expected
+
+
+@pytest.mark.parametrize("text", ["0", "2", "-1", "nan", "large"])
+def test_what_is_no_scale_is_refused(text: str) -> None:
+    with pytest.raises(BrimlineError, match="is no scale"):
+        parse_scale(text)
+
+
+def test_a_file_of_rows_is_put_in_where_it_is_named() -> None:
+    assert with_files(("import", "{rows}", "--with=import:{rows}"), {"rows": Path("/a/rows.csv")}) == [
+        "import",
+        "/a/rows.csv",
+        "--with=import:/a/rows.csv",
+    ]
+
+
+@pytest.mark.parametrize("name", shipped_studies())
+def test_shipped_studies_are_written_in_both_languages(name: str) -> None:
+    spec = load_study(name).spec
+    assert spec.name == name
+    assert languages_lacking(spec) == []
+    assert all(isinstance(words, dict) for each in spec.experiments for words in (each.title, *each.text))
+
+
+def test_prose_without_a_language_is_taken_as_it_is() -> None:
+    assert in_words("as is", "zh") == "as is"
+    assert in_words({"en": "so"}, "zh") == "so"
