@@ -2,16 +2,19 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
+from string import Formatter
 from typing import Any
 
 from brimline.report.language import chinese
 from brimline.units import Quantity
 from brimline.wording import Message, Verbatim
 
+_ERRORS = "errors"
+"""The folder with texts of errors, which records keep as they were said."""
 # What `wording.joined` makes: values with one and the same separator between them.
 _ROW = re.compile(r"\{part0\}(?:(?P<separator>[^{}]*)\{part1\}(?:(?P=separator)\{part\d+\})*)?")
 
@@ -26,6 +29,8 @@ class Translator:
     rounded_large: Callable[[Quantity], bool | None]
     fill: Callable[[str, Mapping[str, Any]], str] = str.format_map
     """Puts values into a template."""
+    errors: Sequence[tuple[re.Pattern[str], str]] = ()
+    """What a text matches that was kept without its template, and the translation of that."""
     in_digits: bool = False
     """Whether every figure is written out, so that those beside each other have one unit."""
 
@@ -56,7 +61,17 @@ class Translator:
             own = self.digits() if {True, False} <= sizes else self
             values = {name: own._value(value) for name, value in text.values.items()}
             return self.fill(self.template(text.template), values)
-        return self.sentences.get(text, text)
+        return self.sentences.get(text) or self._read_back(text)
+
+    def _read_back(self, text: str) -> str:
+        """An error that a record has kept: its template is known again by what it says."""
+        if text.count(" ") < 2:
+            return text
+        for pattern, translation in self.errors:
+            if (match := pattern.fullmatch(text)) is not None:
+                return self.fill(translation, {name: self._say(value) for name, value in match.groupdict().items()})
+        parts = text.split("; ")
+        return text if len(parts) == 1 else self.sentences.get("; ", "; ").join(map(self._say, parts))
 
     def _value(self, value: Any) -> Any:
         return self._say(value) if isinstance(value, str) else value
@@ -69,7 +84,7 @@ def translator_for(language: str, words: str = "") -> Translator:
     if language == "en":
         return Translator(sentences, _english_quantity, lambda sentence: sentence, lambda _: None)
     own = {"zh": (chinese.quantity, chinese.closed_up, chinese.rounded_large, chinese.filled)}[language]
-    return Translator(sentences, *own)
+    return Translator(sentences, *own, errors=error_patterns(language))
 
 
 def words_of(words: str, language: str) -> dict[str, str]:
@@ -77,6 +92,22 @@ def words_of(words: str, language: str) -> dict[str, str]:
     file = resources.files(__package__) / words / f"{language}.json"
     said: dict[str, str] = json.loads(file.read_text(encoding="utf-8"))
     return said
+
+
+@cache
+def error_patterns(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """What errors look like, those that say most first, with their translations."""
+    said = words_of(_ERRORS, language)
+    return tuple((error_pattern(each), said[each]) for each in sorted(said, key=len, reverse=True))
+
+
+def error_pattern(template: str) -> re.Pattern[str]:
+    """Matches what was made of an error's template."""
+    parts = (
+        re.escape(literal) + (f"(?P<{name}>.+{'' if name == 'why' else '?'})" if name else "")
+        for literal, name, *_ in Formatter().parse(template)
+    )
+    return re.compile("".join(parts), re.DOTALL)
 
 
 def _english_quantity(value: Quantity, say: Callable[[str], str], *, in_digits: bool = False) -> str:  # noqa: ARG001

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Formatter
 
 import brimline
-from brimline.report.language.translator import catalogue, words_of
+from brimline.report.language.translator import catalogue, error_pattern, words_of
 
 PACKAGE = Path(brimline.__file__).parent
 SENTENCES = catalogue("zh")
@@ -80,6 +80,24 @@ def test_words_of_tables_stand_for_sentences_that_there_are() -> None:
     assert english.keys() == chinese.keys() <= SENTENCES.keys()
     assert all(_fields(each) == _fields(english[each]) == _fields(chinese[each]) for each in english)
     assert not [each for each in english.values() if re.search("document|command|collection", each.lower())]
+
+
+def test_errors_that_are_known_again_are_those_that_are_raised() -> None:
+    """Each stands in the sources, Python's or the engine's; values are taken for an x."""
+    engine = "\n".join(path.read_text() for path in (PACKAGE.parents[1] / "crates" / "engine" / "src").rglob("*.rs"))
+    said = {re.sub(r"\{[^{}]*\}", "x", text) for text in re.findall(r'"((?:[^"\\]|\\.)*)"', engine)}
+    said |= {text.removesuffix("x") + ": x" for text in said if text.endswith("x")}
+    said |= {text.removesuffix("x") for text in said if text.endswith("msx")}
+    for _, tree in _trees():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr):
+                said.add("".join(str(each.value) if isinstance(each, ast.Constant) else "x" for each in node.values))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                said.add(node.value)
+    chinese = words_of("errors", "zh")
+    assert all(_fields(english) == _fields(translation) for english, translation in chinese.items())
+    unknown = [each for each in chinese if not any(error_pattern(each).fullmatch(text) for text in said)]
+    assert unknown == []
 
 
 def test_translations_have_the_values_of_their_originals() -> None:

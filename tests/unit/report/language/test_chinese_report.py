@@ -324,6 +324,19 @@ def test_a_space_stands_where_a_name_meets_a_chinese_word() -> None:
     assert said_in("zh", named) == "订单v2：吞吐量更长"
 
 
+def test_an_error_that_a_record_kept_is_known_again() -> None:
+    """Such as the reason of a cell that failed: its text is what is stored."""
+    kept = "the target went away: no connection to the target for 3000 ms: db1:27017"
+    assert said_in("zh", kept) == "目标已不可达：3000 ms 内没有到目标的连接：db1:27017"
+    cell = message("block {block}, {outcome}: {reason}", block=format_count(1), outcome="failed", reason=kept)
+    assert said_in("zh", cell).endswith("目标已不可达：3000 ms 内没有到目标的连接：db1:27017")
+    assert (
+        said_in("zh", "no run counts: nothing was measured; the disk is odd")
+        == "没有有效的运行：没有测得任何结果；the disk is odd"
+    )
+    assert said_in("zh", "a text that is no error at all") == "a text that is no error at all"
+
+
 def test_figures_beside_each_other_have_one_unit() -> None:
     low, high = format_number(9_223), format_number(12_330, digits=4)
     assert said_in("zh", message("{low} to {high}", low=low, high=high)).count("万") == 0
