@@ -182,6 +182,10 @@ test-driver: driver $(TESTSERVER) ## Test the official driver as a target
 	cargo clippy --quiet --locked -p brimline-engine --features driver --all-targets -- -D warnings
 	$(BIN)/python -m pytest tests/integration/test_driver_target.py
 
+.PHONY: wheel
+wheel: $(VENV)/.installed ## Build the wheel into target/wheels
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) CARGO_TERM_QUIET=true $(BIN)/maturin build --quiet --release --locked --out target/wheels
+
 .PHONY: build
 build: $(NATIVE) ## Build and install brimline into .venv
 
@@ -204,6 +208,11 @@ lock-postgres: $(VENV)/.installed ## Pin the newest version of PostgreSQL's prog
 lock-documents: $(VENV)/.installed ## Pin the newest versions of what writes DOCX, in step with requirements.txt
 	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
 	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file tools/documents/requirements.txt tools/documents/requirements.in
+
+.PHONY: lock-ui
+lock-ui: $(VENV)/.installed ## Pin the newest versions of what the page is served by, in step with requirements.txt
+	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
+	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file tools/ui/requirements.txt tools/ui/requirements.in
 
 .PHONY: lock-order-service
 lock-order-service: $(VENV)/.installed ## Pin the newest versions of what the order service needs, in step with requirements.txt
@@ -229,6 +238,10 @@ postgres: $(VENV)/.installed ## Install PostgreSQL's programs for labs into .ven
 .PHONY: documents
 documents: $(VENV)/.installed ## Install what writes studies as DOCX into .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement tools/documents/requirements.txt
+
+.PHONY: ui
+ui: $(VENV)/.installed ## Install what brimline ui is served by into .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement tools/ui/requirements.txt
 
 .PHONY: order-service
 order-service: $(VENV)/.installed ## Install what examples/order-service needs into .venv

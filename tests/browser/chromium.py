@@ -75,7 +75,7 @@ class Chromium:
 
     def open(
         self,
-        path: Path,
+        page: Path | str,
         *,
         width: int,
         height: int = 900,
@@ -83,7 +83,7 @@ class Chromium:
         medium: str = "",
         ready: str = CHARTS_DRAWN,
     ) -> None:
-        """Shows a file from disk in a window of that size and waits until it is `ready`.
+        """Shows a file from disk, or an address, in a window of that size and waits until it is `ready`.
 
         `medium` "print": laid out as on paper.
         """
@@ -97,7 +97,7 @@ class Chromium:
             downloadThroughput=throughput,
             uploadThroughput=throughput,
         )
-        self._call("Page.navigate", url=path.resolve().as_uri())
+        self._call("Page.navigate", url=page if isinstance(page, str) else page.resolve().as_uri())
         self.wait_for(ready)
 
     def resize(self, *, width: int, height: int) -> None:
@@ -122,6 +122,18 @@ class Chromium:
         answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
+
+    def press(self, key: str) -> None:
+        """A key of the keyboard: "Tab", "Enter", or the character that it writes."""
+        text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
+        code = {"Tab": 9, "Enter": 13, " ": 32}.get(key, ord(key[0].upper()))
+        known = {"key": key, "code": {" ": "Space"}.get(key, key), "windowsVirtualKeyCode": code}
+        self._call("Input.dispatchKeyEvent", type="keyDown", **known, **({"text": text} if text else {}))
+        self._call("Input.dispatchKeyEvent", type="keyUp", **known)
+
+    def scripts(self, *, allowed: bool) -> None:
+        """Whether pages that are opened from now on may run scripts."""
+        self._call("Emulation.setScriptExecutionDisabled", value=not allowed)
 
     def screenshot(self, path: Path) -> None:
         """The whole page as a picture."""

@@ -61,6 +61,7 @@ VERBS = {
     "report": _Verb("report", "report", "Analyse a stored record again, in any format."),
     "show": _Verb("show", "show", "Show a stored record on the terminal."),
     "list": _Verb("list_", "list_runs", "List stored runs and experiments."),
+    "ui": _Verb("ui", "ui", "Show records as a page in the browser; start runs, stop them."),
     "stat": _Verb("stat", "stat", "Watch a server live, in mongostat's columns."),
     "watch": _Verb("watch", "watch", "Tell a run elsewhere how this server's host is doing."),
     "import-results": _Verb("import_results", "import_results", "Make a report of JMeter's or YCSB's results."),

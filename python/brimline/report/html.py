@@ -25,6 +25,8 @@ _GROUPED_NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?: \d{3})+(?!\d)")
 # Which Han forms a browser chooses depends on the region.
 _HTML_LANGUAGES = {"zh": "zh-CN"}
 _OWN_FILES = Path(__file__).parent / "templates"
+STYLE_FILE = _OWN_FILES / "style.css"
+"""How a report looks, and what else is to look like one."""
 # In the order in which they need each other.
 _SCRIPTS = ("axes", "marks", "chart", "pointer", "page")
 _UNITS = r"(?:ops/s|ns|µs|ms|s|min|h|d|%|B|kB|MB|GB|TB|KB/s)\b|[万亿]|次/秒|%"
@@ -52,7 +54,7 @@ def html_pieces(report: Report, template: Path | None = None) -> Iterator[str]:
         report=report,
         said=partial(said_in, report.language),
         html_language=_HTML_LANGUAGES.get(report.language, report.language),
-        style=(_OWN_FILES / "style.css").read_text(encoding="utf-8"),
+        style=STYLE_FILE.read_text(encoding="utf-8"),
         policy=_policy(script),
         script=script,
         figures_json=_script_json({chart.id: chart.figure for chart in charts}),

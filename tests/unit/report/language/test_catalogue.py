@@ -63,7 +63,7 @@ def test_every_sentence_of_the_sources_has_its_translation() -> None:
 
 
 def test_no_translation_is_left_over() -> None:
-    templates = [PACKAGE / "report" / "templates" / name for name in ("report.html.j2",)]
+    templates = [*PACKAGE.glob("report/templates/*.j2"), *PACKAGE.glob("ui/templates/*.j2")]
     said = " ".join(path.read_text(encoding="utf-8") for path in templates)
     known = {text for _, tree in _trees() for text in _strings(tree)}
     words = {text.replace("_", " ") for text in known}
@@ -117,3 +117,9 @@ def test_no_sentence_is_translated_twice() -> None:
         assert len(names) == len(set(names)), path
         assert not seen & set(names), path
         seen |= set(names)
+
+
+def test_every_word_of_the_page_has_its_translation() -> None:
+    pages = " ".join(path.read_text(encoding="utf-8") for path in PACKAGE.glob("ui/templates/*.j2"))
+    missing = sorted({each for each in re.findall(r'said\("([^"]+)"\)', pages) if each not in SENTENCES})
+    assert not missing, missing

@@ -1,0 +1,53 @@
+"""Owns that the page is served: its socket, and its end."""
+
+import socket
+from collections.abc import Callable
+from dataclasses import replace
+
+import uvicorn
+
+from brimline.errors import UsageError
+from brimline.ui.application import application
+from brimline.ui.guard import Access
+from brimline.ui.pages import Pages
+from brimline.ui.shelf import Shelf
+
+_CONNECTIONS_MAX = 64
+"""Somebody with a few windows has fewer."""
+
+
+def serve(shelf: Shelf, access: Access, *, language: str, opened: Callable[[Access], None]) -> None:
+    """Serves until a signal ends it. `opened` is told the access with its port. Raises UsageError."""
+    with listening(access) as listener:
+        bound = replace(access, port=listener.getsockname()[1])
+        settings = uvicorn.Config(
+            application(Pages(shelf, bound, language=language)),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            loop="asyncio",
+            http="h11",
+            ws="none",
+            lifespan="off",
+            limit_concurrency=_CONNECTIONS_MAX,
+            timeout_graceful_shutdown=2,
+        )
+        opened(bound)
+        uvicorn.Server(settings).run(sockets=[listener])
+
+
+def listening(access: Access) -> socket.socket:
+    """A socket at the address. Raises UsageError where that can't be listened on."""
+    family = socket.AF_INET6 if ":" in access.address else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((access.address, access.port))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(
+            f"can't listen on {access.address}, port {access.port}: {reason.lower()}",
+            hint="take another one with --port; 0 is any that is free",
+        ) from None
+    return listener

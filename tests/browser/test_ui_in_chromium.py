@@ -1,0 +1,140 @@
+"""The page of `brimline ui` in a real browser: read, compared, watched, with the keyboard, on a phone, in Chinese."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("uvicorn")
+
+from tests.browser.chromium import Chromium, find_chromium
+from tests.support.command_line import CommandLine
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.browser
+
+EXECUTABLE = find_chromium()
+if EXECUTABLE is None:
+    pytest.skip("no Chromium on this machine: install the package chromium", allow_module_level=True)
+
+READY = "document.documentElement?.dataset.script === 'ready'"
+SHORT = ("--null", "--records", "100", "--warmup", "0s", "-q")
+WIDTHS_PX = (390, 1280)
+
+
+@pytest.fixture(scope="module")
+def command_line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
+    with CommandLine.below(tmp_path_factory.mktemp("ui")) as started:
+        for workload in ("ycsb-c", "ycsb-b"):
+            started.run("run", workload, "--rate", "500/s", "--duration", "300ms", *SHORT)
+        yield started
+
+
+@pytest.fixture(scope="module")
+def address(command_line: CommandLine) -> Iterator[str]:
+    """The first address of a page over two records."""
+    running = command_line.start("ui", "--port", "0")
+    assert running.process.stdout is not None
+    yield running.process.stdout.readline().strip()
+    running.process.terminate()
+    running.end(timeout_s=30)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory, address: str) -> Iterator[Chromium]:
+    assert EXECUTABLE is not None
+    with Chromium(EXECUTABLE, tmp_path_factory.mktemp("profile")) as chromium:
+        chromium.open(address, width=1280, offline=False, ready=READY)
+        assert chromium.evaluate("location.search") == "", "the token leaves the address"
+        yield chromium
+        own = re.match(r"http://[^/]+", address)
+        assert own is not None
+        assert not [each for each in chromium.requests if not each.startswith((own[0], "data:"))]
+        assert not [each for each in chromium.problems if "404" not in each], "but for the page that there is none of"
+
+
+@pytest.fixture
+def base(address: str) -> str:
+    return address.partition("/?")[0]
+
+
+def go(browser: Chromium, url: str, *, width: int = 1280) -> None:
+    browser.evaluate("delete document.documentElement.dataset.script")
+    browser.open(url, width=width, offline=False, ready=READY)
+
+
+@pytest.mark.parametrize("width", WIDTHS_PX)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_nothing_is_wider_than_the_window(width: int, language: str, browser: Chromium, base: str) -> None:
+    for path in ("/", "/records/{}", "/compare?r={}&r={}", "/nothing"):
+        names = browser_names(browser, base)
+        url = base + path.format(*names[: path.count("{}")])
+        go(browser, f"{url}{'&' if '?' in url else '?'}lang={language}", width=width)
+        assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth"), url
+
+
+def browser_names(browser: Chromium, base: str) -> list[str]:
+    go(browser, f"{base}/?lang=en")
+    names: list[str] = browser.evaluate("[...document.querySelectorAll('input[name=r]')].map(each => each.value)")
+    return names
+
+
+def test_two_are_ticked_and_compared_with_the_keyboard(browser: Chromium, base: str) -> None:
+    names = browser_names(browser, base)
+    assert len(names) >= 2
+    browser.press("Tab")
+    assert browser.evaluate("document.activeElement.className") == "skip"
+    browser.evaluate(f"document.getElementById('tick-{names[0]}').focus()")
+    browser.press(" ")
+    browser.evaluate(f"document.getElementById('tick-{names[1]}').focus()")
+    browser.press(" ")
+    assert browser.evaluate("document.querySelectorAll('input:checked').length") == 2
+    browser.press("Enter")
+    browser.wait_for("location.pathname === '/compare'")
+    browser.wait_for(READY)
+    assert browser.evaluate("document.querySelector('iframe').src.includes('/compare/report')")
+
+
+def test_a_report_is_drawn_and_can_reach_nothing(browser: Chromium, base: str) -> None:
+    (name, *_) = browser_names(browser, base)
+    browser.open(
+        f"{base}/records/{name}/report?lang=en",
+        width=1280,
+        offline=False,
+        ready="document.readyState === 'complete' && document.documentElement.dataset.charts === 'drawn'",
+    )
+    assert browser.evaluate("window.origin") == "null", "it has no origin, and so no cookie"
+
+
+def test_what_runs_is_shown_and_what_ended_comes_into_the_list(
+    browser: Chromium, base: str, command_line: CommandLine
+) -> None:
+    before = len(browser_names(browser, base))
+    running = command_line.start("run", "ycsb-a", "--rate", "500/s", "--duration", "1min", *SHORT)
+    browser.wait_for("document.querySelector('.running li') !== null")
+    browser.wait_for("/\\d+ s|ms/.test(document.querySelector('.running li')?.textContent ?? '')")
+    assert browser.evaluate("document.querySelector('.running li a').textContent").endswith("ycsb-a")
+    running.process.terminate()
+    running.end()
+    browser.wait_for("document.querySelector('.running li') === null")
+    browser.wait_for(f"document.querySelectorAll('input[name=r]').length === {before + 1}")
+
+
+def test_without_a_script_all_can_be_read(browser: Chromium, base: str) -> None:
+    names = browser_names(browser, base)
+    browser.scripts(allowed=False)
+    try:
+        browser.open(f"{base}/", width=1280, offline=False, ready="document.readyState === 'complete'")
+        shown = browser.evaluate("document.body.innerText")
+        assert all(name.split("-", 1)[1].rsplit("-", 1)[0] in shown for name in names)
+        assert browser.evaluate("document.documentElement.dataset.script === undefined")
+    finally:
+        browser.scripts(allowed=True)
+
+
+def test_the_server_ends_when_it_is_told_to(command_line: CommandLine) -> None:
+    running = command_line.start("ui", "--port", "0")
+    assert running.process.stdout is not None and running.process.stdout.readline().startswith("http://127.0.0.1:")
+    running.process.terminate()
+    assert eventually(lambda: running.process.poll() is not None)
+    assert "Traceback" not in running.end().stderr
