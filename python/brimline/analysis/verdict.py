@@ -330,12 +330,13 @@ def _basis(seen: QuantileInterval, limit: LatencyObjective) -> str:
 
 
 def _figure_text(seen: QuantileInterval) -> str:
-    """The figure; of a thin tail with its interval, whose lower end alone may lie on the other side of the limit."""
+    """The figure as it stands everywhere; of a thin tail, whose lower end that is, with interval and estimate."""
     if seen.enough or seen.low_ns is None or seen.high_ns is None:
         return quantile_text(seen)
     return message(
-        "{value} (95 % CI {low} – {high})",
-        value=format_duration(seen.value_ns),
+        "{value} (95 % CI {low} – {high}, estimate {estimate})",
+        value=quantile_text(seen),
+        estimate=format_duration(seen.value_ns),
         low=format_duration(seen.low_ns),
         high=format_duration(seen.high_ns),
     )

@@ -131,6 +131,10 @@ def _headline_is_the_table(run: Drawn) -> None:
     if p99.low_ns is not None and p99.high_ns is not None:
         interval = f"95 % CI {format_duration(p99.low_ns)} – {format_duration(p99.high_ns)}"
         assert all(note.startswith(interval) for _, note in told)
+    for cells in table_cells(run.report, "objective"):
+        named, _, evidence = cells["Evidence"].text.partition(" p99 ")
+        if named in ("response", "service"):
+            assert evidence.startswith(quantile_text(p99)), evidence
 
 
 @pytest.mark.parametrize("seed", SEEDS)
