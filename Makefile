@@ -214,6 +214,11 @@ lock-ui: $(VENV)/.installed ## Pin the newest versions of what the page is serve
 	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
 	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file tools/ui/requirements.txt tools/ui/requirements.in
 
+.PHONY: lock-telemetry
+lock-telemetry: $(VENV)/.installed ## Pin the newest versions of what sends OpenTelemetry metrics, in step with requirements.txt
+	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
+	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file tools/telemetry/requirements.txt tools/telemetry/requirements.in
+
 .PHONY: lock-order-service
 lock-order-service: $(VENV)/.installed ## Pin the newest versions of what the order service needs, in step with requirements.txt
 	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
@@ -234,6 +239,10 @@ mariadb: ## Install MariaDB's programs for labs, without a service (Debian, Ubun
 .PHONY: postgres
 postgres: $(VENV)/.installed ## Install PostgreSQL's programs for labs into .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement tools/postgres/requirements.txt
+
+.PHONY: telemetry
+telemetry: $(VENV)/.installed ## Install what --otlp sends OpenTelemetry metrics by into .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement tools/telemetry/requirements.txt
 
 .PHONY: documents
 documents: $(VENV)/.installed ## Install what writes studies as DOCX into .venv

@@ -265,7 +265,7 @@ def test_what_is_said_of_servers_arrives_where_they_are_started(
         "uri": None, "password_file": Path("p"), "null": False, "mongod": Path("m"), "server_version": None,
         "cache_gb": 0.5, "topology": "replica-set-3", "mongos": Path("s"), "network": "5ms", "cpu_share": 0.5,
         "data": None, "drop": True, "resume": False, "allow_writes": False, "runs_dir": tmp_path, "language": "zh",
-        "show": (),
+        "show": (), "prometheus": None, "otlp": None,
     }  # fmt: skip
 
 

@@ -39,6 +39,7 @@ from brimline.doctor.check import Status
 from brimline.doctor.disk import free_below, server_disk
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError, redact_text
 from brimline.execution import interruptible
+from brimline.execution.telemetry import at_work
 from brimline.experiments.measure import BLOCKS_DEFAULT, BLOCKS_MAX_DEFAULT
 from brimline.experiments.stored import stored_seed
 from brimline.experiments.vary.conclusion import VaryConclusion, conclude_vary
@@ -314,7 +315,7 @@ def _conduct(
         writer = _new_writer(directory, stored, unchanged, options, specs=specs, plan_hash=plan_hash, name=first.name)
     else:
         directory, writer = resume.directory, ExperimentWriter.reopen(resume.directory, settings=stored)
-    with writer, interruptible() as stop:
+    with writer, interruptible() as stop, at_work(options.progress):
         before = read_experiment(directory)
         made = measure_named(settings.measure)
         measure = None if made is None else made.measure

@@ -28,6 +28,7 @@ from brimline.execution import (
     keeper,
 )
 from brimline.execution.carried import Carried
+from brimline.execution.telemetry import at_work
 from brimline.monitor.host.source import HostSource
 from brimline.monitor.host.sources import host_source
 from brimline.operations import KINDS
@@ -205,7 +206,7 @@ def workplace(
         refuse_over_shards(loaded.spec, options)
         options = fitted(loaded.spec, options)
     listening = interruptible() if stop is None else nullcontext(stop)
-    with listening as stop, _deployment(uri, options, stop) as deployment:
+    with listening as stop, at_work(options.progress), _deployment(uri, options, stop) as deployment:
         stop.raise_if_requested()
         spec = loaded.spec if uri is None else _with_uri(loaded.spec, uri)
         target: TargetPlan = NullTarget()

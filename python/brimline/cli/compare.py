@@ -27,7 +27,7 @@ def compare(
         ),
     ],
     gates: gating.GateOptions,
-    output: Annotated[opt.OutputOptions, without("quiet", "details")],
+    output: Annotated[opt.OutputOptions, without("quiet", "details", "prometheus", "otlp")],
     *,
     html: gating.Html = None,
 ) -> int:

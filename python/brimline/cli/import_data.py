@@ -105,7 +105,7 @@ def import_data(
             uri="Server, as mongodb://HOST:PORT[/DATABASE]; or set BRIMLINE_URI.",
         ),
     ],
-    output: Annotated[opt.OutputOptions, without("show")],
+    output: Annotated[opt.OutputOptions, without("show", "prometheus", "otlp")],
     said: ImportOptions,
     design: DesignOptions,
     *,

@@ -20,7 +20,7 @@ def import_results(
             help="JTL files of JMeter, what one run of YCSB left (output, .hdr files …), or a histogram log.",
         ),
     ],
-    output: Annotated[opt.OutputOptions, without("junit", "quiet", "show")],
+    output: Annotated[opt.OutputOptions, without("junit", "quiet", "show", "prometheus", "otlp")],
 ) -> int:
     """Turn results of JMeter, YCSB and others into a record and a report."""
     result = import_results_api(files, runs_dir=output.runs_dir, language=output.language)

@@ -25,7 +25,7 @@ STDOUT = "-"
 
 @grouped
 def report(
-    printed: Annotated[opt.OutputOptions, without("junit", "quiet", "details")],
+    printed: Annotated[opt.OutputOptions, without("junit", "quiet", "details", "prometheus", "otlp")],
     *,
     record: Annotated[
         str, typer.Argument(metavar="RECORD", help="A record: its directory, a part of its name, or latest.")

@@ -30,7 +30,7 @@ def scan(
     data: Annotated[DataOptions, without("allow_writes")],
     load: Annotated[LoadOptions, only("records", "seed")],
     design: DesignOptions,
-    output: opt.OutputOptions,
+    output: Annotated[opt.OutputOptions, without("prometheus", "otlp")],
     said: ScanOptions,
     *,
     resume: Annotated[str | None, going_on_with("a scan")] = None,

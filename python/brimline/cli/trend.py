@@ -41,7 +41,7 @@ class TrendOptions(Group):
 
 @grouped
 def trend(
-    output: Annotated[opt.OutputOptions, without("quiet", "details", "show")],
+    output: Annotated[opt.OutputOptions, without("quiet", "details", "show", "prometheus", "otlp")],
     said: TrendOptions,
     *,
     html: gating.Html = None,

@@ -37,6 +37,15 @@ class RecordOptions(Group):
         default=(),
     )
 
+    prometheus: str | None = option(
+        "--prometheus", "HOST:PORT", "While it is at work, show its figures to Prometheus at http://HOST:PORT/metrics."
+    )
+    otlp: str | None = option(
+        "--otlp",
+        "URL",
+        "Send its figures as OpenTelemetry metrics to this collector (OTLP over HTTP), such as http://HOST:4318.",
+    )
+
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "language", wanted_language(self.language))

@@ -11,6 +11,7 @@ from brimline.api.options.record import RecordOptions
 from brimline.api.options.server import ServerOptions
 from brimline.errors import UsageError
 from brimline.execution import ProgressSink, Silence
+from brimline.execution.telemetry import telemetry_beside
 from brimline.servers import PasswordSource
 
 URI_VARIABLE = "BRIMLINE_URI"
@@ -53,6 +54,8 @@ class Options(ServerOptions, DataOptions, RecordOptions):
         named_uri(self.uri)
         if self.password_file is not None and self.password.file is None:
             object.__setattr__(self, "password", PasswordSource(file=self.password_file, ask=self.password.ask))
+        told = telemetry_beside(self.progress, prometheus=self.prometheus, otlp=self.otlp)
+        object.__setattr__(self, "progress", told)
 
     @classmethod
     def of(cls, *groups: Group, **rest: Any) -> Self:
