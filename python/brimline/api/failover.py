@@ -42,7 +42,9 @@ from brimline.record.layout import TARGET_LOST
 from brimline.record.redaction import REDACTED
 from brimline.report.failover.view import Seen, failover_report, limit_text
 from brimline.servers.faults.fault import COMMAND, fault_on
+from brimline.servers.faults.kinds import FULL_DISK, KINDS, small_disk_bytes
 from brimline.servers.faults.site import site_of
+from brimline.servers.lab.small_disk import require_mounting
 from brimline.spec import LoadedSpec, Spec
 from brimline.spec.load_models import ClosedLoad, ConstantLoad, PoissonLoad
 from brimline.units import NS_PER_S, format_rate, round_significant
@@ -57,6 +59,8 @@ _LOOK_S = 3.0
 _INTERVAL_NS, _INTERVAL_OF_OWN_NS = NS_PER_S // 4, NS_PER_S // 10
 """Of a workload of own operations, which have no log, it is what an outage is known to."""
 # The ledger's commands are counted at the server as well, and a server that was started again counts from 0.
+_PROVING = frozenset({"conservation", "unaltered", "operation_log", "standstills"})
+"""Checks without which no figure holds; others fail because of the fault."""
 _NOT_ASKED = frozenset({"opcounters", "outages"})
 
 
@@ -72,21 +76,27 @@ class FailoverResult(Result):
 
     @property
     def error(self) -> BrimlineError | None:
-        """Interrupted, the target lost, nothing measured, or an objective that was missed or can't be told."""
+        """Interrupted, not undone, the target lost, nothing measured, or an objective missed or not to be told."""
         if self.interrupted is not None:
             return self.interrupted
+        left = next((each.facts for each in self.trials if each.facts is not None and each.facts.undo_trouble), None)
+        if left is not None:
+            by_hand = f"do it by hand: {left.by_hand}" if left.by_hand else "put the servers right by hand"
+            return TargetError(f"the fault was not undone: {left.undo_trouble}", hint=by_hand)
         broken = next((trial for trial in self.trials if trial.problem), None)
         if broken is not None and broken.ended_by == TARGET_LOST:
             return TargetError(f"the target went away: {broken.problem}", hint=self.where_to_look)
         if not self.trials or broken is not None:
             why = "no run went to its end" if broken is None else broken.problem
             return InvalidRun(f"fault {len(self.trials)} was not measured: {why}", hint=self.where_to_look)
-        for finding in self.findings:
-            if finding.verdict is Standing.FAIL and finding.name in ("conservation", "unaltered"):
-                return InvalidRun(f"the runs prove nothing: {finding.evidence}", hint=self.where_to_look)
-        missed = [_missed(each) for each in self.judged if each.held is False]
+        # A write that is lost is lost, also where the generator stood still.
+        failed = next((each for each in self.findings if each.verdict is Standing.FAIL and each.name in _PROVING), None)
+        missed = [each for each in self.judged if each.held is False and not (failed and each.limit.is_time)]
         if missed:
-            return GateFailed(f"the objective was missed: {'; '.join(missed)}", hint=self.where_to_look)
+            told = "; ".join(map(_missed, missed))
+            return GateFailed(f"the objective was missed: {told}", hint=self.where_to_look)
+        if failed is not None:
+            return InvalidRun(f"the runs prove nothing: {failed.evidence}", hint=self.where_to_look)
         unknown = [each.limit.what for each in self.judged if each.held is None]
         return InvalidRun(f"not known: {'; '.join(unknown)}", hint=self.where_to_look) if unknown else None
 
@@ -129,12 +139,27 @@ def _check(loaded: LoadedSpec, settings: FailoverSettings, options: Options) -> 
 
 
 def _surroundings(loaded: LoadedSpec, settings: FailoverSettings, options: Options) -> Options:
-    """A set of three where brimline starts the servers, with a line before each where the fault acts on that."""
-    if given_uri(loaded.spec, options) is not None or options.null:
+    return surroundings(loaded, [settings.fault], options)
+
+
+def surroundings(loaded: LoadedSpec, faults: Sequence[str], options: Options, *, varied: Sequence[str] = ()) -> Options:
+    """A set of three where brimline starts the servers, with a line before each where one of `faults` acts on that.
+
+    `varied`: factors that say it for each combination.
+    """
+    if given_uri(loaded.spec, options) is not None or options.null or "server" in varied:
         return options
-    kind = settings.asked.kind
-    network = _LINE if kind is not None and kind.by_line and options.network is None else options.network
-    return replace(options, topology=options.topology or TOPOLOGY_DEFAULT, network=network)
+    own: dict[str, object] = {}
+    if options.topology is None and "topology" not in varied:
+        own["topology"] = TOPOLOGY_DEFAULT
+    kinds = [KINDS.get(each.partition(":")[0]) for each in faults]
+    if options.network is None and "network" not in varied and any(each and each.by_line for each in kinds):
+        own["network"] = _LINE
+    sizes = [small_disk_bytes(each.partition(":")[2]) for each in faults if each.partition(":")[0] == FULL_DISK]
+    if sizes:
+        require_mounting()
+        own["disk_bytes"] = max(sizes)
+    return replace(options, **own)  # type: ignore[arg-type]
 
 
 def failover_in(

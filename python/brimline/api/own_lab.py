@@ -117,6 +117,7 @@ def lab_spec_of(options: Options) -> LabSpec:
         network=network,
         cpu_share=options.cpu_share,
         cache_gb=options.cache_gb,
+        disk_bytes=options.disk_bytes,
     )
 
 

@@ -18,6 +18,7 @@ from brimline.experiments.vary.factor_kinds import (
     COMPRESSION,
     INDEXES,
     READ_PREFERENCE,
+    RETRYABLE_WRITES,
     SERVER,
     WORKLOAD,
     Change,
@@ -46,7 +47,8 @@ class Variant:
     """One combination.
 
     `index`: fields of its secondary index; None where indexes are no factor. `reads`: its read preference, likewise.
-    `compression`: its compressor or "none", likewise. `said`: what its levels say to the measure.
+    `compression`: its compressor or "none", `retries`: "on" or "off", likewise. `said`: what its levels say to the
+    measure.
     """
 
     loaded: LoadedSpec
@@ -54,6 +56,7 @@ class Variant:
     index: tuple[str, ...] | None
     reads: Mode | None = None
     compression: str | None = None
+    retries: str | None = None
     said: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -133,6 +136,8 @@ def check_meaning(factors: Sequence[Factor], verb: str, measure: MeasureInPlace 
                 change.spec or change.options or change.place or change.said.keys() & measure.words
             ):
                 why = f"there is no {factor.name} in it" if factor.name != WORKLOAD else None
+        elif not (change.spec or change.options or change.place or factor.name == WORKLOAD):
+            why = f"there is no {factor.name} in it"
         elif not verb and any(path == "load" or path.startswith("load.") for path in change.spec):
             why = "its runs are in a closed loop; brimline run has a load of its own"
         if why is not None:
@@ -167,6 +172,7 @@ def _variant(
         index=index,
         reads=next((mode for mode in MODES if mode == named.get(READ_PREFERENCE)), None),
         compression=named.get(COMPRESSION),
+        retries=named.get(RETRYABLE_WRITES),
         said=said,
     )
     _check_routing(variant)

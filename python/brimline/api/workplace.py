@@ -37,6 +37,7 @@ from brimline.plan.operations import OperationsWork
 from brimline.record import RunRecord, capture_environment, create_run_directory
 from brimline.record.layout import SPEC_FILE, require_room_for_records
 from brimline.servers import Deployment, compressing_by, reading_by
+from brimline.servers.deployment import WITH_SESSIONS
 from brimline.servers.found import found
 from brimline.servers.password import watch_token
 from brimline.servers.selection import Mode
@@ -111,6 +112,18 @@ class Workplace:
         server = {**(self.context.environment.get("server") or {}), "compressor": deployment.compressor}
         environment = {**self.context.environment, "server": server}
         return replace(self, context=replace(self.context, deployment=deployment, environment=environment))
+
+    def retrying(self, level: str | None) -> "Workplace":
+        """The same servers with writes sent once more, `on`, or once, `off`; None: as it is. Raises UsageError."""
+        deployment = self.context.deployment
+        if level is None or deployment is None:
+            return self
+        if level == "on" and deployment.kind not in WITH_SESSIONS:
+            raise UsageError(
+                f"a {deployment.kind} server has no writes that are retried",
+                hint="take a replica set or a sharded cluster: --topology replica-set-3",
+            )
+        return replace(self, context=replace(self.context, deployment=replace(deployment, retry_writes=level == "on")))
 
     def directory(self, plan: Plan, *, kind: str = "") -> Path:
         """A new directory for a record of `plan`."""

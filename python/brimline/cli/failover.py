@@ -4,7 +4,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
-from brimline.api.failover import FAILOVER, FAULT_DEFAULT, FailoverSettings, failover_loaded, parse_limit
+from brimline.api.failover import (
+    FAILOVER,
+    FAULT_DEFAULT,
+    FailoverSettings,
+    failover_loaded,
+    parse_limit,
+    surroundings,
+)
 from brimline.api.kinds import go_on
 from brimline.api.options import DataOptions, Group, LoadOptions, ServerOptions, WorkloadOptions, named_uri, option
 from brimline.api.reopen import find_record
@@ -88,7 +95,9 @@ def failover(
         fault = FAULT_DEFAULT
     settings = _settings(said, fault or FAULT_DEFAULT)
     if design.is_asked:
-        words = asdict(settings)
+        varied = {name.strip(): levels for name, _, levels in (each.partition("=") for each in design.vary)}
+        faults = varied.get("fault", settings.fault).split(",")
+        options, words = surroundings(loaded, faults, options, varied=tuple(varied)), asdict(settings)
         return finish(designed(design, "failover", words, workload, options, load=load), output, suite="failover")
     return finish(failover_loaded(loaded, settings, options), output, suite="failover")
 

@@ -75,6 +75,10 @@ def test_levels_have_one_spelling(text: str, name: str, levels: tuple[str, ...])
         ("network=0ms,0s", "the level 0ms twice", "once"),
         ("read-preference=primary,secondarypreferred,all", "must be one of primary", ""),
         ("compression=none,gzip", "must be one of none, snappy, zlib, zstd, not gzip", ""),
+        ("retryable-writes=on,once", "must be on or off, not once", ""),
+        ("retries=on,true", "the level on twice", "once"),
+        ("fault=kill,kil", "must be one of kill, stop", ""),
+        ("fault=kill:9,stop", "must be one of kill, stop", ""),
     ],
 )
 def test_what_can_t_be_is_one_clear_error(text: str, message: str, hint: str) -> None:

@@ -11,7 +11,10 @@ from brimline.servers.deployment import Deployment
 from brimline.servers.faults.fault import CommandFault, fault_on, parse_fault
 from brimline.servers.faults.kinds import KINDS
 from brimline.servers.faults.site import Site, site_of
+from brimline.servers.lab import small_disk
+from brimline.servers.lab.disk_rate import require_rate
 from brimline.servers.lab.state import Lab, LabServer, claim
+from tests.support.small_disk import small_disk as mounted
 
 SERVERS = tuple(LabServer(address=f"127.0.0.1:500{number}", role="member", set_name="s") for number in (1, 2, 3))
 
@@ -75,7 +78,35 @@ def test_a_line_that_is_not_there_cannot_be_cut(deployment: Deployment, lab: Lab
     site = Site(deployment=deployment, lab=lab, server=SERVERS[0])
     with pytest.raises(UsageError, match="no line stands before") as refused:
         fault_on(parse_fault(name), site)
-    assert "--network all:0ms" in str(refused.value.hint)
+    assert "--delay 0ms --between all" in str(refused.value.hint)
+
+
+@pytest.mark.parametrize("text", ["slow-disk:soon", "slow-disk:0B", "full-disk:1MB", "full-disk:much", "full-disk"])
+def test_a_disk_that_cannot_be_had_is_refused(deployment: Deployment, lab: Lab, text: str) -> None:
+    """The machine's own disk is never filled."""
+    (lab.directory_of(SERVERS[0]) / "data").mkdir(parents=True)
+    with pytest.raises(UsageError, match=r"disk"):
+        fault_on(parse_fault(text), Site(deployment=deployment, lab=lab, server=SERVERS[0]))
+
+
+def test_a_small_disk_is_filled_and_emptied_and_nothing_else_is(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    with pytest.raises(TargetError, match="nothing else is filled"):
+        small_disk.fill(tmp_path / "own")
+    with mounted(tmp_path / "disk", "2m") as place:
+        assert small_disk.is_small(place)
+        small_disk.fill(place)
+        with pytest.raises(OSError, match="No space"):
+            (place / "more").write_bytes(bytes(10_000))
+        small_disk.empty(place)
+        (place / "more").write_bytes(bytes(10_000))
+
+
+def test_only_root_makes_disks_small_or_slow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    for require in (lambda: require_rate(tmp_path), small_disk.require_mounting):
+        with pytest.raises(UsageError, match="only root"):
+            require()
 
 
 @pytest.mark.parametrize("text", ["slow-network:soon", "slow-network:local", "slow-network:1%"])

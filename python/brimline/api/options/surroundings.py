@@ -41,13 +41,15 @@ class Options(ServerOptions, DataOptions, RecordOptions):
     """Surroundings of a verb: the options of these groups. Paths may be text.
 
     `password`: where it comes from when the connection string names a user alone; else `password_file`, else
-    BRIMLINE_PASSWORD. `command`: the command line, for the record. What is of another type is refused by name
+    BRIMLINE_PASSWORD. `command`: the command line, for the record. `disk_bytes`: the size of a disk of its own for each
+    server of a lab that is started. What is of another type is refused by name
     (UsageError).
     """
 
     password: PasswordSource = field(default_factory=PasswordSource)
     progress: ProgressSink = field(default_factory=Silence)
     command: tuple[str, ...] | None = None
+    disk_bytes: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -71,7 +71,8 @@ class FailoverWork:
                 write_fault(directory, self._put_back(striking, site, ledger, directory))
         trial = read_trial(probe, record)
         outcome = describe_outcome(trial)
-        return (Made(trial=trial, directory=directory, title=title, outcome=outcome, ended=record.complete),)
+        ended = record.complete and trial.facts is not None and not trial.facts.undo_trouble
+        return (Made(trial=trial, directory=directory, title=title, outcome=outcome, ended=ended),)
 
     def _whole_site(self) -> Site:
         """The servers, each of which does its part, and who is struck now. Raises TargetError."""

@@ -13,6 +13,7 @@ from brimline.errors import redact_uri
 from brimline.servers.access import COMPRESSORS
 from brimline.servers.catalogue import RELEASES
 from brimline.servers.compression import NONE
+from brimline.servers.faults.kinds import KINDS as FAULTS
 from brimline.servers.lab.names import EXAMPLES, TOPOLOGIES, read_topology
 from brimline.servers.lab.network import read_network
 from brimline.servers.selection import MODES
@@ -43,6 +44,8 @@ TOPOLOGY = "topology"
 NETWORK = "network"
 READ_PREFERENCE = "read-preference"
 COMPRESSION = "compression"
+RETRYABLE_WRITES = "retryable-writes"
+FAULT = "fault"
 PROTOCOL = "protocol"
 SERVER = "server"
 DATABASES = ("mongodb", "mariadb", "postgres")
@@ -199,6 +202,20 @@ def _address(text: str) -> str:
     return text
 
 
+def _switch(text: str) -> str:
+    level = {"true": "on", "false": "off"}.get(text.lower(), text.lower())
+    if level not in ("on", "off"):
+        raise ValueError(f"must be on or off, not {text}")
+    return level
+
+
+def _fault(text: str) -> str:
+    name, colon, _ = text.partition(":")
+    if name not in FAULTS or (colon and not FAULTS[name].takes):
+        raise ValueError(f"must be one of {', '.join(FAULTS)}, not {text}")
+    return text
+
+
 def _compressor(text: str) -> str:
     levels = (NONE, *COMPRESSORS)
     if text.lower() not in levels:
@@ -316,6 +333,10 @@ _ALL = (
                read=_address, change=_option("uri")),
     FactorKind(name=READ_PREFERENCE, scope=Scope.RUN, what="where reads go: primary, secondary, nearest …",
                read=_read_preference, change=_place("reads"), of_mongodb=True, levels=tuple(MODES)),
+    FactorKind(name=RETRYABLE_WRITES, scope=Scope.RUN, what="whether drivers send a write once more: on, off",
+               read=_switch, change=_place("retries"), of_mongodb=True),
+    FactorKind(name=FAULT, scope=Scope.RUN, what=f"of a failover: {', '.join(FAULTS)}", read=_fault,
+               change=lambda level: Change(said={"fault": level}), of_mongodb=True),
     FactorKind(name=COMPRESSION, scope=Scope.RUN, what="compressors of messages: none, snappy, zlib, zstd",
                read=_compressor, change=_place("compression"), of_mongodb=True, is_loading=True,
                levels=(NONE, *COMPRESSORS)),
@@ -331,6 +352,8 @@ ALIASES = {
     "index-set": INDEXES,
     "version": SERVER_VERSION,
     "compressors": COMPRESSION,
+    "retry-writes": RETRYABLE_WRITES,
+    "retries": RETRYABLE_WRITES,
     "database": PROTOCOL,
     "uri": SERVER,
     "connection": CONNECTIONS,

@@ -6,6 +6,7 @@ A fault is one entry of the table and nothing else.
 import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from pymongo.errors import AutoReconnect, PyMongoError
 
@@ -13,11 +14,14 @@ from brimline.errors import TargetError, UsageError
 from brimline.servers.deployment import control_client
 from brimline.servers.external import primary_now
 from brimline.servers.faults.site import Site
+from brimline.servers.lab.disk_rate import hold_disk, let_go, require_rate
 from brimline.servers.lab.forwarding import has_forwarder, order
 from brimline.servers.lab.network import Network, parse_network
 from brimline.servers.lab.restart import start_server, stop_server
+from brimline.servers.lab.small_disk import FILLER, empty, fill, is_small
 from brimline.servers.lab.state import server_process
 from brimline.servers.processes import kill
+from brimline.units import parse_bytes
 
 START_WITHIN_S = 60.0
 STEP_DOWN_S = 10
@@ -25,6 +29,11 @@ STEP_DOWN_S = 10
 _CATCH_UP_S = 5
 _SLOW_NETWORK = "50ms"
 """What a network is slow by, unless that is said: a trip to another continent."""
+_SLOW_DISK = "1MB/s"
+"""What a disk does each way, unless that is said: a volume whose burst is used up."""
+_SMALL_DISK, _SMALL_DISK_MIN_BYTES = "1GB", 500_000_000
+"""Journals alone take 300 MB."""
+FULL_DISK = "full-disk"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,13 +153,89 @@ def _require_line(site: Site, _argument: str) -> None:
     if not all(has_forwarder(lab, each) for each in (server, *site.others)):
         raise UsageError(
             "no line stands before the servers of this lab that could be cut or slowed",
-            hint=f"bring it up with one: brimline lab up {lab.name} --network all:0ms",
+            hint=f"bring it up with one: brimline lab up {lab.name} --delay 0ms --between all",
         )
 
 
 def _require_slow_line(site: Site, argument: str) -> None:
     _line(argument)
     _require_line(site, argument)
+
+
+def _slow_disk(site: Site, argument: str) -> None:
+    lab, server = site.struck
+    directory, process = lab.directory_of(server), site.process
+    site.kept["disk"] = hold_disk(
+        lab.directory, server=server.directory_name, pid=process.pid, device=require_rate(directory),
+        bytes_per_s=_disk_rate(argument),
+    )  # fmt: skip
+
+
+def _fast_disk(site: Site, _argument: str) -> None:
+    lab, server = site.struck
+    process = server_process(lab, server)
+    if (held := site.kept.pop("disk", None)) is not None:
+        let_go(held, pid=None if process is None else process.pid)
+
+
+def _require_disk(site: Site, argument: str) -> None:
+    lab, server = site.struck
+    _disk_rate(argument)
+    require_rate(lab.directory_of(server))
+
+
+def _disk_rate(argument: str) -> int:
+    """Bytes per second. Raises UsageError."""
+    try:
+        rate = parse_bytes((argument or _SLOW_DISK).removesuffix("/s"))
+    except ValueError as error:
+        raise UsageError(f"slow-disk: {error}", hint="write it like slow-disk:1MB/s") from error
+    if rate < 1:
+        raise UsageError("a disk can't be that slow", hint="write it like slow-disk:1MB/s")
+    return rate
+
+
+def _fill_disk(site: Site, _argument: str) -> None:
+    fill(_data(site))
+
+
+def _empty_disk(site: Site, argument: str) -> None:
+    """A server that found no room has ended itself."""
+    empty(_data(site))
+    _start(site, argument)
+
+
+def _require_small_disk(site: Site, argument: str) -> None:
+    small_disk_bytes(argument)
+    if not is_small(_data(site)):
+        raise UsageError(
+            "the servers of this lab are on the machine's own disk, which brimline doesn't fill",
+            hint="leave --uri out: servers of brimline's own get small disks of their own, as root",
+        )
+
+
+def _data(site: Site) -> Path:
+    lab, server = site.struck
+    return lab.directory_of(server) / "data"
+
+
+def small_disk_bytes(argument: str) -> int:
+    """The size of the disk that becomes full. Raises UsageError."""
+    try:
+        size = parse_bytes(argument or _SMALL_DISK)
+    except ValueError as error:
+        raise UsageError(f"full-disk: {error}", hint="write it like full-disk:2GB") from error
+    if size < _SMALL_DISK_MIN_BYTES:
+        raise UsageError("a server has no room to begin on such a disk", hint="write it like full-disk:2GB")
+    return size
+
+
+def _empty_by_hand(site: Site, argument: str) -> str:
+    return f"rm {_data(site) / FILLER}, then {_start_by_hand(site, argument)}"
+
+
+def _fast_disk_by_hand(_site: Site, _argument: str) -> str:
+    return "write the server's pid into cgroup.procs of the group that it came from, below /sys/fs/cgroup"
 
 
 def _join_by_hand(site: Site, _argument: str) -> str:
@@ -173,6 +258,10 @@ _ALL = (
     FaultKind(name="slow-network", what="the line to the server is slow", do=_slow_network, undo=_join,
               by_hand=_join_by_hand, check=_require_slow_line, takes="slow-network:200ms+1mbit", takes_away=False,
               by_line=True),
+    FaultKind(name="slow-disk", what="the disk of the server is slow", do=_slow_disk, undo=_fast_disk,
+              by_hand=_fast_disk_by_hand, check=_require_disk, takes="slow-disk:1MB/s", takes_away=False),
+    FaultKind(name=FULL_DISK, what="the disk of the server is full", do=_fill_disk, undo=_empty_disk,
+              by_hand=_empty_by_hand, check=_require_small_disk, takes="full-disk:2GB"),
 )  # fmt: skip
 KINDS: Mapping[str, FaultKind] = {kind.name: kind for kind in _ALL}
 """Every fault by its name."""

@@ -24,7 +24,7 @@ def hold(lab_directory: Path, *, server: str, pid: int, share: float) -> None:
     Raises TargetError where this machine doesn't allow it.
     """
     first = (_ROOT / "cpu").is_dir()
-    group = _place() / f"{_prefix(lab_directory)}{server}"
+    group = _place() / group_name(lab_directory, server)
     quota_us = round(share * _PERIOD_US)
     try:
         group.mkdir(exist_ok=True)
@@ -48,13 +48,19 @@ def hold(lab_directory: Path, *, server: str, pid: int, share: float) -> None:
 
 def release(lab_directory: Path) -> None:
     """Removes the groups of a lab whose processes have ended."""
-    for group in _place().glob(f"{_prefix(lab_directory)}*"):
+    groups = [each for root in (_place(), _ROOT / "blkio") for each in root.glob(f"{_prefix(lab_directory)}*")]
+    for group in groups:
         until = time.monotonic() + _EMPTY_S
         while group.is_dir() and time.monotonic() < until:
             with suppress(OSError):
                 group.rmdir()
                 break
             time.sleep(0.02)
+
+
+def group_name(lab_directory: Path, server: str) -> str:
+    """What the control group of a server of a lab is called, so that whoever takes the lab away finds it."""
+    return f"{_prefix(lab_directory)}{server}"
 
 
 def _place() -> Path:

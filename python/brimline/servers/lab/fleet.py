@@ -8,7 +8,7 @@ from brimline.errors import TargetError
 from brimline.servers.bundled import MONGOD_LOG
 from brimline.servers.deployment import split_address
 from brimline.servers.failure import StartFailure, start_error, start_failure
-from brimline.servers.lab import cpu_share
+from brimline.servers.lab import cpu_share, small_disk
 from brimline.servers.lab.forwarding import forward
 from brimline.servers.lab.network import Network
 from brimline.servers.lab.ports import claim_port
@@ -97,6 +97,8 @@ class Fleet:
             delay_s=0 if member is None else member.delay_s,
         )
         (directory / "data").mkdir(mode=0o700)
+        if self.spec.disk_bytes is not None:
+            small_disk.mount(directory / "data", self.spec.disk_bytes)
         command, manner = wish.start(self.lab, directory, port)
         guardian = launch(command, directory=directory, manner=replace(manner, cpus=self.spec.cpus))
         self.guardians.append(guardian)

@@ -113,7 +113,7 @@ def order(
         time.sleep(_LOOK_S)
 
 
-_WITHOUT_FORWARDER = "bring the lab up with a line before its servers: --network all:0ms"
+_WITHOUT_FORWARDER = "bring the lab up with a line before its servers: --delay 0ms --between all"
 
 
 def _control_file(lab: Lab, server: LabServer) -> Path | None:

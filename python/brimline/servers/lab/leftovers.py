@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from brimline.servers.lab.cpu_share import release
+from brimline.servers.lab.small_disk import unmount_below
 from brimline.servers.lab.state import UNFINISHED_PREFIX, Guarded, Lab, guarded, labs_directory, read_lab
 from brimline.servers.owner import Scope
 from brimline.servers.processes import is_alive, kill
@@ -51,6 +52,7 @@ def remove(lab: Lab, *, here: Scope | None = None) -> bool:
             gone = all(ended)
     if gone:
         release(lab.directory)
+        unmount_below(lab.directory)
         shutil.rmtree(lab.directory, ignore_errors=True)
     return gone and not lab.directory.exists()
 

@@ -63,6 +63,7 @@ class LabSpec:
     none: all. `cpu_share` is how many CPUs each of them may use; None: any. `small`: small journal files and oplog,
     which change what a write costs: for tests of behaviour, not for measurements. `election_timeout_ms`: how long a
     primary may be silent before another one is elected. `network`: the line that connections go over; None: none.
+    `disk_bytes`: the size of a disk of its own for each server; None: they share the machine's.
     """
 
     name: str = NAME_DEFAULT
@@ -78,6 +79,7 @@ class LabSpec:
     small: bool = False
     election_timeout_ms: int = ELECTION_TIMEOUT_MS_DEFAULT
     network: Network | None = None
+    disk_bytes: int | None = None
     service: ServiceSpec | None = None
 
     def __post_init__(self) -> None:

@@ -1,0 +1,71 @@
+"""Owns the small disks of a lab whose disks are to become full: a file system in memory below each server's data.
+
+It takes root. They go with the lab, also after a crash: what is mounted below its directory is unmounted first.
+"""
+
+import os
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+from brimline.errors import TargetError, UsageError
+
+FILLER = "brimline-fills-the-disk"
+_HINT = "a full disk needs root, and the right to mount; without, fill a disk of your own by --fault 'COMMAND'"
+_WITHIN_S = 30.0
+_PIECE_BYTES = 1024 * 1024
+
+
+def require_mounting() -> None:
+    """Raises UsageError where nobody may mount, before anything is started."""
+    if os.geteuid() != 0:
+        raise UsageError("only root can give servers small disks of their own", hint=_HINT)
+
+
+def mount(directory: Path, size_bytes: int) -> None:
+    """A disk of this size at an empty directory. Raises TargetError where this machine doesn't allow it."""
+    _run(["mount", "-t", "tmpfs", "-o", f"size={size_bytes},mode=0700", "brimline-disk", str(directory)])
+
+
+def unmount_below(directory: Path) -> None:
+    """Takes all disks below a directory away, with what is on them. Raises nothing."""
+    with suppress(OSError):
+        places = [line.split()[1].replace("\\040", " ") for line in Path("/proc/self/mounts").read_text().splitlines()]
+        for place in places:
+            if Path(place).is_relative_to(directory):
+                with suppress(TargetError):
+                    _run(["umount", "--lazy", place])
+
+
+def is_small(directory: Path) -> bool:
+    """Whether a directory is such a disk."""
+    return os.path.ismount(directory)
+
+
+def fill(directory: Path) -> None:
+    """Leaves no room on the disk at `directory`. Raises TargetError for any other disk."""
+    if not is_small(directory):
+        raise TargetError(f"{directory} is no small disk of a lab, and nothing else is filled", hint=_HINT)
+    with (directory / FILLER).open("wb", buffering=0) as file:
+        piece = bytes(_PIECE_BYTES)
+        while piece:
+            try:
+                file.write(piece)
+            except OSError:
+                piece = piece[: len(piece) // 2]
+
+
+def empty(directory: Path) -> None:
+    """Gives the room back."""
+    (directory / FILLER).unlink(missing_ok=True)
+
+
+def _run(command: list[str]) -> None:
+    try:
+        ended = subprocess.run(  # noqa: S603
+            command, capture_output=True, text=True, errors="replace", timeout=_WITHIN_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise TargetError(f"{command[0]} can't be run: {error}", hint=_HINT) from error
+    if ended.returncode != 0:
+        raise TargetError(f"{command[0]} is refused: {ended.stderr.strip() or ended.returncode}", hint=_HINT)

@@ -1,0 +1,84 @@
+"""The ledger of a failover finds each write that a server lost or did twice, and no other."""
+
+import pymongo
+import pytest
+
+from brimline.analysis.ledger import Settled, settle
+from brimline.execution.ledger import COLLECTION, Ledger
+from brimline.plan.model import ReplicaSet
+from brimline.servers.deployment import Deployment
+from brimline.spec.target import WriteConcernSpec
+from tests.support.numbered_writes import Writes, numbered_writes
+from tests.support.waiting import eventually
+
+SET = ReplicaSet(name="numbered", members=(), selection_timeout_ns=1_000_000_000)
+
+
+def deployment(address: str, *, retries: bool) -> Deployment:
+    return Deployment(
+        address=address, uri_redacted=f"mongodb://{address}", kind="replica-set member", engine="MongoDB",
+        version="8.0.0", git_version="", local=False, pid=None, cpu_count=None, retry_writes=retries,
+        replica_set=SET.model_copy(update={"members": (address,)}),
+    )  # fmt: skip
+
+
+def settled_of(writes: Writes, *, count: int, retries: bool = False) -> Settled:
+    with numbered_writes(writes) as address:
+        ledger = Ledger(deployment(address, retries=retries), database="shop", rate_per_s=10_000.0,
+                        write_concern=WriteConcernSpec(w=1))  # fmt: skip
+        ledger.prepare()
+        ledger.start()
+        assert eventually(lambda: writes.count >= count, interval_s=0.01)
+        ledger.stop()
+        return settle(ledger.writes, ledger.there(), ledger.stale)
+
+
+def _keys(found: list[tuple[str, int]]) -> list[tuple[int, int]]:
+    return sorted((int(key.split("/")[1]), number) for key, number in found)
+
+
+@pytest.mark.slow("some thousand writes by the official driver, of which one in a thousand is forgotten")
+def test_every_write_that_a_server_forgets_is_found() -> None:
+    """One in a thousand, each of them acknowledged; and the session that wrote it misses it at once."""
+    writes = Writes(forget_every=1000)
+    settled = settled_of(writes, count=4000)
+    assert len(writes.forgotten) >= 4
+    assert [(each.session, each.number) for each in settled.missing] == _keys(writes.forgotten)
+    assert settled.stale_of("read-your-writes") == len(writes.forgotten)
+    assert (settled.twice, settled.unknown, settled.entries.strange) == ([], [], [])
+
+
+def test_every_write_that_is_done_twice_is_found() -> None:
+    """The answer is lost, the driver sends it once more under its number, and the server does it again."""
+    writes = Writes(break_every=50)
+    settled = settled_of(writes, count=400, retries=True)
+    assert len(writes.doubled) >= 7
+    assert [(each.session, each.number) for each in settled.twice] == _keys(writes.doubled)
+    assert (settled.missing, settled.unknown) == ([], [])
+
+
+def test_without_retries_a_lost_answer_is_a_write_of_unknown_fate() -> None:
+    writes = Writes(break_every=50)
+    settled = settled_of(writes, count=400)
+    assert [(each.session, each.number) for each in settled.unknown] == _keys(writes.doubled)
+    assert settled.unknown_there == settled.unknown, "it was done, and nobody was told"
+    assert all(each.error for each in settled.unknown)
+    assert (settled.missing, settled.twice) == ([], [])
+
+
+@pytest.mark.mongod
+@pytest.mark.other_client
+def test_a_real_server_keeps_each_once_and_nothing_is_left_of_them(mongod: Deployment) -> None:
+    ledger = Ledger(mongod, database="brimline_ledger_test", rate_per_s=2000.0, write_concern=None)
+    ledger.prepare()
+    ledger.start()
+    assert eventually(lambda: len(ledger.writes) >= 300, interval_s=0.01)
+    ledger.stop()
+    settled = settle(ledger.writes, ledger.there(), ledger.stale)
+    counts = settled.counts()
+    assert counts.pop("acknowledged") >= 300
+    assert not any(counts.values()), counts
+    ledger.remove()
+    with pymongo.MongoClient[dict[str, object]](f"mongodb://{mongod.address}") as client:
+        assert COLLECTION not in client.brimline_ledger_test.list_collection_names()
+        client.drop_database("brimline_ledger_test")
