@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from brimline.report.language import said_in
+from brimline.report.marks import labelled, noted
 from brimline.report.view import Chart, Code, Drawing, Fact, Facts, Heading, Report, Section, Table, Text, Verdict
 
 _NO_PICTURES: Mapping[str, str] = MappingProxyType({})
@@ -20,7 +21,7 @@ def render_markdown(report: Report, pictures: Mapping[str, str] = _NO_PICTURES) 
 
 
 def _parts(report: Report, pictures: Mapping[str, str]) -> Iterator[str]:
-    yield f"# {_escaped(report.kind_title)}: {_escaped(report.name)}"
+    yield f"# {labelled(_escaped(report.kind_title), _escaped(report.name))}"
     yield _escaped(report.subtitle)
     yield from _verdict(report.verdict)
     drawn = [block.id for each in report.sections for block in each.blocks if isinstance(block, Chart | Drawing)]
@@ -32,10 +33,10 @@ def _parts(report: Report, pictures: Mapping[str, str]) -> Iterator[str]:
 
 
 def _verdict(verdict: Verdict) -> Iterator[str]:
-    figure = f": {_escaped(verdict.quoted)}" if verdict.quoted else ""
-    interval = f" ({_escaped(verdict.interval)})" if verdict.interval else ""
+    caption, figure = _escaped(verdict.caption), _escaped(verdict.quoted)
+    headline = noted(f"**{labelled(caption, figure) if figure else caption}**", _escaped(verdict.interval))
     badges = "".join(f" `{badge.text.replace('`', '')}`" for badge in verdict.badges)
-    yield f"**{_escaped(verdict.caption)}{figure}**{interval}{badges}"
+    yield f"{headline}{badges}"
     if verdict.sentence:
         yield _escaped(verdict.sentence)
     if verdict.facts:
@@ -89,9 +90,8 @@ def _facts(facts: Sequence[Fact], *, strong: bool = False) -> str:
 
 
 def _fact(fact: Fact, *, strong: bool) -> str:
-    label = f"{_escaped(fact.label)}: " if fact.label else ""
-    note = f" ({_escaped(fact.note)})" if fact.note else ""
-    return f"{label}{_strong(_escaped(fact.value), strong)}{note}"
+    value = noted(_strong(_escaped(fact.value), strong), _escaped(fact.note))
+    return labelled(_escaped(fact.label), value) if fact.label else value
 
 
 def _fenced(text: str) -> str:

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
+from brimline.report.marks import labelled
 from brimline.report.showing import FIGURES
 from brimline.report.sketch import LIMIT, sketched
 from brimline.report.view import Cell, Chart, Code, Fact, Facts, Report, Section, Table, Text, Tone, Verdict
@@ -116,7 +117,7 @@ def _one_fact(console: Console, fact: Fact, width: int, labels: int, count: int)
     """A fact with its value beside its label, or on a narrow terminal behind it, in at most `count` lines."""
     value = RichText.assemble((fact.value, _STYLES[fact.tone]), (f"  {fact.note}" if fact.note else "", "dim"))
     if width < NARROW_COLUMNS:
-        return _wrapped(console, RichText.assemble((f"{fact.label}: ", "dim"), value), width, count)
+        return _wrapped(console, RichText.assemble((labelled(fact.label, ""), "dim"), value), width, count)
     lines = _wrapped(console, value, max(width - labels, 1), count)
     before = [fact.label, *[""] * (len(lines) - 1)]
     return [

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from brimline.errors import on_one_line
+from brimline.report.marks import comma_of, labelled, noted
 
 if TYPE_CHECKING:
     from brimline.report.grid import Grid
@@ -74,7 +75,7 @@ class Verdict:
         """`Sustained throughput: 13 610 ops/s (95 % CI 11 500–15 700)`, in plain text."""
         if not self.quoted:
             return self.caption
-        return f"{self.caption}: {self.quoted}{f' ({self.interval})' if self.interval else ''}"
+        return noted(labelled(self.caption, self.quoted), self.interval)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,9 +117,10 @@ class Table:
     def headings(self) -> list[str]:
         """What each column is called where it stands alone: with its unit, and its group where others are called so."""
         labels = [column.label for column in self.columns]
+        comma = comma_of(labels)
         return [
-            _row(column.group if labels.count(column.label) > 1 else "", column.label, column.unit)
-            for column in self.columns
+            comma.join(filter(None, [each.group if labels.count(each.label) > 1 else "", each.label, each.unit]))
+            for each in self.columns
         ]
 
     @property
@@ -243,12 +245,3 @@ class Report:
     words: str = ""  # those of its target, where it has others than documents and commands: "tables"
     data: Mapping[str, Any] = field(default_factory=dict)  # the same findings with stable keys, for JSON
     grids: Sequence["Grid"] = ()  # all figures, of which tables and charts show those that were chosen
-
-
-def _row(*words: str) -> str:
-    """Words in a row, with the comma of Chinese behind Chinese."""
-    said = [word for word in words if word]
-    return "".join(
-        word + ("" if index == len(said) - 1 else "，" if "\u4e00" <= word[-1] <= "\u9fff" else ", ")
-        for index, word in enumerate(said)
-    )

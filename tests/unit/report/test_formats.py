@@ -94,7 +94,7 @@ def _with_evil_name(reports: Reports) -> Any:
 
 def test_markdown_speaks_chinese(reports: Reports) -> None:
     text = render_markdown(in_language(reports.run, "zh"))
-    assert "# 单次运行: order-service" in text
+    assert "# 单次运行：order-service" in text
     assert "*图表见 HTML 报告。*" in text
 
 

@@ -28,6 +28,7 @@ from brimline.report import (
 from brimline.report.data_import.view import import_report
 from brimline.report.language.report_words import _FIGURE_WORDS, _WORDS
 from brimline.report.language.translator import catalogue
+from brimline.report.markdown import render_markdown
 from brimline.report.view import Cell, Chart, Column, Section, Table, Verdict
 from brimline.spec.import_settings import ImportSettings
 from brimline.units import format_count, format_duration, format_number, format_percentage, format_rate
@@ -355,6 +356,19 @@ def test_marks_between_chinese_words_are_full_width() -> None:
     assert said_in("zh", joined(", ", ["Throughput", "Response time"])) == "吞吐量，响应时间"
     assert said_in("zh", Verbatim("订单, 明细")) == "订单, 明细"
     assert Table(columns=[Column(label="每个文档", unit="磁盘占用")], rows=[]).headings == ["每个文档，磁盘占用"]
+    mixed = [Column(label="平均值", unit="ms"), Column(label="p90", unit="ms")]
+    assert Table(columns=mixed, rows=[]).headings == ["平均值，ms", "p90，ms"], "one way within a table"
+
+
+def test_marks_that_a_format_puts_are_full_width_too(reports: Reports) -> None:
+    """Between a label and its value, and around a note, on the terminal and in Markdown."""
+    english, report = reports.run, in_language(reports.run, "zh")
+    text = render_markdown(report)
+    assert re.search(r"^# [\u4e00-\u9fff]+：", text), text[:80]
+    assert not re.search(r"[\u4e00-\u9fff]:(?!//)", re.sub(r"```.*?```|`[^`]*`", "", text, flags=re.DOTALL))
+    assert not re.search(r"\*\* \([^)]*[\u4e00-\u9fff]", text)
+    assert report.verdict.headline.count("：") == 1 and "（" in report.verdict.headline
+    assert ": " in english.verdict.headline and " (95 % CI" in english.verdict.headline
 
 
 @pytest.mark.parametrize("setting", ["majority", "query", "update", "insert", "getmore", "journaled"])
