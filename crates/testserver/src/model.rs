@@ -11,12 +11,14 @@ use crate::work_clock::WorkClock;
 /// Stream of the service times; the fault with index *i* has stream `FAULT_STREAM` + *i*.
 const SERVICE_STREAM: u64 = 0;
 const FAULT_STREAM: u64 = 1;
+const NS_PER_HOUR: f64 = 3.6e12;
 
 /// Gate, queue and servers of a [`Script`]. Memory depends on the script only, not on the number of requests.
 #[derive(Clone, Debug)]
 pub struct ServiceModel {
     seed: u64,
     service: ServiceTime,
+    service_growth_per_hour: f64,
     faults: Vec<Fault>,
     gate: Option<Gate>,
     servers: Option<Servers>,
@@ -57,6 +59,7 @@ impl ServiceModel {
         Self {
             seed: script.seed,
             service: script.service,
+            service_growth_per_hour: script.service_growth_per_hour,
             faults: script.faults.clone(),
             gate: script.capacity_ops_per_s.map(Gate::new),
             servers: script.servers.map(Servers::new),
@@ -77,7 +80,7 @@ impl ServiceModel {
         self.now_ns = now_ns;
 
         let arrival_work_ns = self.work_clock.advance(now_ns);
-        let service_ns = self.service_ns(request);
+        let service_ns = self.service_ns(request) * self.grown(now_ns);
         let through_ns = self.gate.as_mut().map_or(arrival_work_ns, |gate| gate.pass(arrival_work_ns));
         let done_work_ns = match &mut self.servers {
             Some(servers) => servers.serve(through_ns, service_ns),
@@ -108,6 +111,11 @@ impl ServiceModel {
                 mean_ns as f64 * (sigma * z - sigma * sigma / 2.0).exp()
             }
         }
+    }
+
+    /// How many times the work at first a request needs that arrives now.
+    fn grown(&self, now_ns: u64) -> f64 {
+        1.0 + self.service_growth_per_hour * now_ns as f64 / NS_PER_HOUR
     }
 
     fn fate(&self, request: u64) -> Fate {

@@ -7,6 +7,8 @@ use thiserror::Error;
 pub const TIME_NS_MAX: u64 = 3_600_000_000_000;
 /// Most requests that can be in service at once.
 pub const SERVER_COUNT_MAX: u32 = 100_000;
+/// Most that work may grow in an hour: hundredfold.
+pub const SERVICE_GROWTH_PER_HOUR_MAX: f64 = 100.0;
 /// Shortest period of a repeated stall. Each repetition costs the model a step.
 pub const STALL_PERIOD_NS_MIN: u64 = 100_000;
 /// Smallest document of [`Data::Synthetic`]: room for an `_id` and a field.
@@ -28,6 +30,9 @@ pub struct Script {
     pub seed: u64,
     /// Work that a request needs.
     pub service: ServiceTime,
+    /// Share by which that work grows in each hour since request 0, as of a server that leaks: 0.01 is 1 %.
+    #[serde(skip_serializing_if = "is_level")]
+    pub service_growth_per_hour: f64,
     /// Requests in service at once, first come first served; `None`: no queue, each request has its own server.
     pub servers: Option<u32>,
     /// A gate in front of the servers that needs 1/c s for a request, one after the other.
@@ -204,6 +209,11 @@ fn one_statement() -> u32 {
     1
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_level(growth_per_hour: &f64) -> bool {
+    *growth_per_hour == 0.0
+}
+
 fn require(holds: bool, path: impl Into<String>, message: impl Into<String>) -> Result<(), ScriptError> {
     if holds { Ok(()) } else { Err(ScriptError { path: path.into(), message: message.into() }) }
 }
@@ -226,6 +236,11 @@ impl Script {
     /// The first value that is out of bounds.
     pub fn validate(&self) -> Result<(), ScriptError> {
         self.service.validate()?;
+        require(
+            (0.0..=SERVICE_GROWTH_PER_HOUR_MAX).contains(&self.service_growth_per_hour),
+            "service_growth_per_hour",
+            format!("must be 0 to {SERVICE_GROWTH_PER_HOUR_MAX}"),
+        )?;
         self.http.validate()?;
         if let Some(servers) = self.servers {
             require(

@@ -53,6 +53,15 @@ fn the_null_case_answers_at_once() {
 }
 
 #[test]
+fn work_grows_with_the_hours_since_the_first_request() {
+    let mut model = ServiceModel::new(&Script { service_growth_per_hour: 0.01, ..fixed(1_000_000) });
+    for (after_s, work_ns) in [(0, 1_000_000), (3600, 1_010_000), (7200, 1_020_000), (360_000, 2_000_000)] {
+        let arrival_ns = (77 + after_s) * SECOND;
+        assert_eq!(done(&mut model, arrival_ns), arrival_ns + work_ns, "after {after_s} s");
+    }
+}
+
+#[test]
 fn a_fixed_service_time_is_exact_whatever_the_load() {
     let mut model = ServiceModel::new(&fixed(200_000));
     for request in 0..10_000 {
