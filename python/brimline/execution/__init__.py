@@ -10,7 +10,7 @@ from brimline.execution.data import (
 )
 from brimline.execution.descriptors import allow_connections, allow_descriptors, connections_allowed
 from brimline.execution.ensure import DataPolicy, ensure_data
-from brimline.execution.execute import RunContext, execute
+from brimline.execution.execute import RunContext, execute, execute_unread
 from brimline.execution.keeper import keeper, putting_back
 from brimline.execution.log_room import check_room
 from brimline.execution.progress import Outcome, ProgressSink, Silence, SoFar, Tick
@@ -40,6 +40,7 @@ __all__ = [
     "documents_inserted",
     "ensure_data",
     "execute",
+    "execute_unread",
     "interruptible",
     "keeper",
     "latest_by_operation",

@@ -79,12 +79,27 @@ def execute(
     change: Change | None = None,
     finish: Finish | None = None,
 ) -> RunRecord:
-    """Runs `plan` to its end, or to the end that `context.stop` or the target makes, and returns the sealed record.
+    """As `execute_unread`; returns the sealed record."""
+    execute_unread(plan, directory=directory, title=title, context=context, change=change, finish=finish)
+    return read_record(directory)
 
-    `RunRecord.ended_by` says how it ended; a run that was cut short is no error here. `change` is made when the record
-    is begun and all connections are there; an error of it ends the run before anything is sent. After it the target's
-    data matter more than the record: where that can't be written any more, this is told when the run is over.
-    `finish` comes before the sizes of the data are read; what it raises is raised once the record is sealed.
+
+def execute_unread(
+    plan: Plan,
+    *,
+    directory: Path,
+    title: str,
+    context: RunContext,
+    change: Change | None = None,
+    finish: Finish | None = None,
+) -> None:
+    """Runs `plan` to its end, or to the end that `context.stop` or the target makes, and seals the record.
+
+    It is not read back: that of a soak of days is read in blocks, by who knows that. `RunRecord.ended_by` says how it
+    ended; a run that was cut short is no error here. `change` is made when the record is begun and all connections are
+    there; an error of it ends the run before anything is sent. After it the target's data matter more than the record:
+    where that can't be written any more, this is told when the run is over. `finish` comes before the sizes of the data
+    are read; what it raises is raised once the record is sealed.
 
     Raises:
         UsageError: the plan needs more open files than there may be, the engine refuses it, or its log of operations
@@ -147,7 +162,6 @@ def execute(
         writer.seal(summary, counters, ended_by=_ended_by(summary, context.stop), message=summary["message"])
         if unfinished is not None:
             raise unfinished
-    return read_record(directory)
 
 
 def _error_of(finish: Finish) -> BrimlineError | None:

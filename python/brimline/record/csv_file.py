@@ -7,21 +7,24 @@ from pathlib import Path
 from typing import Any
 
 from brimline.record.files import AppendOnlyFile
+from brimline.record.pieces import PiecesFile
 
 
 class CsvFile:
     """An append-only file of rows under one header; None is an empty cell. Raises RecordError.
 
-    With `goes_on` rows are added to those of a file that is there, under its header.
+    With `goes_on` rows are added to those of a file that is there, under its header. `in_pieces`: a full one is put
+    aside, see `record.pieces`.
     """
 
-    def __init__(self, path: Path, columns: tuple[str, ...], *, goes_on: bool = False) -> None:
+    def __init__(self, path: Path, columns: tuple[str, ...], *, goes_on: bool = False, in_pieces: bool = False) -> None:
         is_there = goes_on and path.exists()
-        self._file = AppendOnlyFile(path, goes_on=is_there)
+        head = csv_text([columns])
+        self._file = PiecesFile(path, head=head) if in_pieces else AppendOnlyFile(path, goes_on=is_there)
         header = _header(path) if is_there else ()
         self._columns = header or columns
-        if not header:
-            self._file.append(csv_text([columns]))
+        if not header and not in_pieces:
+            self._file.append(head)
 
     def append(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Adds rows whole or not at all; what isn't among the columns is left out."""

@@ -31,7 +31,6 @@ from brimline.record.files import (
     is_of_kind,
     make_directory,
     read_json_if_there,
-    read_lines,
     replace_json,
 )
 from brimline.record.histograms import native_codec
@@ -48,6 +47,7 @@ from brimline.record.layout import (
     short_repr,
 )
 from brimline.record.model import Environment, Histogram, Standstill
+from brimline.record.pieces import lines_of
 from brimline.record.reader import changed_files, read_environment, read_state
 from brimline.record.redaction import redact
 
@@ -338,9 +338,7 @@ def read_checkpoint(directory: Path) -> dict[str, Any] | None:
 
 def _read_rows(path: Path) -> list[ImportRow]:
     try:
-        return [
-            ImportRow(**{name: int(text) for name, text in row.items()}) for row in csv.DictReader(read_lines(path))
-        ]
+        return [ImportRow(**{name: int(text) for name, text in row.items()}) for row in csv.DictReader(lines_of(path))]
     except (TypeError, ValueError) as error:
         raise RecordError(f"{path} is damaged: {error}", hint="restore it from a copy") from error
 

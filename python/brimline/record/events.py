@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from brimline.errors import RecordError
-from brimline.record.files import DAMAGED_HINT, AppendOnlyFile, read_lines
+from brimline.record.files import DAMAGED_HINT, AppendOnlyFile
 from brimline.record.model import Event
+from brimline.record.pieces import lines_of
 from brimline.record.redaction import redact
 
 
@@ -33,7 +34,7 @@ class EventLog:
 
 def read_events(path: Path) -> list[Event]:
     """Every whole event of a log, none when it isn't there. Raises RecordError."""
-    return [_event(line, path) for line in read_lines(path)]
+    return [_event(line, path) for line in lines_of(path)]
 
 
 def _event(line: str, path: Path) -> Event:

@@ -39,6 +39,7 @@ from brimline.record.redaction import redact
 _COOL_DOWN = "cool_down"
 _TOOK = "took_s"
 _NEEDS = "needs"
+_COUNTS_IN_PART = "counts_in_part"
 _FAILED = "failed"
 """The keys beside the probe's own in `trial.json`."""
 
@@ -168,11 +169,13 @@ class ExperimentWriter(Closing):
         label: str,
         cool_down: Mapping[str, Any] | None = None,
         needs: str = "",
+        counts_in_part: bool = False,
     ) -> Path:
         """Makes the next trial's directory, `trials/<nn>-<stage>-<label>`, and stores the probe in it.
 
         `cool_down` is the pause before it, if there was one. `needs`: a file that is written beside the record when the
-        run is over, and without which the trial did not end.
+        run is over, and without which the trial did not end. `counts_in_part`: what was measured of it counts, however
+        it ended, also when the experiment is gone on with.
         """
         self._trial_count += 1
         directory = self.directory / TRIALS_DIRECTORY / f"{self._trial_count:02}-{slug(stage)}-{slug(label)}"
@@ -180,7 +183,8 @@ class ExperimentWriter(Closing):
             directory.mkdir(mode=DIRECTORY_MODE)
         except OSError as error:
             raise unwritable(directory, error) from error
-        beside = ({} if cool_down is None else {_COOL_DOWN: cool_down}) | ({_NEEDS: needs} if needs else {})
+        beside: dict[str, Any] = {_COUNTS_IN_PART: True} if counts_in_part else {}
+        beside |= ({} if cool_down is None else {_COOL_DOWN: cool_down}) | ({_NEEDS: needs} if needs else {})
         replace_json(directory / TRIAL_FILE, redact({**probe, **beside}))
         return directory
 
@@ -237,6 +241,8 @@ def _ended(directory: Path) -> bool:
     if not (directory / TRIAL_FILE).exists():
         return False
     trial = read_json(directory / TRIAL_FILE)
+    if trial.get(_COUNTS_IN_PART):
+        return (directory / RECORD_FILE).exists()
     if (needs := trial.get(_NEEDS)) and not (directory / needs).exists():
         return False
     return (directory / RECORD_FILE).exists() and read_state(directory, RECORD_FILE).get("ended_by") == "completed"
@@ -265,6 +271,7 @@ def _read_trial(directory: Path) -> TrialEntry:
     probe = dict(read_json(directory / TRIAL_FILE))
     took_s, cool_down, failed = probe.pop(_TOOK, None), probe.pop(_COOL_DOWN, None), probe.pop(_FAILED, "")
     probe.pop(_NEEDS, None)
+    probe.pop(_COUNTS_IN_PART, None)
     return TrialEntry(directory=directory, probe=probe, cool_down=cool_down, took_s=took_s, failed=failed)
 
 

@@ -42,6 +42,11 @@ class AppendOnlyFile(Closing):
         except OSError as error:
             raise unwritable(self._path, error) from error
 
+    @property
+    def size_bytes(self) -> int:
+        """How much is in it."""
+        return self._size_bytes
+
     def append(self, text: str) -> None:
         """Adds `text` whole or not at all."""
         data = text.encode()
@@ -135,21 +140,6 @@ def require_file(path: Path) -> None:
     """Raises RecordError where something else has a file's name: opened, a named pipe would be waited for for ever."""
     if is_there(path) and not path.is_file():
         raise RecordError(f"{path} is damaged: it is not a file", hint=DAMAGED_HINT)
-
-
-def read_lines(path: Path) -> list[str]:
-    """The whole lines of a file, none when it isn't there.
-
-    A last one without its line break was torn by a crash and is left out. Raises RecordError.
-    """
-    if not is_there(path):
-        return []
-    require_file(path)
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
-    except OSError as error:
-        raise unreadable(path, error) from error
-    return lines if not lines or lines[-1].endswith("\n") else lines[:-1]
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -20,8 +20,9 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from brimline.errors import RecordError
-from brimline.record.files import DAMAGED_HINT, read_lines
+from brimline.record.files import DAMAGED_HINT
 from brimline.record.model import step_clock, step_of
+from brimline.record.pieces import lines_of
 
 MAX_VALUE_DIVISOR = 1e6
 MEASURED_PHASE = "measure"
@@ -29,6 +30,10 @@ VERSION = "#[Histogram log format version 1.3]\n"
 _BASE_TIME = re.compile(r"#\[BaseTime: (\d{1,11})\.(\d{3}) ")
 _SEPARATING = " ,./%="
 LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"\n'
+
+
+class _NotAnInterval(RecordError):
+    """A line that can't be one of a log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +72,7 @@ def start_time(started_unix_ns: int) -> str:
 
 def base_time_ms(path: Path) -> int | None:
     """What the times of the log at `path` count from, in ms since 1970; None where it doesn't say."""
-    found = next(filter(None, map(_BASE_TIME.match, read_lines(path))), None)
+    found = next(filter(None, map(_BASE_TIME.match, lines_of(path))), None)
     return None if found is None else int(found[1]) * 1000 + int(found[2])
 
 
@@ -93,10 +98,9 @@ def parse(lines: Iterable[str], *, clock: str | None = None) -> Iterator[LogLine
 
 def read(path: Path, *, clock: str | None = None) -> Iterator[LogLine]:
     """As `parse`, of the log at `path`; none where there is no such file."""
-    lines = read_lines(path)
     try:
-        yield from parse(lines, clock=clock)
-    except RecordError as error:
+        yield from parse(lines_of(path), clock=clock)
+    except _NotAnInterval as error:
         raise RecordError(f"{path} is damaged: {error.message}", hint=DAMAGED_HINT) from error
 
 
@@ -122,7 +126,7 @@ def _parse_line(content: str, number: int) -> LogLine:
             text=payload,
         )
     except ValueError as error:
-        raise RecordError(f"line {number} is not an interval: {content[:60]!r}") from error
+        raise _NotAnInterval(f"line {number} is not an interval: {content[:60]!r}") from error
 
 
 def _escaped(name: str) -> str:

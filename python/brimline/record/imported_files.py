@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote
 from brimline.errors import BrimlineError, RecordError
 from brimline.record import hlog
 from brimline.record.csv_file import csv_text
-from brimline.record.files import digest, is_of_kind, read_json, read_lines, replace_json, replace_pieces, replace_text
+from brimline.record.files import digest, is_of_kind, read_json, replace_json, replace_pieces, replace_text
 from brimline.record.imported import KIND, ActiveRow, ImportedRun, IntervalTimes, Printed, Series, SourceFile, TimeRow
 from brimline.record.layout import (
     FORMAT_VERSION,
@@ -28,6 +28,7 @@ from brimline.record.layout import (
     create_run_directory,
 )
 from brimline.record.model import ErrorRow
+from brimline.record.pieces import lines_of
 from brimline.record.scaled import ScaledHistogram
 
 _Row = TypeVar("_Row", TimeRow, ActiveRow)
@@ -135,7 +136,7 @@ def _csv(of: type[TimeRow] | type[ActiveRow], rows: Iterable[TimeRow | ActiveRow
 
 def _rows(path: Path, of: type[_Row]) -> Sequence[_Row]:
     """Rows of a file; a label may hold line breaks, so that it is read whole."""
-    reader = csv.DictReader(io.StringIO("".join(read_lines(path)), newline=""))
+    reader = csv.DictReader(io.StringIO("".join(lines_of(path)), newline=""))
     typed: list[dict[str, Any]] = [
         {name: text if name == "operation" else int(text) for name, text in row.items()} for row in reader
     ]

@@ -3,7 +3,8 @@
 import csv
 import functools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_origin
 
@@ -22,7 +23,6 @@ from brimline.record.files import (
     is_there,
     read_json,
     read_json_if_there,
-    read_lines,
     require_file,
 )
 from brimline.record.histograms import native_codec
@@ -62,6 +62,7 @@ from brimline.record.model import (
     Summary,
     is_of_breakdown,
 )
+from brimline.record.pieces import lines_of
 
 _Row = TypeVar("_Row", OperationRow, StepRow, IntervalRow)
 _KILLED_MESSAGE = "the run was never sealed: brimline or its machine stopped in the middle"
@@ -77,13 +78,48 @@ _STATE_KINDS: Mapping[str, tuple[type, str]] = {
 _NULL_UNTIL_KNOWN = ("ended_by", "summary", "opcounters")
 
 
-def read_record(directory: Path, *, codec: HistogramCodec | None = None) -> RunRecord:
-    """The run in `directory`. Raises RecordError when there is none, or one that is damaged or of a newer format."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """What was sampled of a run; `load` as `RunRecord.load_interval_histograms`."""
+
+    intervals: Sequence[IntervalRow]
+    operations: Sequence[OperationRow]
+    steps: Sequence[StepRow]
+    server: Sequence[ServerRow]
+    load: Callable[[Clock | None], Iterable[IntervalHistogram]]
+
+
+def every_row(directory: Path, codec: HistogramCodec) -> Rows:
+    """All rows as they were written. Raises RecordError."""
+    intervals = list(typed_rows(directory / INTERVALS_FILE, IntervalRow))
+    # Intervals are written last: what a killed run had written beyond the last one isn't whole.
+    whole_until_ns = intervals[-1]["end_ns"] if intervals else 0
+    return Rows(
+        intervals=intervals,
+        operations=[
+            row for row in typed_rows(directory / OPERATIONS_FILE, OperationRow) if row["end_ns"] <= whole_until_ns
+        ],
+        steps=[row for row in typed_rows(directory / STEPS_FILE, StepRow) if row["end_ns"] <= whole_until_ns],
+        server=with_host(list(server_rows(directory / SERVER_FILE)), list(server_rows(directory / HOST_FILE))),
+        load=functools.partial(interval_histograms, directory / LATENCY_FILE, whole_until_ns, codec),
+    )
+
+
+def read_record(
+    directory: Path,
+    *,
+    codec: HistogramCodec | None = None,
+    rows: Callable[[Path, HistogramCodec], Rows] = every_row,
+) -> RunRecord:
+    """The run in `directory`. Raises RecordError when there is none, or one that is damaged or of a newer format.
+
+    `rows` reads what was sampled: every row, unless something coarser is wanted (`record.coarse`).
+    """
     with damage_told(directory):
-        return _read_record(directory, codec or native_codec())
+        return _read_record(directory, codec or native_codec(), rows)
 
 
-def _read_record(directory: Path, codec: HistogramCodec) -> RunRecord:
+def _read_record(directory: Path, codec: HistogramCodec, rows: Callable[[Path, HistogramCodec], Rows]) -> RunRecord:
     state = read_state(directory, RECORD_FILE)
     if state.get("kind") == IMPORTED_KIND:
         raise RecordError(
@@ -92,14 +128,8 @@ def _read_record(directory: Path, codec: HistogramCodec) -> RunRecord:
         )
     _check_kinds(directory / RECORD_FILE, state)
     plan = read_plan(directory / PLAN_FILE)
-    intervals = _read_rows(directory / INTERVALS_FILE, IntervalRow)
-    # Intervals are written last: what a killed run had written beyond the last one isn't whole.
-    whole_until_ns = intervals[-1]["end_ns"] if intervals else 0
-    load = functools.partial(_read_interval_histograms, directory / LATENCY_FILE, whole_until_ns, codec)
-    operations = [
-        row for row in _read_rows(directory / OPERATIONS_FILE, OperationRow) if row["end_ns"] <= whole_until_ns
-    ]
-    measured, batches = condensed(load(None), operations, codec)
+    sampled = rows(directory, codec)
+    measured, batches = condensed(sampled.load(None), sampled.operations, codec)
     ended_by = state["ended_by"]
     return RunRecord(
         directory=directory,
@@ -110,19 +140,19 @@ def _read_record(directory: Path, codec: HistogramCodec) -> RunRecord:
         summary=_read_summary(state.get("summary")),
         environment=read_environment(directory / ENVIRONMENT_FILE),
         opcounters=cast("Opcounters | None", state.get("opcounters")),
-        operations=operations,
-        intervals=intervals,
-        server=with_host(_read_server(directory / SERVER_FILE), _read_server(directory / HOST_FILE)),
+        operations=sampled.operations,
+        intervals=sampled.intervals,
+        server=sampled.server,
         server_facts=read_json_if_there(directory / SERVER_FACTS_FILE) or {},
         events=read_events(directory / EVENTS_FILE),
         histograms={key: merged for key, merged in measured.items() if key[1] in CLOCKS},
         breakdown={key: merged for key, merged in measured.items() if is_of_breakdown(key[1])},
         brimline_version=str(state.get("brimline_version", "unknown")),
-        load_interval_histograms=load,
+        load_interval_histograms=sampled.load,
         batches=batches,
         imbalances=tuple(state.get("imbalances", ())),
         files_changed=changed_files(directory, state.get("files", {})),
-        steps=[row for row in _read_rows(directory / STEPS_FILE, StepRow) if row["end_ns"] <= whole_until_ns],
+        steps=sampled.steps,
         plans=read_json_if_there(directory / PLANS_FILE) or {},
     )
 
@@ -202,8 +232,9 @@ def read_environment(path: Path) -> Mapping[str, Any]:
     return read_json_if_there(path) or {}
 
 
-def _read_rows(path: Path, row_type: type[_Row]) -> list[_Row]:
-    return [_typed_row(row, row_type, path) for row in csv.DictReader(read_lines(path))]
+def typed_rows(path: Path, row_type: type[_Row]) -> Iterator[_Row]:
+    """The rows of a file, one at a time. Raises RecordError."""
+    return (_typed_row(row, row_type, path) for row in csv.DictReader(lines_of(path)))
 
 
 def _typed_row(row: Mapping[str, str], row_type: type[_Row], path: Path) -> _Row:
@@ -214,8 +245,9 @@ def _typed_row(row: Mapping[str, str], row_type: type[_Row], path: Path) -> _Row
         raise RecordError(f"{path} is damaged near {near!r}", hint=DAMAGED_HINT) from error
 
 
-def _read_server(path: Path) -> list[ServerRow]:
-    return [{column: _scalar(text) for column, text in row.items()} for row in csv.DictReader(read_lines(path))]
+def server_rows(path: Path) -> Iterator[ServerRow]:
+    """What the monitor saw, one look at a time. Raises RecordError."""
+    return ({column: _scalar(text) for column, text in row.items()} for row in csv.DictReader(lines_of(path)))
 
 
 def _scalar(text: str) -> Scalar:
@@ -229,7 +261,7 @@ def _scalar(text: str) -> Scalar:
     return text
 
 
-def _read_interval_histograms(
+def interval_histograms(
     path: Path, whole_until_ns: int, codec: HistogramCodec, clock: Clock | None
 ) -> Iterator[IntervalHistogram]:
     """One at a time: decoded, all of a long run's would fill the memory."""

@@ -52,6 +52,7 @@ from brimline.record.model import (
     step_clock,
 )
 from brimline.record.operation_log import count_rows
+from brimline.record.pieces import PiecesFile, pieces_of
 from brimline.record.redaction import redact
 
 _SEALED_FILES = (
@@ -100,11 +101,10 @@ class RecordWriter(Closing):
         replace_text(directory / PLAN_FILE, plan.canonical_json() + "\n")
         replace_text(directory / SPEC_FILE, redact_text(spec_text))
         replace_json(directory / ENVIRONMENT_FILE, redact(environment))
-        self._operations = CsvFile(directory / OPERATIONS_FILE, tuple(OperationRow.__annotations__))
+        self._operations = CsvFile(directory / OPERATIONS_FILE, tuple(OperationRow.__annotations__), in_pieces=True)
         self._steps: CsvFile | None = None
-        self._intervals = CsvFile(directory / INTERVALS_FILE, tuple(IntervalRow.__annotations__))
-        self._latency = AppendOnlyFile(directory / LATENCY_FILE)
-        self._latency_begun = False
+        self._intervals = CsvFile(directory / INTERVALS_FILE, tuple(IntervalRow.__annotations__), in_pieces=True)
+        self._latency = PiecesFile(directory / LATENCY_FILE)
         self._events = EventLog(directory / EVENTS_FILE)
         if plan.operation_log:  # the engine writes it
             AppendOnlyFile(directory / OPERATION_LOG_FILE).close()
@@ -137,7 +137,7 @@ class RecordWriter(Closing):
         The first row decides the columns: a later one may lack some, not bring new ones.
         """
         if self._server is None:
-            self._server = CsvFile(self.directory / SERVER_FILE, tuple(row))
+            self._server = CsvFile(self.directory / SERVER_FILE, tuple(row), in_pieces=True)
             self._server_columns = frozenset(row)
         if unknown := row.keys() - self._server_columns:
             raise ValueError(f"columns that the first server row lacked: {', '.join(sorted(unknown))}")
@@ -146,7 +146,7 @@ class RecordWriter(Closing):
     def append_host(self, row: ServerRow) -> None:
         """Adds what was learnt of the server's host from elsewhere; each row has the columns of the first."""
         if self._host is None:
-            self._host = CsvFile(self.directory / HOST_FILE, tuple(row))
+            self._host = CsvFile(self.directory / HOST_FILE, tuple(row), in_pieces=True)
         self._host.append([row])
 
     def server_facts(self, facts: Mapping[str, Any]) -> None:
@@ -181,7 +181,7 @@ class RecordWriter(Closing):
             summary=summary,
             opcounters=opcounters,
             problems=problems,
-            files=digests(self.directory, _SEALED_FILES),
+            files=digests(self.directory, self._sealed_files()),
         )
         return problems
 
@@ -197,24 +197,30 @@ class RecordWriter(Closing):
             os.close(self._lock)
             self._lock = -1
 
-    def _files(self) -> list[CsvFile | AppendOnlyFile | EventLog]:
+    def _files(self) -> list[CsvFile | PiecesFile | EventLog]:
         """All that are open."""
         every = (self._operations, self._steps, self._intervals, self._latency, self._events, self._server, self._host)
         return [file for file in every if file is not None]
 
+    def _sealed_files(self) -> list[str]:
+        """The names of all that nobody changes any more, a file's full pieces before it."""
+        return [
+            each.name for name in _SEALED_FILES for each in (*pieces_of(self.directory / name), self.directory / name)
+        ]
+
     def _append_steps(self, rows: Sequence[StepSampleRow]) -> None:
         """Where no operation has several steps there is no such file."""
         if rows and self._steps is None:
-            self._steps = CsvFile(self.directory / STEPS_FILE, tuple(StepRow.__annotations__))
+            self._steps = CsvFile(self.directory / STEPS_FILE, tuple(StepRow.__annotations__), in_pieces=True)
         if self._steps is not None:
             self._steps.append(rows)
 
     def _append_latency(self, rows: Sequence[SampleRow], steps: Sequence[StepSampleRow]) -> None:
         lines = [line for row in rows for line in self._latency_lines(row)]
         lines += [self._line(row, step_clock(row["step"]), row["service"]) for row in steps if row["service"]]
-        if lines and not self._latency_begun:
-            lines.insert(0, hlog.header(self._started_unix_ns([*rows, *steps])))
-            self._latency_begun = True
+        if lines and not self._latency.head:
+            self._latency.head = hlog.header(self._started_unix_ns([*rows, *steps]))
+            lines.insert(0, self._latency.head)
         self._latency.append("".join(lines))
 
     def _latency_lines(self, row: SampleRow) -> Iterable[str]:
