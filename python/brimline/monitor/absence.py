@@ -24,7 +24,9 @@ NO_THREAD = "the thread that serves the monitor can't be told from the others"
 NOT_SHOWN = "this machine does not show it"
 
 _COMMANDS = ("serverStatus", "replSetGetStatus")
-_ALWAYS_FILLED = frozenset({"at_ns", "gap", "server", "round_trip_ns", "shared_host", "monitor_cpu_ns"})
+_ALWAYS_FILLED = frozenset(
+    {"at_ns", "gap", "server", "round_trip_ns", "shared_host", "monitor_cpu_ns", "generator_resident_bytes"}
+)
 _STATUS = frozenset(read_status({}))
 _REPLICATION = frozenset(read_replication({}))
 

@@ -51,6 +51,7 @@ class ServerRow:
     documents_returned: Counter = None
     documents_updated: Counter = None
     documents_deleted: Counter = None
+    documents_expired: Counter = None
     documents_scanned: Counter = None
     index_keys_scanned: Counter = None
     collection_scans: Counter = None
@@ -60,8 +61,9 @@ class ServerRow:
     network_bytes_in: Counter = None
     network_bytes_out: Counter = None
     network_requests: Counter = None
-    # Connections now, and made since the start.
+    # Connections now, how many more there may be, and made since the start.
     connections: Gauge = None
+    connections_available: Gauge = None
     connections_active: Gauge = None
     connections_created: Counter = None
     # Memory of the process.
@@ -124,11 +126,12 @@ class ServerRow:
     log_waits: Counter = None
     fsyncs: Counter = None
     # Replication: waits for a write concern above 1, flow control, and the set as this member sees it. `members_*` are
-    # numbers of members; the lags are 0 when nobody is behind.
+    # numbers of members; the lags are 0 when nobody is behind. The oplog reaches back as far as its window.
     write_concern_waits: Counter = None
     write_concern_wait_ms: Counter = None
     flow_control_wait_us: Counter = None
     flow_control_lagged: Gauge = None
+    oplog_window_ms: Gauge = None
     members_primary: Gauge = None
     members_secondary: Gauge = None
     members_arbiter: Gauge = None
@@ -164,6 +167,7 @@ class ServerRow:
     disk_busy_ms: Counter = None
     disk_queue_time_ms: Counter = None
     disk_in_flight: Gauge = None
+    disk_free_bytes: Gauge = None
     # The host's network: all real interfaces together, loopback apart.
     host_network_bytes_in: Counter = None
     host_network_bytes_out: Counter = None
@@ -172,7 +176,9 @@ class ServerRow:
     host_tcp_retransmits: Counter = None
     # Whether the generator runs on the server's host: 1 or 0.
     shared_host: bool | None = None
-    # What watching costs: CPU time of the server for the monitor's connection, and of the monitor's own thread.
+    # Memory of the generator, and what watching costs: CPU time of the server for the monitor's connection, and of the
+    # monitor's own thread.
+    generator_resident_bytes: Gauge = None
     monitor_server_cpu_ns: Counter = None
     monitor_cpu_ns: Counter = None
 

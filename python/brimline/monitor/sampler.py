@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from brimline.monitor.absence import Absence
+from brimline.monitor.host import own_resident_bytes
 from brimline.monitor.row import ServerRow
 from brimline.monitor.server_host import ServerHost
 from brimline.monitor.watched import Watched
@@ -134,6 +135,7 @@ class ServerSampler:
     def _take(self, watched: Watched) -> None:
         # Once the run is over, nobody waits for a set to elect somebody.
         columns = watched.take(may_search=not self._stopped.is_set())
+        columns["generator_resident_bytes"] = own_resident_bytes()
         with self._lock:
             self._watched = watched
             self._rows.append(columns)

@@ -21,7 +21,7 @@ _DATA_PATH_DEFAULT = "/data/db"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerHost:
-    """The host of a server that runs here as process `pid`. `disk` is the one that holds its data, where known.
+    """The host of a server that runs here as process `pid`. `disk` is the one that holds its `data`, where known.
 
     `pid` None: nobody can tell which process is the server; the host's own figures are there all the same.
 
@@ -31,6 +31,7 @@ class ServerHost:
     pid: int | None
     disk: str | None
     interfaces: tuple[str, ...]
+    data: Path | None = None
     programs: Programs | None = None
     has_family: bool = False
     root: Path = Path("/")
@@ -40,9 +41,11 @@ class ServerHost:
         """The host of `deployment`; None when that is another machine. Raises nothing."""
         if deployment.pid is None:
             return None
+        data = data_place(deployment.pid, data_path(client))
         return cls(
             pid=deployment.pid,
-            disk=data_disk(deployment.pid, data_path(client)),
+            disk=None if data is None else host.disk_device(data),
+            data=data,
             interfaces=host.network_interfaces(),
             programs=Programs(partial(member_processes, deployment, client), server_pid=deployment.pid),
         )
@@ -53,6 +56,7 @@ class ServerHost:
         return cls(
             pid=pid,
             disk=None if data_directory is None else host.disk_device(data_directory),
+            data=data_directory,
             interfaces=host.network_interfaces(),
             programs=Programs(lambda: (), server_pid=pid, has_family=True),
             has_family=True,
@@ -66,6 +70,8 @@ class ServerHost:
             **host.memory_columns(root=self.root),
             **host.network_columns(self.interfaces, root=self.root),
         }
+        if self.data is not None:
+            columns["disk_free_bytes"] = host.free_bytes(self.data)
         if self.disk is not None:
             columns |= host.disk_columns(self.disk, root=self.root)
         if (cpu := cpu_time.host_cpu(proc=self.root / "proc")) is not None:
@@ -101,10 +107,15 @@ def data_path(client: Client) -> str | None:
         return None
 
 
-def data_disk(pid: int, path: str | None) -> str | None:
-    """The disk with the file that process `pid` of this machine calls `path`; None where it can't be told."""
+def data_place(pid: int, path: str | None) -> Path | None:
+    """Where this machine finds what process `pid` of it calls `path`; None where it doesn't say."""
     if path is None:
         return None
     # Through the process, because its root may be another than ours: it may run in a container.
-    place = Path("/proc") / str(pid) / ("root" if path.startswith("/") else "cwd")
-    return host.disk_device(place / path.lstrip("/"))
+    return Path("/proc") / str(pid) / ("root" if path.startswith("/") else "cwd") / path.lstrip("/")
+
+
+def data_disk(pid: int, path: str | None) -> str | None:
+    """The disk with the file that process `pid` of this machine calls `path`; None where it can't be told."""
+    place = data_place(pid, path)
+    return None if place is None else host.disk_device(place)

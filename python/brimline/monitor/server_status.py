@@ -13,6 +13,7 @@ Command = Mapping[str, Any]
 
 COMMAND_PLAIN: Command = {
     "serverStatus": 1,
+    "oplog": 1,  # left out unless it is asked for
     # Sections that no column needs; some of them are costly.
     **dict.fromkeys(
         (
@@ -63,7 +64,6 @@ _METRICS_UNUSED = (
     "operatorCounters",
     "query",
     "repl",
-    "ttl",
 )
 COMMAND: Command = {**COMMAND_PLAIN, "metrics": dict.fromkeys(_METRICS_UNUSED, False)}
 """The same without the parts of `metrics` that no column needs; a server that refuses such nesting gets
@@ -72,6 +72,7 @@ COMMAND: Command = {**COMMAND_PLAIN, "metrics": dict.fromkeys(_METRICS_UNUSED, F
 ROLE = "repl"
 """The section that says whether a member is the primary; asked for only where a set is followed."""
 
+_MS_PER_S = 1000
 _MEBIBYTE = 1024 * 1024
 _LOOK_HOLDS_A_TICKET = ("4.", "5.")
 _PRIORITIES = ("normalPriority", "lowPriority", "exempt")
@@ -110,6 +111,7 @@ def read_status(status: Mapping[str, Any]) -> Columns:
         "network_bytes_out": _integer(status, "network", "bytesOut"),
         "network_requests": _integer(status, "network", "numRequests"),
         "connections": _integer(status, "connections", "current"),
+        "connections_available": _integer(status, "connections", "available"),
         "connections_active": _integer(status, "connections", "active"),
         "connections_created": _integer(status, "connections", "totalCreated"),
         "resident_bytes": _mebibytes(status, "mem", "resident"),
@@ -126,6 +128,7 @@ def read_status(status: Mapping[str, Any]) -> Columns:
         **_locks(status),
         **_transactions(status),
         **_write_concern(status),
+        "oplog_window_ms": _oplog_window_ms(status),
     }
 
 
@@ -140,6 +143,7 @@ def _latencies(status: Mapping[str, Any]) -> Columns:
 def _work(status: Mapping[str, Any]) -> Columns:
     return {
         **{f"documents_{name}": _integer(status, "metrics", "document", name) for name in _DOCUMENT_COUNTERS},
+        "documents_expired": _integer(status, "metrics", "ttl", "deletedDocuments"),
         "documents_scanned": _integer(status, "metrics", "queryExecutor", "scannedObjects"),
         "index_keys_scanned": _integer(status, "metrics", "queryExecutor", "scanned"),
         "collection_scans": _integer(status, "metrics", "queryExecutor", "collectionScans", "total"),
@@ -264,6 +268,12 @@ def _write_concern(status: Mapping[str, Any]) -> Columns:
         "flow_control_wait_us": _integer(status, "flowControl", "timeAcquiringMicros"),
         "flow_control_lagged": _integer(status, "flowControl", "isLagged"),
     }
+
+
+def _oplog_window_ms(status: Mapping[str, Any]) -> int | None:
+    times = [getattr(_section(status, "oplog").get(name), "time", None) for name in ("earliestOptime", "latestOptime")]
+    oldest_s, newest_s = (time if isinstance(time, int) else None for time in times)
+    return None if oldest_s is None or newest_s is None or newest_s < oldest_s else (newest_s - oldest_s) * _MS_PER_S
 
 
 def _section(document: Mapping[str, Any], *path: str) -> Mapping[str, Any]:

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bson import Timestamp
 
 from brimline.monitor.row import COLUMNS, CONSTANTS, COUNTERS, GAUGES, ServerRow
 from brimline.monitor.server_status import read_status
 
 _SAMPLES = Path(__file__).with_name("samples")
+_NOT_ASKED_THEN = {"documents_expired", "oplog_window_ms"}
 _NO_QUEUE_TIMES = {"read_queue_time_us", "write_queue_time_us"}
 _VERSIONS: dict[str, set[str]] = {
     "4.4": _NO_QUEUE_TIMES,
@@ -34,7 +36,20 @@ def _sample(version: str) -> dict[str, Any]:
 @pytest.mark.parametrize(("version", "missing"), _VERSIONS.items())
 def test_every_version_fills_every_column_it_has(version: str, missing: set[str]) -> None:
     columns = read_status(_sample(version))
-    assert {name for name, value in columns.items() if value is None} == missing
+    assert {name for name, value in columns.items() if value is None} == missing | _NOT_ASKED_THEN
+
+
+def test_the_oplog_reaches_back_from_its_newest_entry_to_its_oldest() -> None:
+    oplog = {"earliestOptime": Timestamp(1_000, 4), "latestOptime": Timestamp(4_600, 1)}
+    status = {"oplog": oplog, "metrics": {"ttl": {"deletedDocuments": 7, "passes": 3}}}
+    columns = read_status(status)
+    assert (columns["oplog_window_ms"], columns["documents_expired"]) == (3_600_000, 7)
+    hostile = [
+        {},
+        {"earliestOptime": "x", "latestOptime": 3},
+        {"earliestOptime": Timestamp(9, 0), **oplog, "latestOptime": Timestamp(2, 0)},
+    ]
+    assert [read_status({"oplog": each})["oplog_window_ms"] for each in hostile] == [None] * 3
 
 
 @pytest.mark.parametrize("version", ["4.4", "5.0", "6.0", "6.0.27"])

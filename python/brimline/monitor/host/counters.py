@@ -4,6 +4,7 @@ Memory, disk and network are read here, CPU in `cpu_time`. A file that isn't the
 """
 
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -23,6 +24,20 @@ def memory_columns(*, root: Path = Path("/")) -> Columns:
         "host_memory_available_bytes": sizes.get("MemAvailable"),
         "host_swap_used_bytes": None if swap[0] is None or swap[1] is None else swap[0] - swap[1],
     }
+
+
+def free_bytes(directory: Path) -> int | None:
+    """Room that users have on the disk of a directory; None where it can't be looked at."""
+    try:
+        return shutil.disk_usage(directory).free
+    except OSError:
+        return None
+
+
+def own_resident_bytes(*, proc: Path = Path("/proc")) -> int | None:
+    """Memory of this process; None where this machine doesn't show it."""
+    pages = next(iter(_lines(proc / "self/statm")), "").split()
+    return int(pages[1]) * os.sysconf("SC_PAGE_SIZE") if len(pages) > 1 else None
 
 
 def disk_columns(device: str, *, root: Path = Path("/")) -> Columns:
