@@ -128,6 +128,10 @@ search-truth: $(NATIVE) ## 306 simulated searches of known servers, about 10 min
 links-truth: $(NATIVE) $(TESTSERVER) ## Search a scripted HTTP service and SQL database of known capacity in real time, about 3 minutes; a quiet machine
 	$(BIN)/python -m pytest -s -m long tests/truth/test_capacity_behind_links.py $(ARGUMENTS)
 
+.PHONY: soak-truth
+soak-truth: $(NATIVE) ## Soak a hundred level servers on a virtual clock, about 5 minutes: how many are found to drift
+	$(BIN)/python -m pytest -s -m long tests/truth/test_soak_of_a_known_server.py $(ARGUMENTS)
+
 .PHONY: growth-truth
 growth-truth: $(NATIVE) ## Grow past a small cache five times, about 10 minutes; breakpoints against the cache's own misses
 	$(BIN)/python -m benchmarks.growth $(ARGUMENTS)

@@ -26,6 +26,7 @@ _DOCUMENTS: _Places = {
     "Growth": ("report.growth.as_json:growth_document", "From `grow`"),
     "A failover": ("report.failover.as_json:failover_document", "From `failover`"),
     "A scan": ("report.scan.as_json:scan_document", "From `scan`"),
+    "A soak": ("report.soak.as_json:soak_document", "From `soak`"),
     "A comparison": ("report.comparison.as_json:comparison_document", "From `ab` and `compare`"),
     "Interference": (
         "report.comparison.interference_view:interference_document",

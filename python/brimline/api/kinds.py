@@ -51,6 +51,7 @@ _VERBS = {
     "interfere": _Verb(module="interfere", kinds={"interfere": "INTERFERENCE"}),
     "load": _Verb(module="measured_load", kinds={}),
     "scan": _Verb(module="scan", kinds={"scan": "SCAN"}),
+    "soak": _Verb(module="soak", kinds={"soak": "SOAK"}),
     "sweep": _Verb(module="sweep", kinds={"sweep": "SWEEP_KIND"}),
 }
 """Each is imported when it is asked for."""

@@ -55,6 +55,7 @@ VERBS = {
     "ab": _Verb("ab", "ab", "Run two workloads in turns; say what differs."),
     "interfere": _Verb("interfere", "interfere", "Run a workload alone and beside another; say what differs."),
     "failover": _Verb("failover", "failover", "Take servers away during a run; say what that costs."),
+    "soak": _Verb("soak", "soak", "Run a workload for hours; say what drifts and stalls."),
     "study": _Verb("study", "app", "Make experiments in order, and the document they end in."),
     "compare": _Verb("compare", "compare", "Compare runs: what changed, and how sure that is."),
     "trend": _Verb("trend", "trend", "Find where the figures of many runs changed."),

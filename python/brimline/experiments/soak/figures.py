@@ -1,0 +1,40 @@
+"""Owns the figures of a soak as a comparison and a design need them: those of a run, and how each drifts in an hour."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from brimline.analysis.figure import Figure
+from brimline.analysis.observation import Observation, observe
+from brimline.analysis.soak import SoakFindings, soak_findings
+from brimline.experiments.soak.runner import stored_soak
+from brimline.record import read_experiment
+from brimline.wording import message
+
+
+def soak_figures(directory: Path) -> Mapping[str, Figure]:
+    """The figures by key; none of a soak in which nothing was measured. Raises RecordError."""
+    parts = [part for trial, part in stored_soak(read_experiment(directory)) if trial.counts]
+    if not parts:
+        return {}
+    found = soak_findings(parts)
+    return {each.key: each for each in figures_of(found, observe(found.observed.record))}
+
+
+def figures_of(found: SoakFindings, observation: Observation) -> Iterator[Figure]:
+    """The same of what was found. The run's own figures are those of the longest part."""
+    throughput = observation.throughput
+    yield Figure(key="throughput", value=observation.throughput_ops_per_s, unit="ops/s", label="Throughput",
+                 higher_is_better=True, low=None if throughput is None else throughput.low,
+                 high=None if throughput is None else throughput.high)  # fmt: skip
+    latency = observation.response or observation.service
+    p99 = None if latency is None else latency.quantiles.get(0.99)
+    if p99 is not None:
+        yield Figure(key="p99", value=float(p99.value_ns), unit="ns", label="p99", higher_is_better=False,
+                     low=p99.low_ns, high=p99.high_ns)  # fmt: skip
+    for each in found.drifts:
+        series = each.series
+        yield Figure(key=f"drift.{series.key}", value=each.per_hour, low=each.low, high=each.high, unit=series.unit,
+                     label=message("{figure}, drift in an hour", figure=series.label),
+                     higher_is_better=series.higher_is_better)  # fmt: skip
+    yield Figure(key="stalls", value=len(found.stalls.every) / found.observed.measured_s * 3600, unit="1/h",
+                 label="Stalls in an hour", higher_is_better=False)  # fmt: skip

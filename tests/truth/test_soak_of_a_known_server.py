@@ -1,0 +1,121 @@
+"""Soaks of a scripted server on a virtual clock: what it does over hours is known, and is what is found."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brimline.api.options import Options
+from brimline.api.reopen import open_result
+from brimline.api.soak import SoakResult, soak_in, soak_result
+from brimline.api.workload import load_workload
+from brimline.api.workplace import Workplace, workplace
+from brimline.experiments.soak.order import SoakSettings
+from brimline.record import read_experiment
+from tests.support.simulation import target
+
+MS, S = 1_000_000, 1_000_000_000
+HOUR_S = 3600.0
+SERVER = {"service": {"kind": "exponential", "mean_ns": 2 * MS}}
+
+
+@contextmanager
+def place_of(script: Mapping[str, Any], directory: Path, *, rate: float, seed: int = 1) -> Iterator[Workplace]:
+    """Where soaks of reads at a rate are made."""
+    loaded = load_workload("ycsb-c", overrides={"data.records": 1000, "seed": seed,
+                                                "load": {"kind": "constant", "rate": rate}})  # fmt: skip
+    with workplace(loaded, Options(null=True, runs_dir=directory)) as place:
+        yield replace(place, target=target({**script, "seed": seed}))
+
+
+def soaked(script: Mapping[str, Any], directory: Path, *, hours: float, rate: float, seed: int = 1) -> SoakResult:
+    """A whole soak, as `brimline soak` makes it."""
+    with place_of(script, directory, rate=rate, seed=seed) as place:
+        return soak_result(read_experiment(soak_in(place, SoakSettings(duration_s=hours * HOUR_S))))
+
+
+def found(result: SoakResult) -> dict[str, float]:
+    """What drifts, by its share in an hour."""
+    return {each.series.key: each.share_per_hour or 0.0 for each in result.findings.drifts if each.found}
+
+
+def test_a_leak_of_one_per_cent_an_hour_is_found(tmp_path: Path) -> None:
+    result = soaked({**SERVER, "service_growth_per_hour": 0.01}, tmp_path, hours=1.2, rate=300)
+    assert result.error is None
+    mean = next(each for each in result.findings.drifts if each.series.key == "response_mean")
+    assert mean.found and mean.is_worse
+    assert mean.low <= 0.01 * 2 * MS <= mean.high, "per hour"
+    assert "drifts" in result.report.verdict.sentence
+    assert "throughput" not in found(result)
+
+
+def test_a_level_server_does_not_drift(tmp_path: Path) -> None:
+    result = soaked(SERVER, tmp_path, hours=0.5, rate=50)
+    assert found(result) == {}
+    assert not any(each.changes for each in result.findings.drifts)
+    assert result.findings.stalls.periodic == ()
+
+
+def test_a_stall_every_minute_is_found_with_its_period(tmp_path: Path) -> None:
+    stalls = {"stalls": [{"at_ns": 7 * S, "length_ns": S // 2, "every_ns": 60 * S}]}
+    result = soaked({**SERVER, **stalls}, tmp_path, hours=0.5, rate=50)
+    (period,) = result.findings.stalls.periodic
+    assert period.low_s <= 60 <= period.high_s and period.high_s - period.low_s < 0.5
+    assert period.count >= 28 and abs(period.slowest_ns - S / 2) < 0.1 * S
+    assert found(result) == {}
+    opened = open_result(result.directory)
+    assert opened.report.data["stalls_periodic"][0]["period_s"] == pytest.approx(60, abs=0.1)
+
+
+@pytest.mark.parametrize(("ended_by", "told"), [(None, "killed"), ("interrupt", "interrupt"), ("error", "error")])
+def test_a_soak_that_was_cut_short_goes_on_with_what_is_left(tmp_path: Path, ended_by: str | None, told: str) -> None:
+    with place_of(SERVER, tmp_path, rate=50) as place:
+        directory = soak_in(place, SoakSettings(duration_s=60.0))
+    # As if two minutes had been asked for, and something had ended it after one.
+    asked = SoakSettings(duration_s=120.0, warmup_s=3.0)
+    _change(directory / "experiment.json", settings=asdict(asked) | {"seed": 1}, ended_by=ended_by)
+    _change(directory / "trials" / "01-part-1" / "record.json", ended_by=ended_by, summary=None)
+    (first,) = soak_result(read_experiment(directory)).report.data["parts"]
+    assert first["measured_s"] == pytest.approx(60, abs=0.5) and first["ended_by"] == told
+    for _ in range(2):  # the second time nothing is left to do
+        with place_of(SERVER, tmp_path, rate=50) as place:
+            assert soak_in(place, asked, directory=directory, resume=True) == directory
+    result = soak_result(read_experiment(directory))
+    parts = result.report.data["parts"]
+    assert [each["ended_by"] for each in parts] == [told, "completed"]
+    assert sum(each["measured_s"] for each in parts) == pytest.approx(120, abs=0.5)
+    assert result.findings.span_s == pytest.approx(120, abs=0.5)
+    assert result.error is None and not (directory / "dropped").exists()
+
+
+def _change(path: Path, **values: Any) -> None:
+    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+
+
+def test_without_a_rate_a_closed_loop_tells_it(tmp_path: Path) -> None:
+    loaded = load_workload("ycsb-c", overrides={"data.records": 1000, "connections": 2})
+    with workplace(loaded, Options(null=True, runs_dir=tmp_path)) as place:
+        there = replace(place, target=target({"service": {"kind": "fixed", "ns": 2 * MS}}))
+        result = soak_result(read_experiment(soak_in(there, SoakSettings(duration_s=30.0))))
+    level, part = result.report.data["parts"]
+    assert level["throughput_ops_per_s"] == pytest.approx(1000, rel=0.01), "2 connections, 2 ms"
+    assert part["rate_ops_per_s"] == 500
+    assert "closed loop" in "".join(block.text for section in result.report.sections if section.id == "parts"
+                                    for block in section.blocks if block.kind == "text")  # fmt: skip
+
+
+@pytest.mark.long
+def test_of_a_hundred_level_servers_five_at_most_are_found_to_drift(tmp_path: Path) -> None:
+    """Twins: `test_a_level_server_does_not_drift`, and on series of numbers `test_drift.py`."""
+    wrong = []
+    for seed in range(100):
+        result = soaked(SERVER, tmp_path, hours=0.5, rate=200, seed=seed)
+        drifting = found(result)
+        changes = any(each.changes for each in result.findings.drifts)
+        if drifting or changes or result.findings.stalls.periodic:
+            wrong.append((seed, drifting, changes))
+    assert len(wrong) <= 5, wrong
