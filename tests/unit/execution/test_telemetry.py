@@ -6,7 +6,7 @@ import socket
 import threading
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -224,6 +224,48 @@ def test_who_measures_waits_for_nobody_and_what_is_lost_is_counted(monkeypatch: 
     lost = values(told.text())["brimline_telemetry_lost_intervals_total"]
     sent = sum(value for name, value in values(told.text()).items() if "operations_sent_total" in name)
     assert 90 <= lost < 100 and sent == (100 - lost) * 4
+
+
+def test_what_waits_at_the_end_is_added_up_as_well() -> None:
+    told = Telemetry(Silence(), prometheus=None, otlp=None)
+    told._users = 1
+    told.begin("run", PLAN)
+    for _ in range(3):
+        told.samples(samples())
+    told._stopped.set()
+    told._add_up(None)
+    assert sum(value for name, value in values(told.text()).items() if "operations_sent_total" in name) == 12
+
+
+class NeverTakes:
+    """A collector that takes nothing, asked until `end` is set."""
+
+    def __init__(self, end: threading.Event) -> None:
+        self.end, self.asked, self.closed = end, 0, False
+
+    def send(self, metrics: Any) -> str:
+        self.asked += 1
+        if self.asked == 3:
+            self.end.set()
+        return "no room"
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_a_trouble_that_lasts_is_told_once() -> None:
+    class Warned(Silence):
+        said: ClassVar[list[str]] = []
+
+        def warning(self, text: str) -> None:
+            self.said.append(text)
+
+    told = Telemetry(Warned(), prometheus=None, otlp=None, send_every_s=0.0)
+    collector = NeverTakes(told._stopped)
+    told._add_up(collector)  # type: ignore[arg-type]
+    assert collector.asked >= 3 and collector.closed
+    (said,) = Warned.said
+    assert "no room" in said and "the run goes on" in said
 
 
 def test_figures_go_on_over_the_places_of_one_command() -> None:

@@ -2,13 +2,17 @@
 
 An answer was made between the request and its arrival. The quickest of several round trips leaves least room, and half
 of it is the most by which its middle can be wrong, however the way there and the way back differ (RFC 5905, section 8).
+Two clocks drift apart meanwhile, so that an exchange of long ago is worth less than it was.
 """
 
 from collections import deque
 from dataclasses import dataclass
+from math import ceil
 
 EXCHANGES_KEPT = 64
-"""Exchanges of which the quickest counts: two clocks drift apart, so that an old one isn't worth its round trip."""
+"""Exchanges among which the best one counts."""
+DRIFT_MAX = 50e-6
+"""By how much of the time since an exchange its offset may have become wrong: quartz, and what corrects it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +51,19 @@ class ClockOffset:
 
     @property
     def offset_ns(self) -> int:
-        """What is added to an instant of the other clock; that of the quickest exchange. Raises ValueError of none."""
-        return self._quickest.offset_ns
+        """What is added to an instant of the other clock; that of the best exchange. Raises ValueError of none."""
+        return min(self._exchanges, key=self._error_ns).offset_ns
 
     @property
     def error_ns(self) -> int:
-        """The most by which `offset_ns` can be wrong."""
-        return -(-self._quickest.round_trip_ns // 2)
+        """The most by which `offset_ns` can be wrong at the time of the last exchange."""
+        return min(map(self._error_ns, self._exchanges))
 
     def placed(self, exchange: Exchange) -> int:
         """When the answer of `exchange` was made, by this clock: never before it was asked or after it was there."""
         return min(max(exchange.theirs_ns + self.offset_ns, exchange.sent_ns), exchange.received_ns)
 
-    @property
-    def _quickest(self) -> Exchange:
-        return min(self._exchanges, key=lambda each: each.round_trip_ns)
+    def _error_ns(self, exchange: Exchange) -> int:
+        """Of an exchange, as things are now."""
+        age_ns = self._exchanges[-1].received_ns - exchange.received_ns
+        return ceil(exchange.round_trip_ns / 2 + age_ns * DRIFT_MAX)

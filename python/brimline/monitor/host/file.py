@@ -8,11 +8,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 from brimline.errors import UsageError
-from brimline.monitor.host.clock import ClockOffset, Exchange
+from brimline.monitor.host.clock import DRIFT_MAX, ClockOffset, Exchange
 from brimline.monitor.host.exposition import scrapes
 from brimline.monitor.host.figures import HostFigures, data_disk, whole_disks
 from brimline.monitor.host.source import Reading
@@ -103,7 +104,7 @@ class FileWatch:
         self._source = source
         self._clock = ClockOffset()
         self._facts: dict[str, Any] = {}
-        self._grain_ns = 0
+        self._grain_ns = self._drift_ns = 0
         self._is_asked = False
 
     def read(self) -> Reading | None:
@@ -122,6 +123,7 @@ class FileWatch:
         names = {name for each in figures for name in each.disks}
         disk = data_disk(names, self._source.disk)
         self._facts = {"disk": disk, "interfaces_bits_per_s": dict(figures[-1].speeds_bits_per_s) if figures else {}}
+        self._drift_ns = ceil((until_ns - since_ns) * DRIFT_MAX)
         self._grain_ns = max((each.grain_ns for each in figures), default=0)
         ours_ns = time.monotonic_ns() - time.time_ns() + (self._clock.offset_ns if self._clock.known else 0)
         placed = [(each.unix_ns + each.grain_ns // 2 + ours_ns, each) for each in figures]
@@ -132,7 +134,8 @@ class FileWatch:
 
     def facts(self) -> dict[str, Any]:
         """Where it was learnt; the error of the clocks is None where the server tells no time."""
-        error_ns = self._clock.error_ns + (TIME_GRAIN_NS + self._grain_ns) // 2 if self._clock.known else None
+        apart_ns = self._drift_ns + (TIME_GRAIN_NS + self._grain_ns) // 2
+        error_ns = self._clock.error_ns + apart_ns if self._clock.known else None
         return {**self._facts, "source": "file", "from": str(self._source.path), "clock_error_ns": error_ns}
 
     def close(self) -> None:
