@@ -1,6 +1,7 @@
 """Owns proving that a process listens on a TCP port of this machine, from /proc (proc(5))."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 _PROC = Path("/proc")
@@ -71,15 +72,16 @@ def _holds(pid: int, inodes: frozenset[str]) -> bool:
 def _listening_inodes(port: int) -> frozenset[str]:
     found = set()
     for table in ("tcp", "tcp6"):
-        try:
-            rows = (_PROC / "net" / table).read_text().splitlines()[1:]
-        except OSError:
-            continue
-        for row in rows:
-            fields = row.split()
-            local_address, state, inode = fields[1], fields[3], fields[9]
-            if state == _LISTEN and int(local_address.rpartition(":")[2], 16) == port:
-                found.add(inode)
+        with suppress(OSError), (_PROC / "net" / table).open(encoding="ascii") as rows:
+            next(rows)
+            for fields in map(str.split, rows):
+                local_address, state, inode = fields[1], fields[3], fields[9]
+                if state != _LISTEN:
+                    # Those that listen come first. Behind them are all connections of the machine, of which the kernel
+                    # makes text for 12 ms.
+                    break
+                if int(local_address.rpartition(":")[2], 16) == port:
+                    found.add(inode)
     return frozenset(found)
 
 

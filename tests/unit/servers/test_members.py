@@ -4,6 +4,7 @@ import os
 import socket
 from collections.abc import Mapping
 from contextlib import closing
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -63,3 +64,17 @@ def test_who_of_them_is_here_is_told_by_the_port_that_a_server_listens_on(monkey
         (found,) = member_processes(primary, client(hello=hello))
     assert (found.pid, found.name) == (os.getpid(), f"{process_name(os.getpid())} 127.0.0.1:{port}")
     assert server_on_port(port) is None, "it listens no more"
+
+
+def test_who_listens_is_looked_for_before_all_connections_of_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that listen come first in the kernel's table, which may have a hundred thousand rows."""
+    (tmp_path / "net").mkdir()
+    row = "0: 0100007F:{port:04X} 00000000:0000 {state} 0:0 0:0 0 0 0 {inode} 1\n"
+    rows = [row.format(port=27017, state="0A", inode=7), row.format(port=27018, state="0A", inode=8)]
+    connections = [row.format(port=27018, state="01", inode=9), "what nobody reads\n"]
+    (tmp_path / "net" / "tcp").write_text("".join(["sl local_address\n", *rows, *connections]))
+    monkeypatch.setattr(listening, "_PROC", tmp_path)
+    assert listening._listening_inodes(27018) == {"8"}
+    assert listening._listening_inodes(27019) == frozenset()
