@@ -228,6 +228,11 @@ lock-order-service: $(VENV)/.installed ## Pin the newest versions of what the or
 	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
 	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file examples/order-service/requirements.txt examples/order-service/requirements.in
 
+.PHONY: lock-cluster
+lock-cluster: $(VENV)/.installed ## Pin the newest version of Ray, in step with requirements.txt
+	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
+	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file tools/cluster/requirements.txt tools/cluster/requirements.in
+
 .PHONY: browser
 browser: ## Install headless Chromium for the browser tests (Debian, Ubuntu; needs root)
 	command -v chromium || command -v chromium-browser || (apt-get update -q && apt-get install -qy --no-install-recommends chromium)
@@ -255,6 +260,9 @@ documents: $(VENV)/.installed ## Install what writes studies as DOCX into .venv
 .PHONY: ui
 ui: $(VENV)/.installed ## Install what brimline ui is served by into .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement tools/ui/requirements.txt
+.PHONY: cluster
+cluster: $(VENV)/.installed ## Install Ray, for --workers ray, into .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement tools/cluster/requirements.txt
 
 .PHONY: order-service
 order-service: $(VENV)/.installed ## Install what examples/order-service needs into .venv

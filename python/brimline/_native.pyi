@@ -46,6 +46,7 @@ class Progress(TypedDict):
     documents: int
     in_flight: int
     connections_up: int
+    inserts_settled: int  # all inserts of the run with a smaller number are, as far as this engine's share goes
 
 class Run:
     """A started run. Dropping it aborts it."""
@@ -56,8 +57,14 @@ class Run:
     def take_samples(self) -> Samples:
         """Hands out the intervals that were completed since the last call, in order."""
 
-    def release(self) -> None:
-        """Lets a run go that was held. Idempotent."""
+    def release(self, at_ns: int | None = None) -> None:
+        """Lets a run go that was held. Idempotent.
+
+        `at_ns`: when its clock is zero, by the system's monotonic clock. Where that has passed it begins late.
+        """
+
+    def note_settled(self, inserts: int) -> None:
+        """Tells an engine with a share how far the other ones are: their inserts below this number are settled."""
 
     def stop(self) -> None:
         """Sends nothing more and drains. Idempotent."""
@@ -188,6 +195,9 @@ class Histogram:
     def max(self) -> int: ...
     def buckets(self) -> list[tuple[int, int]]:
         """Non-empty buckets as (highest equivalent value in ns, count), ascending."""
+
+def merge_histograms(texts: Sequence[str]) -> str:
+    """The sum of histograms as `Histogram.encode` writes them, exactly. Raises ValueError."""
 
 def validate_plan(plan_json: str) -> str:
     """The plan as the engine understood it, as canonical JSON. Raises PlanError."""

@@ -56,6 +56,7 @@ _FILES: _Places = {
     "steps.csv": ("record.model:StepRow", "A row for each step, phase and interval, of operations that have several"),
     "plans.json": ("record.plans:StepPlan", "How the server executes a step, in the lists `start` and `end`"),
     "intervals.csv": ("record.model:IntervalRow", "A row for each interval"),
+    "nodes.csv": ("record.model:NodeRow", "A row for each node and interval, where several shared the run"),
     "experiment.json": ("record.experiment:experiment_state", "Of every experiment"),
     "environment.json": ("record.environment:capture_environment", "Of every run and every experiment"),
     "record.json of an import": ("record.data_import:import_state", "From `import`"),

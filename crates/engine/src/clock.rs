@@ -23,6 +23,11 @@ impl Clock {
         Self { start_ns: read(ClockId::Monotonic) }
     }
 
+    /// A clock whose zero is when the system's monotonic clock says `monotonic_ns`; that must not lie ahead.
+    pub fn since(monotonic_ns: u64) -> Self {
+        Self { start_ns: monotonic_ns }
+    }
+
     /// Time since the zero.
     #[inline]
     pub fn now(&self) -> Nanos {

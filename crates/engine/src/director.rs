@@ -247,10 +247,7 @@ fn supervise<T: Target>(
         }
         drop(sender);
         let started = await_connections(&messages, thread_count);
-        if started.is_ok() {
-            shared.await_release();
-        }
-        let clock = Clock::start();
+        let clock = if started.is_ok() { shared.await_start() } else { Clock::start() };
         let started_unix_ns = unix_now_ns();
         if let Err(reason) = started {
             shared.control.abort();

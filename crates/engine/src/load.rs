@@ -1,5 +1,6 @@
 //! The loads of a plan: its own one, and those beside it, each with its operations, its due times and its threads.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::mission::Places;
@@ -37,28 +38,38 @@ impl Load {
 pub struct Post {
     /// Its load.
     pub load: usize,
-    /// Its number among the workers of that.
+    /// Its number among the workers of that, those of other nodes included.
     pub shard: usize,
     /// Its places.
     pub places: Places,
 }
 
-/// The workers of all loads, those of a load one after the other.
+/// The workers of all loads on this node, those of a load one after the other.
 pub fn posts(loads: &[Load]) -> Vec<Post> {
     let mut posts = Vec::new();
     let mut first = 0;
     for (load, Load { plan, .. }) in loads.iter().enumerate() {
-        let thread_count = plan.thread_count() as usize;
+        let shard_count = plan.shard_count() as usize;
+        let own = own_shards(plan);
         let per_worker = plan.places_per_worker();
         let in_flight_max = plan.in_flight_max.unwrap_or(plan.connections) as usize * per_worker;
-        for shard in 0..thread_count {
-            let connections = share(plan.connections as usize * per_worker, shard, thread_count);
-            let in_flight_max = share(in_flight_max, shard, thread_count);
-            posts.push(Post { load, shard, places: Places { first, connections, in_flight_max } });
+        for shard in 0..shard_count {
+            let connections = share(plan.connections as usize * per_worker, shard, shard_count);
+            if own.contains(&shard) {
+                let in_flight_max = share(in_flight_max, shard, shard_count);
+                posts.push(Post { load, shard, places: Places { first, connections, in_flight_max } });
+            }
             first += connections;
         }
     }
     posts
+}
+
+/// The shards of this node among those of all: its threads.
+pub fn own_shards(plan: &Plan) -> Range<usize> {
+    let thread_count = plan.thread_count() as usize;
+    let first = plan.share().node as usize * thread_count;
+    first..first + thread_count
 }
 
 /// Worker `worker`'s share of `total`, as even as it gets.

@@ -5,7 +5,7 @@ use brimline_wire::session::Session;
 use crate::clock::{NANOS_PER_S, Nanos};
 use crate::commands::{Command, Commands};
 use crate::intervals::Intervals;
-use crate::load::Load;
+use crate::load::{Load, own_shards};
 use crate::operation_log::Logger;
 use crate::pacer::Pacer;
 use crate::plan::{Plan, TargetPlan, Work};
@@ -30,8 +30,12 @@ pub struct Mission<'r> {
     pub intervals: Intervals,
     /// Operations of the run, all shards together; `None`: no bound.
     pub operation_count: Option<u64>,
-    /// Number of shards.
+    /// Number of shards, those of other nodes included.
     pub shard_count: u64,
+    /// The first of this node's.
+    pub first_shard: u64,
+    /// Whether other nodes perform their shares of it.
+    pub is_shared: bool,
     /// See [`Plan`](crate::plan::Plan).
     pub drain_timeout_ns: Nanos,
     /// See [`Plan`](crate::plan::Plan).
@@ -79,7 +83,6 @@ impl<'r> Mission<'r> {
         progress: &'r [WorkerProgress],
     ) -> Self {
         let Load { plan, workload } = load;
-        let thread_count = plan.thread_count() as usize;
         let (retries, lost_after_ns) = patience(plan);
         let (is_spread, has_routers) = spread(plan);
         Self {
@@ -88,7 +91,9 @@ impl<'r> Mission<'r> {
             pacer,
             intervals: Intervals::new(plan.warmup_ns, plan.duration_ns, plan.interval_ns),
             operation_count: [plan.operation_count, workload.operation_count()].into_iter().flatten().min(),
-            shard_count: thread_count as u64,
+            shard_count: u64::from(plan.shard_count()),
+            first_shard: own_shards(plan).start as u64,
+            is_shared: plan.share().nodes > 1,
             drain_timeout_ns: plan.drain_timeout_ns,
             operation_timeout_ns: plan.operation_timeout_ns,
             lost_after_ns,

@@ -17,6 +17,8 @@ pub const PLAN_VERSION: u32 = 1;
 pub const CONNECTION_COUNT_MAX: u32 = 50_000;
 /// Upper bound of engine threads in one run.
 pub const THREAD_COUNT_MAX: u32 = 256;
+/// Upper bound of nodes that perform one plan.
+pub const NODE_COUNT_MAX: u32 = 10_000;
 /// Upper bound of attempts after the first.
 pub const ATTEMPT_COUNT_MAX: u32 = 1_000_000;
 /// Upper bound of an offered rate. Due times are whole nanoseconds, so a higher rate has no meaning.
@@ -67,6 +69,20 @@ pub struct Plan {
     /// Whether every finished operation is logged, beside the histograms.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub operation_log: bool,
+    /// Which part of it this engine performs, where several share it; `None`: all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<Share>,
+}
+
+/// The part of one node of several that perform the same plan. Connections, workers and operations are shared out among the
+/// threads of all of them, each node having as many threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Share {
+    /// Its number, from 0.
+    pub node: u32,
+    /// How many there are.
+    pub nodes: u32,
 }
 
 /// What the operations are sent to.
@@ -283,7 +299,8 @@ impl Plan {
         self.own().map(OwnWork::names).unwrap_or_default()
     }
 
-    /// The plan of a load beside the plan's own one: its pacer and connections on a thread of its own, as long as the run goes on.
+    /// The plan of a load beside the plan's own one: its pacer and connections on a thread of its own, as long as the run goes on. Of
+    /// several nodes only the first take part in one that has fewer connections.
     pub(crate) fn beside(&self, load: &OwnLoad) -> Self {
         Self {
             pacer: load.pacer.clone(),
@@ -291,8 +308,14 @@ impl Plan {
             threads: 1,
             in_flight_max: None,
             operation_count: None,
+            share: self.share.map(|share| Share { nodes: share.nodes.min(load.connections.max(1)), ..share }),
             ..self.clone()
         }
+    }
+
+    /// The part that is performed here: all of it where nothing else is said.
+    pub fn share(&self) -> Share {
+        self.share.unwrap_or(Share { node: 0, nodes: 1 })
     }
 
     /// Among how many servers the generator shares out the records; 1: it doesn't.

@@ -12,13 +12,13 @@ use brimline_datagen::Verified;
 use brimline_wire::access::Access;
 use thiserror::Error;
 
-use crate::clock::{Clock, Nanos, process_cpu_ns};
+use crate::clock::{Clock, NANOS_PER_MS, Nanos, monotonic_ns, process_cpu_ns};
 use crate::collector::Interval;
 use crate::commands::{Commands, Opcounter};
 use crate::connects::ConnectTimes;
 use crate::director::direct;
 use crate::failure::FailureCount;
-use crate::load::Load;
+use crate::load::{Load, posts};
 use crate::looks::Looks;
 use crate::operation::OperationKind;
 use crate::operation_log::{self, LogTotals};
@@ -30,6 +30,9 @@ use crate::standstill::Standstill;
 use crate::target::RunnerReport;
 use crate::target::runner::cpu_ns as cpu_ns_of;
 use crate::totals::{DocumentCounts, InsertTotals, StepTotals, Totals};
+
+/// How long before the instant of its start a run no longer sleeps: a sleep ends late by less.
+const START_GRAIN_NS: Nanos = NANOS_PER_MS;
 
 /// Why a run has no summary.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -91,6 +94,8 @@ pub struct Progress {
     pub documents: u64,
     pub in_flight: u64,
     pub connections_up: u64,
+    /// All inserts of the run with a smaller number are settled, as far as this node's share goes.
+    pub inserts_settled: u64,
 }
 
 /// Totals of a run, warm-up and drain included.
@@ -203,6 +208,8 @@ pub struct Run {
 pub(crate) struct Shared {
     pub control: Control,
     pub workers: Vec<WorkerProgress>,
+    /// How many of them, the first, are of the plan's own load.
+    pub main_count: usize,
     /// The processes of runners.
     pub runners: Mutex<Vec<RunnerProcess>>,
     /// The file of the log of operations.
@@ -224,6 +231,8 @@ pub(crate) struct Status {
     pub merged_until_ns: Nanos,
     pub intervals: Vec<Interval>,
     pub is_held: bool,
+    /// When the run's clock is to be zero, by the system's monotonic clock; `None`: at once.
+    pub start_at_ns: Option<u64>,
 }
 
 impl Run {
@@ -251,10 +260,11 @@ impl Run {
             work.steps().map(|(operation, step)| (operation.name.clone(), step.name.clone())).collect()
         });
         let commands = Commands::new(&plan, own)?;
-        let thread_count = loads.iter().map(|load| load.plan.thread_count()).sum::<u32>();
+        let thread_count = posts(&loads).len();
         let workers = (0..thread_count).map(|_| WorkerProgress::default()).collect();
         let status = Mutex::new(Status { is_held, ..Status::default() });
-        let shared = Arc::new(Shared { workers, log, status, ..Shared::default() });
+        let main_count = loads[0].plan.thread_count() as usize;
+        let shared = Arc::new(Shared { workers, main_count, log, status, ..Shared::default() });
         let director = {
             let shared = Arc::clone(&shared);
             thread::Builder::new()
@@ -298,6 +308,20 @@ impl Run {
     /// Lets a run go that was held.
     pub fn release(&self) {
         self.shared.update(|status| status.is_held = false);
+    }
+
+    /// Lets a run go that was held: its clock is zero when the system's monotonic clock says `monotonic_ns`. Where that has passed,
+    /// the run begins late by as much, and what was due is made up for.
+    pub fn release_at(&self, monotonic_ns: u64) {
+        self.shared.update(|status| {
+            status.start_at_ns = Some(monotonic_ns);
+            status.is_held = false;
+        });
+    }
+
+    /// How far the other nodes are that perform this plan: all their inserts with a smaller number are settled.
+    pub fn note_settled(&self, inserts: u64) {
+        self.shared.control.note_settled(inserts);
     }
 
     /// Nothing more is sent; operations in flight come to their end.
@@ -365,17 +389,36 @@ impl Shared {
             documents: sum(|worker| &worker.documents),
             in_flight: sum(|worker| &worker.in_flight),
             connections_up: sum(|worker| &worker.connections_up),
+            inserts_settled: (self.workers[..self.main_count].iter())
+                .map(|worker| worker.inserts_settled.load(Relaxed))
+                .min()
+                .unwrap_or(0),
         }
     }
 
-    /// Waits until the run may send, where it is held.
-    pub fn await_release(&self) {
+    /// Waits until the run may send, where it is held, and starts its clock.
+    #[expect(clippy::disallowed_methods, reason = "the last moment is waited for without a grain")]
+    pub fn await_start(&self) -> Clock {
         let mut status = lock(&self.status);
         while status.is_held {
             status.stage = Stage::Ready;
             self.changed.notify_all();
             status = self.changed.wait(status).unwrap_or_else(PoisonError::into_inner);
         }
+        let Some(start_at_ns) = status.start_at_ns else { return Clock::start() };
+        while !self.control.stopped() {
+            let left_ns = start_at_ns.saturating_sub(monotonic_ns());
+            if left_ns == 0 {
+                break;
+            }
+            if left_ns > START_GRAIN_NS {
+                let left = Duration::from_nanos(left_ns - START_GRAIN_NS);
+                status = self.changed.wait_timeout(status, left).unwrap_or_else(PoisonError::into_inner).0;
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+        Clock::since(start_at_ns.min(monotonic_ns()))
     }
 
     pub fn update(&self, change: impl FnOnce(&mut Status)) {

@@ -13,6 +13,8 @@ pub struct Control {
     abort: AtomicBool,
     /// The plan's own load is over, and with it those beside it.
     main_over: AtomicBool,
+    /// All inserts of the run with a smaller number are settled, as far as the other nodes' shares go.
+    settled_elsewhere: AtomicU64,
     loss: Mutex<Option<String>>,
     dry: Mutex<Option<String>>,
 }
@@ -55,6 +57,17 @@ impl Control {
     #[inline]
     pub fn main_is_over(&self) -> bool {
         self.main_over.load(Relaxed)
+    }
+
+    /// Other nodes have settled all their inserts of the run with a smaller number than `inserts`.
+    pub fn note_settled(&self, inserts: u64) {
+        self.settled_elsewhere.store(inserts, Relaxed);
+    }
+
+    /// How far they have.
+    #[inline]
+    pub fn settled_elsewhere(&self) -> u64 {
+        self.settled_elsewhere.load(Relaxed)
     }
 
     /// Why the target counts as lost.

@@ -5,8 +5,9 @@ use brimline_datagen::Values;
 use crate::clock::{NANOS_PER_S, Nanos};
 use crate::operation::Statements;
 use crate::plan::{
-    ATTEMPT_COUNT_MAX, CONNECTION_COUNT_MAX, InsertRetries, PLAN_VERSION, PacerPlan, Plan, PlanError,
-    RATE_OPS_PER_S_MAX, Reads, RecordRange, Stage, THREAD_COUNT_MAX, TargetPlan, ThinkTime, Work,
+    ATTEMPT_COUNT_MAX, CONNECTION_COUNT_MAX, InsertRetries, NODE_COUNT_MAX, PLAN_VERSION, PacerPlan, Plan,
+    PlanError, RATE_OPS_PER_S_MAX, Reads, RecordRange, Share, Stage, THREAD_COUNT_MAX, TargetPlan, ThinkTime,
+    Work,
 };
 
 /// Longest warm-up, window or time-out: 30 days.
@@ -36,6 +37,7 @@ impl Plan {
         self.validate_namespace()?;
         self.data.validate().map_err(|error| PlanError::inside("data", &error))?;
         self.validate_work()?;
+        self.validate_share()?;
         self.validate_insert_batches()?;
         self.validate_insert_retries()?;
         self.validate_upserts()?;
@@ -52,18 +54,26 @@ impl Plan {
     }
 
     /// Engine threads in use: no more than there is in flight, one on a virtual clock, and one beside a runner, which has the work. The workers of a T-L-R plan
-    /// are shared out evenly, so that each thread has as many operations as its workers perform.
+    /// are shared out evenly, so that each thread has as many operations as its workers perform. Of several nodes each has as many.
     pub fn thread_count(&self) -> u32 {
         if matches!(self.target, TargetPlan::Simulated { .. } | TargetPlan::Runner(_)) {
             return 1;
         }
-        let useful = self.threads.min(self.connections).min(self.in_flight_max.unwrap_or(u32::MAX));
+        let nodes = self.share().nodes;
+        let most = self.connections.min(self.in_flight_max.unwrap_or(u32::MAX)) / nodes;
+        let useful = self.threads.min(most);
         match self.pacer {
             PacerPlan::Tlr { .. } => {
-                (1..=useful).rev().find(|count| self.worker_count().is_multiple_of(*count)).unwrap_or(1)
+                let is_even = |count: &u32| self.worker_count().is_multiple_of(count * nodes);
+                (1..=useful).rev().find(is_even).unwrap_or(1)
             }
             _ => useful,
         }
+    }
+
+    /// Among how many threads its operations are shared out: those of all nodes.
+    pub fn shard_count(&self) -> u32 {
+        self.thread_count() * self.share().nodes
     }
 
     /// Workers of a closed loop: as many as may be in flight. Where they are more than there are connections, they share those.
@@ -135,6 +145,29 @@ impl Plan {
                 })
             }
         }
+    }
+
+    /// Each node that takes part has something to do, and a clock of its own to do it on.
+    fn validate_share(&self) -> Result<(), PlanError> {
+        let Some(Share { node, nodes }) = self.share else { return Ok(()) };
+        require((1..=NODE_COUNT_MAX).contains(&nodes), "share.nodes", || {
+            format!("must be 1 to {NODE_COUNT_MAX}, got: {nodes}")
+        })?;
+        require(node < nodes, "share.node", || format!("must be below {nodes}, got: {node}"))?;
+        require(self.connections >= nodes, "connections", || {
+            format!("{nodes} nodes need a connection each, got: {}", self.connections)
+        })?;
+        require(self.in_flight_max.is_none_or(|max| max >= nodes), "in_flight_max", || {
+            format!("{nodes} nodes need a place in flight each")
+        })?;
+        let is_even =
+            !matches!(self.pacer, PacerPlan::Tlr { .. }) || self.worker_count().is_multiple_of(nodes);
+        require(is_even, "connections", || {
+            format!(
+                "{} workers with loops of their own can't be shared out evenly among {nodes} nodes",
+                self.worker_count()
+            )
+        })
     }
 
     /// Naming the fields of reads does something.
@@ -337,15 +370,16 @@ impl Plan {
     }
 
     fn validate_concurrency(&self) -> Result<(), PlanError> {
-        require((1..=CONNECTION_COUNT_MAX).contains(&self.connections), "connections", || {
-            format!("must be 1 to {CONNECTION_COUNT_MAX}, got: {}", self.connections)
+        let most_connections = CONNECTION_COUNT_MAX * self.share().nodes;
+        require((1..=most_connections).contains(&self.connections), "connections", || {
+            format!("must be 1 to {most_connections}, got: {}", self.connections)
         })?;
         require((1..=THREAD_COUNT_MAX).contains(&self.threads), "threads", || {
             format!("must be 1 to {THREAD_COUNT_MAX}, got: {}", self.threads)
         })?;
         let in_flight_max = self.in_flight_max.unwrap_or(self.connections);
         let is_closed = matches!(self.pacer, PacerPlan::Closed { .. } | PacerPlan::Tlr { .. });
-        let most = if is_closed { CONNECTION_COUNT_MAX } else { self.connections };
+        let most = if is_closed { most_connections } else { self.connections };
         require((1..=most).contains(&in_flight_max), "in_flight_max", || {
             format!("must be 1 to {most}, got: {in_flight_max}")
         })

@@ -45,6 +45,7 @@ pub fn progress<'py>(py: Python<'py>, progress: &Progress) -> PyResult<Bound<'py
     row.set_item("documents", progress.documents)?;
     row.set_item("in_flight", progress.in_flight)?;
     row.set_item("connections_up", progress.connections_up)?;
+    row.set_item("inserts_settled", progress.inserts_settled)?;
     Ok(row)
 }
 

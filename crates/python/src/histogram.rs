@@ -6,6 +6,7 @@ use brimline_engine::recorder::{TIME_NS_MAX, TimeHistogram, new_histogram};
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 
 use crate::histogram_text;
 
@@ -36,6 +37,19 @@ impl Histogram {
             .try_for_each(|&(value_ns, count)| self.counted.record_n(value_ns, count))
             .map_err(|error| invalid(&error))
     }
+}
+
+/// The sum of histograms, each as Base64.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "Python hands over values")]
+pub fn merge_histograms(py: Python<'_>, texts: Vec<PyBackedStr>) -> PyResult<String> {
+    py.detach(|| {
+        let mut sum = Histogram::new();
+        for text in &texts {
+            sum.count_all(&Histogram::decode(text)?.decoded)?;
+        }
+        encode(&sum.counted)
+    })
 }
 
 #[pymethods]

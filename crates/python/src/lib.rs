@@ -39,6 +39,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CommandError", module.py().get_type::<query::CommandError>())?;
     module.add_function(wrap_pyfunction!(validate_plan, module)?)?;
     module.add_function(wrap_pyfunction!(preview_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(histogram::merge_histograms, module)?)?;
     module.add_function(wrap_pyfunction!(generate_documents, module)?)?;
     module.add_function(wrap_pyfunction!(generate_keys, module)?)?;
     module.add_function(wrap_pyfunction!(probe_clock, module)?)?;

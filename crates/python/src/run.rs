@@ -65,8 +65,16 @@ impl Run {
         convert::samples(py, &intervals, names)
     }
 
-    fn release(&self) {
-        self.0.release();
+    #[pyo3(signature = (at_ns = None))]
+    fn release(&self, at_ns: Option<u64>) {
+        match at_ns {
+            Some(at_ns) => self.0.release_at(at_ns),
+            None => self.0.release(),
+        }
+    }
+
+    fn note_settled(&self, inserts: u64) {
+        self.0.note_settled(inserts);
     }
 
     fn stop(&self) {

@@ -13,6 +13,7 @@ from brimline.analysis.lateness import LAG_CHECK, Lateness, lag_finding
 from brimline.analysis.loads import loads_beside, main_load
 from brimline.analysis.monitor_cost import monitor_findings
 from brimline.analysis.never_succeeded import UNEXPECTED, error_text, likely_cause, never_succeeded
+from brimline.analysis.nodes import node_findings
 from brimline.analysis.operation_names import shown
 from brimline.analysis.outages import outages
 from brimline.analysis.standstills import runner_standstills, standstill_findings
@@ -76,7 +77,7 @@ class RunFigures:
 def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: float | None) -> tuple[Finding, ...]:
     """Every check of one run, the most serious first. A run against the null target is its own ceiling."""
     findings = [ended(record), *unaltered(record), conservation(record), *logged(record.summary)]
-    findings += stood_still(record)
+    findings += [*stood_still(record), *node_findings(record)]
     if record.plan.target.kind != "null":
         findings += [
             opcounters(record),

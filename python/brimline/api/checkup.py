@@ -14,6 +14,7 @@ from brimline.doctor import Check, Planned, ServerInUse, examine
 from brimline.doctor.disk import free_at_server
 from brimline.doctor.runners import runners_ready
 from brimline.doctor.telemetry import telemetry_ready
+from brimline.doctor.workers import workers_ready
 from brimline.errors import UsageError
 from brimline.plan import wire_target
 from brimline.servers import control_client, external
@@ -57,6 +58,7 @@ def checkup(
         extra=[
             ("runners", runners_ready),
             ("telemetry", telemetry_ready),
+            ("workers", workers_ready),
             ("generator_ceiling", encoding_ceiling),
             ("socket_ceiling", socket_ceiling),
             ("generator_lag", lambda: send_lag(beside_server=shares_host(server))),

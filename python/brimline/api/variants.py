@@ -20,6 +20,7 @@ from brimline.experiments.vary.factor_kinds import (
     READ_PREFERENCE,
     RETRYABLE_WRITES,
     SERVER,
+    WORKERS,
     WORKLOAD,
     Change,
     Scope,
@@ -47,8 +48,8 @@ class Variant:
     """One combination.
 
     `index`: fields of its secondary index; None where indexes are no factor. `reads`: its read preference, likewise.
-    `compression`: its compressor or "none", `retries`: "on" or "off", likewise. `said`: what its levels say to the
-    measure.
+    `compression`: its compressor or "none", `retries`: "on" or "off", `workers`: how many nodes take part, likewise.
+    `said`: what its levels say to the measure.
     """
 
     loaded: LoadedSpec
@@ -57,6 +58,7 @@ class Variant:
     reads: Mode | None = None
     compression: str | None = None
     retries: str | None = None
+    workers: int | None = None
     said: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -173,6 +175,7 @@ def _variant(
         reads=next((mode for mode in MODES if mode == named.get(READ_PREFERENCE)), None),
         compression=named.get(COMPRESSION),
         retries=named.get(RETRYABLE_WRITES),
+        workers=None if WORKERS not in named else int(named[WORKERS]),
         said=said,
     )
     _check_routing(variant)

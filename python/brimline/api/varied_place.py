@@ -75,7 +75,8 @@ class _Place:
         return "" if result.error is None else result.error.message
 
     def _there(self, variant: Variant) -> Workplace:
-        return self._place.reading(variant.reads).compressing(variant.compression).retrying(variant.retries)
+        place = self._place.reading(variant.reads).compressing(variant.compression).retrying(variant.retries)
+        return place.sharing(variant.workers)
 
     def _index(self, loading: Workplace, fields: Sequence[str], make_directory: MakeDirectory) -> None:
         """Sees to the data with an index over `fields`. Raises TargetError where its load broke off."""

@@ -19,6 +19,7 @@ from brimline.api.wanted import wanted_data
 from brimline.errors import TargetError, UsageError
 from brimline.execution import (
     DataPolicy,
+    Executor,
     LoadReport,
     MakeDirectory,
     RunContext,
@@ -125,6 +126,13 @@ class Workplace:
             )
         return replace(self, context=replace(self.context, deployment=replace(deployment, retry_writes=level == "on")))
 
+    def sharing(self, nodes: int | None) -> "Workplace":
+        """The same with so many of the nodes of `--workers`; None: all of them. Raises UsageError: there are fewer."""
+        executor = self.context.executor
+        if nodes is None or executor is None:
+            return self
+        return replace(self, context=replace(self.context, executor=executor.of(nodes)))
+
     def directory(self, plan: Plan, *, kind: str = "") -> Path:
         """A new directory for a record of `plan`."""
         return create_run_directory(self.options.runs_dir, name=self.spec.name, plan_hash=plan.hash8(), kind=kind)
@@ -219,7 +227,12 @@ def workplace(
         refuse_over_shards(loaded.spec, options)
         options = fitted(loaded.spec, options)
     listening = interruptible() if stop is None else nullcontext(stop)
-    with listening as stop, at_work(options.progress), _deployment(uri, options, stop) as deployment:
+    with (
+        listening as stop,
+        at_work(options.progress),
+        _executor(options) as executor,
+        _deployment(uri, options, stop) as deployment,
+    ):
         stop.raise_if_requested()
         spec = loaded.spec if uri is None else _with_uri(loaded.spec, uri)
         target: TargetPlan = NullTarget()
@@ -237,6 +250,7 @@ def workplace(
                     environment=environment_of(deployment, options, {SPEC_FILE: spec}),
                     progress=options.progress,
                     stop=stop,
+                    executor=executor,
                     wanted=_kept(spec, target, policy),
                     host=_host(deployment, options),
                 ),
@@ -289,6 +303,21 @@ def _with_uri(spec: Spec, uri: str) -> Spec:
         ) from None
     changed = {"target": target, "data": data, **({"database": database} if spec.is_own else {})}
     return spec.model_copy(update=changed)
+
+
+@contextmanager
+def _executor(options: Options) -> Iterator[Executor | None]:
+    """Who performs the runs: the nodes of `--workers`, or this process."""
+    where = options.where_workers_are()
+    if where is None:
+        yield None
+        return
+    from brimline.execution.cluster.cluster import opened  # of no use to whoever measures alone
+
+    options.progress.step("reaching the workers")
+    with opened(where) as cluster:
+        options.progress.note(cluster.described)
+        yield cluster
 
 
 @contextmanager

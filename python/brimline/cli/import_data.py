@@ -102,6 +102,8 @@ def import_data(
             "mariadb",
             "postgres",
             *OF_A_HOST,
+            "workers",
+            "workers_per_node",
             uri="Server, as mongodb://HOST:PORT[/DATABASE]; or set BRIMLINE_URI.",
         ),
     ],

@@ -28,7 +28,13 @@ def load(
     workload: WorkloadOptions,
     server: Annotated[
         ServerOptions,
-        only("password_file", *OF_A_HOST, uri="Server to load, as mongodb://HOST:PORT; or set BRIMLINE_URI."),
+        only(
+            "password_file",
+            "workers",
+            "workers_per_node",
+            *OF_A_HOST,
+            uri="Server to load, as mongodb://HOST:PORT; or set BRIMLINE_URI.",
+        ),
     ],
     data: Annotated[DataOptions, only("drop", "resume")],
     load: Annotated[

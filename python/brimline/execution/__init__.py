@@ -11,6 +11,7 @@ from brimline.execution.data import (
 from brimline.execution.descriptors import allow_connections, allow_descriptors, connections_allowed
 from brimline.execution.ensure import DataPolicy, ensure_data
 from brimline.execution.execute import RunContext, execute, execute_unread
+from brimline.execution.executor import Executor
 from brimline.execution.keeper import keeper, putting_back
 from brimline.execution.log_room import check_room
 from brimline.execution.progress import Outcome, ProgressSink, Silence, SoFar, Tick
@@ -21,6 +22,7 @@ from brimline.execution.wanted import WantedData
 __all__ = [
     "RESUME_HINT",
     "DataPolicy",
+    "Executor",
     "LoadReport",
     "MakeDirectory",
     "Outcome",

@@ -12,6 +12,7 @@ from brimline.errors import BrimlineError, RecordError, TargetError, UsageError,
 from brimline.execution.around import Around, around
 from brimline.execution.carried import Carried
 from brimline.execution.descriptors import allow_descriptors
+from brimline.execution.executor import Engine, Executor
 from brimline.execution.log_room import check_room_for_log
 from brimline.execution.progress import ProgressSink, Tick
 from brimline.execution.stop import StopToken
@@ -37,8 +38,9 @@ class RunContext:
     """What surrounds a plan: the server behind its address, and what the record stores beside the samples.
 
     `deployment` is None when the target is no server. `on_samples` is shown the samples of a run as they are recorded.
-    `wanted` is the data that brimline keeps as it was loaded, none where whatever is there is taken. `host` says how
-    the server's host is doing where that is another machine, None where nothing does.
+    `executor`: who performs plans, None: the engine in this process. `wanted` is the data that brimline keeps as it was
+    loaded, none where whatever is there is taken. `host` says how the server's host is doing where that is another
+    machine, None where nothing does.
     """
 
     deployment: Deployment | None
@@ -46,6 +48,7 @@ class RunContext:
     environment: Mapping[str, Any]
     progress: ProgressSink
     stop: StopToken
+    executor: Executor | None = None
     on_samples: Callable[[Samples], None] | None = None
     wanted: Sequence[WantedData] = ()
     carried: Carried = field(default_factory=Carried)
@@ -108,7 +111,10 @@ def execute_unread(
         RecordError: the record can't be written; what was written stays.
     """
     plan = context.carried.with_rows(plan)
-    allow_descriptors(plan)
+    if context.executor is None:
+        allow_descriptors(plan)
+    else:
+        context.executor.check(plan)
     check_room_for_log(plan, directory)
     with RecordWriter(directory, plan, context.spec_text, context.environment) as writer:
         facts: dict[str, Any] = {}
@@ -185,13 +191,12 @@ def _drive(
 
     With `begin`, called when all connections are made, the record's errors are raised at the end.
     """
-    run = start_engine(
-        plan,
-        context.access,
-        log=log_path(writer.directory),
-        held=begin is not None,
-        identity=context.carried.identity if isinstance(plan.work, OperationsWork) else None,
-    )
+    held, identity = begin is not None, context.carried.identity if isinstance(plan.work, OperationsWork) else None
+    run: Engine
+    if context.executor is None:
+        run = start_engine(plan, context.access, log=log_path(writer.directory), held=held, identity=identity)
+    else:
+        run = context.executor.start(plan, context.access, held=held, identity=identity)
     context.progress.begin(title, plan)
     ticks = _Ticks(context.progress)
     begun = False
@@ -231,7 +236,7 @@ def _drive(
         context.progress.end()
 
 
-def _record(run: _native.Run, writer: RecordWriter, watching: Watching, context: RunContext) -> None:
+def _record(run: Engine, writer: RecordWriter, watching: Watching, context: RunContext) -> None:
     samples = run.take_samples()
     if samples["intervals"]:
         writer.append(samples)
@@ -273,7 +278,7 @@ def unsampled_state(run: _native.Run, timeout_s: float) -> "_native.Progress":
     return progress
 
 
-def join_engine(run: _native.Run, plan: Plan) -> Summary:
+def join_engine(run: Engine, plan: Plan) -> Summary:
     """Waits for the end. Raises TargetError when no connection could ever be made."""
     try:
         summary = run.join()

@@ -218,6 +218,13 @@ def _printable(name: str) -> str:
     return name
 
 
+class Share(Part):
+    """The part of node `node` of `nodes`, from 0, of the same operations and connections."""
+
+    node: Number
+    nodes: Number
+
+
 class Plan(Part):
     """A complete, seeded description of a run. Rates are operations per second, times nanoseconds."""
 
@@ -240,11 +247,12 @@ class Plan(Part):
     operation_timeout_ns: Count
     connect_timeout_ns: Count
     operation_log: bool = False
+    share: Share | None = None
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Plans without a log of operations keep their hash."""
-        return without(dump(self), "operation_log")
+        """Plans without a log of operations, and those that one client performs alone, keep their hash."""
+        return without(dump(self), "operation_log", "share")
 
     @property
     def in_flight_bound(self) -> int:

@@ -2,9 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import Literal
 
 from brimline.operations import KINDS
-from brimline.record.model import LogTotals, OperationRow, OperationTotals, StepRow, StepTotals, Summary
+from brimline.record.model import LogTotals, NodeRow, OperationRow, OperationTotals, StepRow, StepTotals, Summary
+
+_NODE_COLUMNS: tuple[Literal["sent", "ok", "miss", "failed"], ...] = ("sent", "ok", "miss", "failed")
 
 
 class RowTotals:
@@ -13,6 +16,7 @@ class RowTotals:
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, str]] = Counter()
         self._step_counts: Counter[tuple[str, str, str]] = Counter()
+        self._node_counts: Counter[tuple[int, str]] = Counter()
 
     def add(self, row: OperationRow) -> None:
         """Counts a row."""
@@ -26,6 +30,15 @@ class RowTotals:
         """Counts a row of a step."""
         for column in ("sent", "ok", "miss", "failed"):
             self._step_counts[row["operation"], row["step"], column] += row[column]
+
+    def add_node(self, row: NodeRow) -> None:
+        """Counts a row of a node."""
+        for column in _NODE_COLUMNS:
+            self._node_counts[row["node"], column] += row[column]
+
+    def of_node(self, node: int, column: str) -> int:
+        """Sum of one column over one node's rows."""
+        return self._node_counts[node, column]
 
     def of_step(self, operation: str, step: str, column: str) -> int:
         """Sum of one column over one step's rows."""
@@ -50,6 +63,7 @@ def imbalances(summary: Summary, rows: RowTotals) -> list[str]:
         *_summary_imbalances(summary),
         *_row_imbalances(summary["operations"], rows),
         *_step_imbalances(summary, rows),
+        *_node_imbalances(summary, rows),
     ]
 
 
@@ -150,6 +164,24 @@ def _row_imbalances(operations: Mapping[str, OperationTotals], rows: RowTotals) 
             for column, count in expected.items()
             if rows.get(operation, column) != count
         ]
+    return problems
+
+
+def _node_imbalances(summary: Summary, rows: RowTotals) -> list[str]:
+    """Of several nodes: each one's rows against its totals, and theirs together against the run's."""
+    nodes = summary.get("nodes", [])
+    problems = [
+        f"node {node['node']}: the rows hold {rows.of_node(node['node'], column)} {column}, the totals {node[column]}"
+        for node in nodes
+        for column in _NODE_COLUMNS
+        if rows.of_node(node["node"], column) != node[column]
+    ]
+    columns: tuple[Literal["due", "sent", "ok", "miss", "failed", "unfinished"], ...]
+    columns = ("due", "sent", "ok", "miss", "failed", "unfinished")
+    for column in columns if nodes else ():
+        together = sum(node[column] for node in nodes)
+        if together != summary[column]:
+            problems.append(f"{column} {summary[column]} is not the sum {together} over the nodes")
     return problems
 
 

@@ -136,12 +136,28 @@ class IntervalRow(TypedDict):
     process_cpu_ns: int
 
 
+class NodeRow(IntervalRow):
+    """One node of several in one interval: the generator there, what it sent, and its clock."""
+
+    node: int
+    sent: int
+    ok: int
+    miss: int
+    failed: int
+    held_back: int
+    service_p99_ns: int  # 0 where nothing ended
+    lag_p99_ns: int  # 0 in a closed loop
+    clock_ahead_ns: int  # of the coordinator's clock, when it was last read
+    clock_error_ns: int  # of that reading
+
+
 class Samples(TypedDict):
     """What the engine hands out at once."""
 
     operations: list[SampleRow]
     steps: NotRequired[list[StepSampleRow]]  # where an operation has several
     intervals: list[IntervalRow]
+    nodes: NotRequired[list[NodeRow]]  # where several share the run
 
 
 class ErrorRow(TypedDict):
@@ -246,10 +262,38 @@ class LogTotals(TypedDict):
     error: str | None
 
 
+class NodeTotals(TypedDict):
+    """One node of several over the whole run.
+
+    `late_ns`: how long after the instant of the start it was told. `clock` holds `ahead_ns`, `error_ns` (at any instant
+    of the run), `drift_ppm` with `drift_error_ppm`, and how many `readings` there were. `lost`: why it is lost; None:
+    it isn't.
+    """
+
+    node: int
+    host: str
+    pid: int
+    cpu_cores: int
+    python: str
+    due: int
+    sent: int
+    ok: int
+    miss: int
+    failed: int
+    unfinished: int
+    threads: int
+    operations_hash: str
+    elapsed_ns: int
+    late_ns: int
+    clock: dict[str, Any]
+    ended_by: str
+    lost: str | None
+
+
 class Summary(TypedDict):
     """Totals of a whole run, warm-up and drain included."""
 
-    ended_by: str  # "completed" | "stopped" | "aborted" | "target_lost" | "ran_dry"
+    ended_by: str  # "completed" | "stopped" | "aborted" | "target_lost" | "ran_dry" | "worker_lost"
     message: str
     started_unix_ns: int
     elapsed_ns: int
@@ -282,6 +326,7 @@ class Summary(TypedDict):
     looks: NotRequired[Looks]  # where there was a rest or a reply without a stamp; older records lack it
     operation_log: NotRequired[LogTotals]  # of a plan with a log of operations
     runners: NotRequired[list[dict[str, Any]]]  # of a driver in a process of its own: what it is and what it used
+    nodes: NotRequired[list[NodeTotals]]  # where several shared the run
     unsettled_sessions: NotRequired[list[bytes]]  # may have left a transaction open; not in records
     threads: int
     virtual_clock: bool
@@ -422,6 +467,7 @@ class RunRecord:
     server_facts: Mapping[str, Any] = field(default_factory=dict)
     files_changed: Sequence[str] = ()  # files that no longer have the content that was sealed
     steps: Sequence[StepRow] = ()  # of operations with several
+    nodes: Sequence[NodeRow] = ()  # where several shared the run
     plans: Mapping[str, Any] = field(default_factory=dict)  # how the server executes each step; see `record.plans`
 
     def __repr__(self) -> str:

@@ -37,6 +37,7 @@ from brimline.record.layout import (
     INTERVALS_FILE,
     KILLED,
     LATENCY_FILE,
+    NODES_FILE,
     OPERATIONS_FILE,
     PLAN_FILE,
     PLANS_FILE,
@@ -53,6 +54,7 @@ from brimline.record.model import (
     HistogramCodec,
     IntervalHistogram,
     IntervalRow,
+    NodeRow,
     Opcounters,
     OperationRow,
     RunRecord,
@@ -64,7 +66,7 @@ from brimline.record.model import (
 )
 from brimline.record.pieces import lines_of
 
-_Row = TypeVar("_Row", OperationRow, StepRow, IntervalRow)
+_Row = TypeVar("_Row", OperationRow, StepRow, IntervalRow, NodeRow)
 _KILLED_MESSAGE = "the run was never sealed: brimline or its machine stopped in the middle"
 _LIST_HINT = "`brimline list` shows the records there are"
 _STATE_KINDS: Mapping[str, tuple[type, str]] = {
@@ -87,6 +89,7 @@ class Rows:
     steps: Sequence[StepRow]
     server: Sequence[ServerRow]
     load: Callable[[Clock | None], Iterable[IntervalHistogram]]
+    nodes: Sequence[NodeRow] = ()
 
 
 def every_row(directory: Path, codec: HistogramCodec) -> Rows:
@@ -102,6 +105,7 @@ def every_row(directory: Path, codec: HistogramCodec) -> Rows:
         steps=[row for row in typed_rows(directory / STEPS_FILE, StepRow) if row["end_ns"] <= whole_until_ns],
         server=with_host(list(server_rows(directory / SERVER_FILE)), list(server_rows(directory / HOST_FILE))),
         load=functools.partial(interval_histograms, directory / LATENCY_FILE, whole_until_ns, codec),
+        nodes=[row for row in typed_rows(directory / NODES_FILE, NodeRow) if row["end_ns"] <= whole_until_ns],
     )
 
 
@@ -153,6 +157,7 @@ def _read_record(directory: Path, codec: HistogramCodec, rows: Callable[[Path, H
         imbalances=tuple(state.get("imbalances", ())),
         files_changed=changed_files(directory, state.get("files", {})),
         steps=sampled.steps,
+        nodes=sampled.nodes,
         plans=read_json_if_there(directory / PLANS_FILE) or {},
     )
 

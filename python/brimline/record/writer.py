@@ -26,6 +26,7 @@ from brimline.record.layout import (
     HOST_FILE,
     INTERVALS_FILE,
     LATENCY_FILE,
+    NODES_FILE,
     OPERATION_LOG_FILE,
     OPERATIONS_FILE,
     PLAN_FILE,
@@ -41,6 +42,7 @@ from brimline.record.model import (
     Environment,
     HistogramCodec,
     IntervalRow,
+    NodeRow,
     Opcounters,
     OperationRow,
     SampleRow,
@@ -62,6 +64,7 @@ _SEALED_FILES = (
     OPERATIONS_FILE,
     STEPS_FILE,
     INTERVALS_FILE,
+    NODES_FILE,
     LATENCY_FILE,
     OPERATION_LOG_FILE,
     PLANS_FILE,
@@ -103,6 +106,7 @@ class RecordWriter(Closing):
         replace_json(directory / ENVIRONMENT_FILE, redact(environment))
         self._operations = CsvFile(directory / OPERATIONS_FILE, tuple(OperationRow.__annotations__), in_pieces=True)
         self._steps: CsvFile | None = None
+        self._nodes: CsvFile | None = None
         self._intervals = CsvFile(directory / INTERVALS_FILE, tuple(IntervalRow.__annotations__), in_pieces=True)
         self._latency = PiecesFile(directory / LATENCY_FILE)
         self._events = EventLog(directory / EVENTS_FILE)
@@ -121,6 +125,7 @@ class RecordWriter(Closing):
             self._operations.append(samples["operations"])
             self._append_latency(samples["operations"], steps)
             self._append_steps(steps)
+            self._append_nodes(samples.get("nodes", []))
             self._intervals.append(samples["intervals"])
         except RecordError as error:
             raise self._with_what_is_kept(error) from error
@@ -128,6 +133,8 @@ class RecordWriter(Closing):
             self._rows.add(operation)
         for step in steps:
             self._rows.add_step(step)
+        for node in samples.get("nodes", []):
+            self._rows.add_node(node)
         for interval in samples["intervals"]:
             self._measured_until_ns = max(self._measured_until_ns, interval["end_ns"])
 
@@ -199,7 +206,8 @@ class RecordWriter(Closing):
 
     def _files(self) -> list[CsvFile | PiecesFile | EventLog]:
         """All that are open."""
-        every = (self._operations, self._steps, self._intervals, self._latency, self._events, self._server, self._host)
+        rows = (self._operations, self._steps, self._nodes, self._intervals)
+        every = (*rows, self._latency, self._events, self._server, self._host)
         return [file for file in every if file is not None]
 
     def _sealed_files(self) -> list[str]:
@@ -214,6 +222,13 @@ class RecordWriter(Closing):
             self._steps = CsvFile(self.directory / STEPS_FILE, tuple(StepRow.__annotations__), in_pieces=True)
         if self._steps is not None:
             self._steps.append(rows)
+
+    def _append_nodes(self, rows: Sequence[NodeRow]) -> None:
+        """Where one client performs the run alone there is no such file."""
+        if rows and self._nodes is None:
+            self._nodes = CsvFile(self.directory / NODES_FILE, tuple(NodeRow.__annotations__), in_pieces=True)
+        if self._nodes is not None:
+            self._nodes.append(rows)
 
     def _append_latency(self, rows: Sequence[SampleRow], steps: Sequence[StepSampleRow]) -> None:
         lines = [line for row in rows for line in self._latency_lines(row)]

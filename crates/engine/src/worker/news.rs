@@ -53,7 +53,8 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             return 0;
         }
         let settled = |progress: &WorkerProgress| progress.inserts_settled.load(Relaxed);
-        self.mission.progress.iter().map(settled).min().unwrap_or(0)
+        let here = self.mission.progress.iter().map(settled).min().unwrap_or(0);
+        if self.mission.is_shared { here.min(self.mission.control.settled_elsewhere()) } else { here }
     }
 
     /// Makes this worker's progress visible.
@@ -75,6 +76,6 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     }
 
     pub(super) fn progress(&self) -> &'r WorkerProgress {
-        &self.mission.progress[self.shard as usize]
+        &self.mission.progress[(self.shard - self.mission.first_shard) as usize]
     }
 }

@@ -1,10 +1,16 @@
-//! The same plan offers the same operations, on any number of threads.
+//! The same plan offers the same operations, on any number of threads and nodes.
 
-use crate::common::{READS, constant, execute, mix, plan};
+use std::time::Duration;
+
+use crate::common::{MS, Outcome, READS, S, constant, execute, merge, mix, plan, simulated};
 use brimline_datagen::ChooserSpec;
+use brimline_engine::clock::monotonic_ns;
 use brimline_engine::operation::OperationKind;
-use brimline_engine::plan::{Plan, Proportions, Work};
+use brimline_engine::plan::{PacerPlan, Plan, Proportions, Share, Work};
 use brimline_engine::preview::preview;
+use brimline_engine::recorder::{TimeHistogram, new_histogram};
+use brimline_engine::{Run, Stage, Surroundings};
+use brimline_testserver::{Script, ServiceTime};
 
 fn ycsb() -> [(&'static str, Work); 6] {
     let zipfian = ChooserSpec::Zipfian { theta: 0.99 };
@@ -121,3 +127,111 @@ const YCSB_DIGESTS: [u64; 6] = [
     13_247_919_925_899_241_859,
     8_516_621_090_304_433_116,
 ];
+
+/// The shares of `nodes` nodes, each run by an engine of its own.
+fn shares(plan: &Plan, nodes: u32) -> Vec<Outcome> {
+    (0..nodes).map(|node| execute(&Plan { share: Some(Share { node, nodes }), ..plan.clone() })).collect()
+}
+
+#[test]
+fn nodes_share_the_same_operations() {
+    for (name, work) in ycsb() {
+        let plan = Plan { work, operation_count: Some(20_001), duration_ns: None, connections: 21, ..plan() };
+        let alone = execute(&plan).summary;
+        for (nodes, threads) in [(1, 1), (2, 1), (4, 1), (4, 3)] {
+            let parts = shares(&Plan { threads, ..plan.clone() }, nodes);
+            let digest = parts.iter().fold(0, |sum: u64, part| sum.wrapping_add(part.summary.digest));
+            assert_eq!(digest, alone.digest, "workload {name} on {nodes} nodes of {threads} threads");
+            assert_eq!(parts.iter().map(|part| part.summary.due).sum::<u64>(), 20_001);
+        }
+    }
+}
+
+/// On a server whose answers don't depend on who else asks, every histogram is the same bucket by bucket, and every cut is at the
+/// same instants, so that intervals add up.
+#[test]
+fn nodes_measure_together_what_one_measures() {
+    let script = Script { service: ServiceTime::Fixed { ns: MS }, ..Script::default() };
+    let plan = Plan { target: simulated(script), pacer: constant(2_003.0), connections: 8, ..plan() };
+    let plan = Plan { duration_ns: Some(3 * S), ..plan };
+    let alone = execute(&plan);
+    for nodes in [2, 4] {
+        let parts = shares(&plan, nodes);
+        let sum = |of: fn(&Outcome) -> &TimeHistogram| {
+            parts.iter().fold(new_histogram(), |mut sum, part| {
+                sum.add(of(part)).expect("histograms grow");
+                sum
+            })
+        };
+        assert_eq!(sum(|part| &part.service), alone.service);
+        assert_eq!(sum(|part| &part.response), alone.response);
+        assert_eq!(sum(|part| &part.lag), alone.lag);
+        let cuts = |part: &Outcome| {
+            part.intervals.iter().map(|each| (each.start_ns, each.end_ns)).collect::<Vec<_>>()
+        };
+        assert!(parts.iter().all(|part| cuts(part)[..3] == cuts(&alone)[..3]));
+    }
+}
+
+/// Each node has its share of the connections and of the places in flight, and operations of an own load and one beside it.
+#[test]
+fn what_cant_be_shared_out_is_refused_by_name() {
+    let share = Some(Share { node: 0, nodes: 4 });
+    let of = |change: fn(&mut Plan)| {
+        let mut plan = Plan { share, ..plan() };
+        change(&mut plan);
+        plan.validate().map_err(|error| error.path)
+    };
+    assert_eq!(of(|_| ()), Ok(()));
+    assert_eq!(of(|plan| plan.share = Some(Share { node: 4, nodes: 4 })), Err("share.node".to_owned()));
+    assert_eq!(of(|plan| plan.share = Some(Share { node: 0, nodes: 0 })), Err("share.nodes".to_owned()));
+    assert_eq!(of(|plan| plan.connections = 3), Err("connections".to_owned()));
+    assert_eq!(of(|plan| plan.in_flight_max = Some(3)), Err("in_flight_max".to_owned()));
+    let uneven = of(|plan| {
+        plan.pacer = PacerPlan::Tlr { loops: 2, ramp_up_ns: S };
+        plan.operation_count = Some(20);
+    });
+    assert_eq!(uneven, Err("connections".to_owned()));
+}
+
+/// A run that is let go for an instant begins then, to the moment; one whose instant has passed makes up for it.
+#[test]
+fn a_run_begins_at_the_instant_that_it_was_told() {
+    for ahead_ns in [200 * MS as i64, -200 * MS as i64] {
+        let held = Plan { pacer: constant(100.0), duration_ns: Some(300 * MS), ..plan() };
+        let run = Run::start_with(held, Surroundings { is_held: true, ..Surroundings::default() });
+        let run = run.expect("the plan is valid");
+        while run.poll(Duration::from_secs(1)).stage != Stage::Ready {}
+        let start_ns = monotonic_ns().saturating_add_signed(ahead_ns);
+        run.release_at(start_ns);
+        while run.poll(Duration::from_secs(1)).stage != Stage::Finished {}
+        let passed_ns = monotonic_ns() - start_ns;
+        let outcome = merge(run.join().expect("there is a summary"), run.take_intervals());
+        assert!(passed_ns >= outcome.summary.elapsed_ns && outcome.summary.elapsed_ns >= 290 * MS);
+        assert_eq!(outcome.summary.due, 30);
+        let lag_ns = outcome.lag.max();
+        assert_eq!(lag_ns >= 199 * MS, ahead_ns < 0, "the first operation went out {lag_ns} ns late");
+    }
+}
+
+/// A node reads no record as the newest that another node may still be inserting.
+#[test]
+fn the_newest_record_is_one_that_all_nodes_have_settled() {
+    let work = mix(Proportions { read: 0.5, insert: 0.5, ..READS }, ChooserSpec::Latest { theta: 0.99 });
+    let plan = Plan {
+        work,
+        operation_count: Some(2_000),
+        duration_ns: None,
+        share: Some(Share { node: 1, nodes: 2 }),
+        ..plan()
+    };
+    let run = Run::start_with(plan, Surroundings { is_held: true, ..Surroundings::default() })
+        .expect("the plan is valid");
+    run.release();
+    while run.poll(Duration::from_secs(1)).stage != Stage::Finished {}
+    let settled = run.poll(Duration::ZERO).inserts_settled;
+    assert!(
+        (900..=1_100).contains(&settled),
+        "{settled} of about 1 000 inserts of both nodes lie before its last"
+    );
+}

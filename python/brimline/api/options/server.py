@@ -1,4 +1,4 @@
-"""Owns which server is meant: one that is there, or what brimline starts."""
+"""Owns which server is meant: one that is there, or what brimline starts; and from how many machines it is asked."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from brimline.api.options.group import Group, option
 from brimline.errors import UsageError
+from brimline.execution.cluster.where import Where, read_where
 from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.servers.catalogue import offered
 from brimline.servers.lab.names import TOPOLOGIES, read_topology
@@ -83,10 +84,29 @@ class ServerOptions(Group):
         requires=("host_metrics",),
     )
 
+    workers: str | None = option(
+        "--workers",
+        "WHERE",
+        "Share the run out among the nodes of a Ray cluster: ray, ray:N, ray://HOST:PORT; or local:N processes.",
+    )
+    workers_per_node: int = option(
+        "--workers-per-node", "N", "Engine processes on each node.", default=1, requires=("workers",)
+    )
+
     def __post_init__(self) -> None:
         super().__post_init__()
         self._read("topology", read_topology)
         self._read("network", read_network)
+        self.where_workers_are()
+
+    def where_workers_are(self) -> Where | None:
+        """The nodes that perform a run together; None: this process alone. Raises UsageError."""
+        if self.workers is None:
+            return None
+        try:
+            return read_where(self.workers, self.workers_per_node)
+        except ValueError as error:
+            raise UsageError(f"--workers: {error}", hint="docs/guides/many-machines.md says what each one is") from None
 
     def _read(self, name: str, read: Callable[[str], str]) -> None:
         """The one spelling of what can be a factor as well. Raises UsageError."""

@@ -46,6 +46,7 @@ READ_PREFERENCE = "read-preference"
 COMPRESSION = "compression"
 RETRYABLE_WRITES = "retryable-writes"
 FAULT = "fault"
+WORKERS = "workers"
 PROTOCOL = "protocol"
 SERVER = "server"
 DATABASES = ("mongodb", "mariadb", "postgres")
@@ -304,6 +305,8 @@ _ALL = (
                change=_spec("keys"), levels=_KEYS),
     FactorKind(name="threads", scope=Scope.RUN, what="threads of the generator", read=_connections,
                change=_spec("threads"), largest_loads=True),
+    FactorKind(name=WORKERS, scope=Scope.RUN, what="how many of the nodes of --workers take part", read=_connections,
+               change=_place("workers")),
     FactorKind(name="client", scope=Scope.RUN, what=f"clients: {', '.join(CLIENTS)}", read=_client,
                change=_spec("target.client"), of_mongodb=True, is_loading=True, levels=CLIENTS),
     FactorKind(name=INDEXES, scope=Scope.DATA, what="none, single, compound, or fields such as a+b", read=_indexes,

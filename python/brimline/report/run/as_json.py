@@ -21,6 +21,7 @@ from brimline.report.distribution import distribution_document
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.limit import run_limit_document
 from brimline.report.load_figures import load_document
+from brimline.report.run.node_sections import nodes_document
 from brimline.report.run.parts_table import part_times, request_part_times
 from brimline.report.run.step_json import loads_document, step_documents
 from brimline.report.statistics import OperationStatistics
@@ -78,6 +79,7 @@ def run_document(
         "connects": record.summary.get("connects") if record.summary else None,
         "looks": record.summary.get("looks") if record.summary else None,
         "drivers": record.summary.get("runners", []) if record.summary else [],
+        "nodes": nodes_document(record),
         "opcounters": record.opcounters,
         "distribution": distribution_document(record.server_facts),
         "monitor": _monitor_document(record),

@@ -24,7 +24,14 @@ from brimline.report.grid import Grid, GridRow
 from brimline.report.limit import limit_section
 from brimline.report.lint_section import linted
 from brimline.report.own_claims import run_claims
-from brimline.report.run import first_screen, load_sections, objective_sections, run_sections, step_sections
+from brimline.report.run import (
+    first_screen,
+    load_sections,
+    node_sections,
+    objective_sections,
+    run_sections,
+    step_sections,
+)
 from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds
 from brimline.report.run.as_json import run_document
 from brimline.report.run.driver_facts import driver_facts
@@ -63,6 +70,7 @@ def run_report(
         step_sections.steps(truths),
         distribution_section(record.server_facts),
         run_sections.accounting(record),
+        node_sections.nodes(record),
         run_sections.outages(record),
         run_sections.errors(record),
         limit_section(observation),

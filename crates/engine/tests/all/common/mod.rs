@@ -53,6 +53,7 @@ pub fn plan() -> Plan {
         operation_timeout_ns: 30 * S,
         connect_timeout_ns: 3 * S,
         operation_log: false,
+        share: None,
     }
 }
 

@@ -1,0 +1,111 @@
+"""Owns what several nodes did of one run: each one's part, and whether they began together, on one clock."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from brimline.analysis.finding import Finding, Standing
+from brimline.record.model import NodeRow, NodeTotals, RunRecord
+from brimline.units import NS_PER_S, format_count, format_duration, format_percentage
+from brimline.wording import joined, message
+
+CHECK = "nodes"
+CLOCK_ERROR_SHARE_MAX = 0.01
+"""Share of an interval that the clocks may be apart: by so much a rate in one interval may be off."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeFigures:
+    """One node over the measured window. Rates are per second; `busiest_thread_share` is of one CPU.
+
+    `lag_p99_ns` and `service_p99_ns` are the medians of its intervals' own; 0 where there is none. `clock` is as in
+    `NodeTotals`, `late_ns` how long after the agreed instant it was told to begin; `lost` why it is lost, None: it is
+    there.
+    """
+
+    node: int
+    host: str
+    sent_per_s: float
+    failed: int
+    lag_p99_ns: int
+    service_p99_ns: int
+    busiest_thread_share: float
+    connections: int
+    clock: dict[str, Any]
+    late_ns: int
+    lost: str | None
+
+
+def node_figures(record: RunRecord) -> list[NodeFigures]:
+    """Of each node of a run that several shared, in their order; none of a run that one client performed alone."""
+    nodes = record.summary.get("nodes", []) if record.summary else []
+    measured = [row for row in record.nodes if row["phase"] == "measure"]
+    return [_figures(node, [row for row in measured if row["node"] == node["node"]]) for node in nodes]
+
+
+def _figures(node: NodeTotals, rows: Sequence[NodeRow]) -> NodeFigures:
+    wall_ns = max(sum(row["end_ns"] - row["start_ns"] for row in rows), 1)
+    # What is read in blocks has no rows of nodes: the whole run then stands for its window.
+    sent, length_ns = (sum(row["sent"] for row in rows), wall_ns) if rows else (node["sent"], node["elapsed_ns"])
+    return NodeFigures(
+        node=node["node"],
+        host=node["host"],
+        sent_per_s=sent / max(length_ns, 1) * NS_PER_S,
+        failed=sum(row["failed"] for row in rows) if rows else node["failed"],
+        lag_p99_ns=_median([row["lag_p99_ns"] for row in rows]),
+        service_p99_ns=_median([row["service_p99_ns"] for row in rows]),
+        busiest_thread_share=min(1.0, sum(row["busiest_thread_cpu_ns"] for row in rows) / wall_ns),
+        connections=max((row["connections_up"] for row in rows), default=0),
+        clock=node["clock"],
+        late_ns=node["late_ns"],
+        lost=node["lost"],
+    )
+
+
+def _median(values: Sequence[int]) -> int:
+    return sorted(values)[len(values) // 2] if values else 0
+
+
+def clock_error_ns(record: RunRecord) -> int | None:
+    """How far the clocks of the nodes may be apart at any instant; None of a run on one clock."""
+    nodes = record.summary.get("nodes", []) if record.summary else []
+    return max((node["clock"]["error_ns"] for node in nodes if node["clock"]), default=None)
+
+
+def node_findings(record: RunRecord) -> list[Finding]:
+    """All nodes began together, on one clock, and stayed; nothing to say of a run that one client performed alone."""
+    nodes = record.summary.get("nodes", []) if record.summary else []
+    if not nodes:
+        return []
+    if lost := [node for node in nodes if node["lost"] is not None]:
+        evidence = message("lost: {nodes}; what the others measured is kept", nodes=_named(lost))
+        return [Finding(CHECK, Standing.FAIL, evidence)]
+    late_ns = max(node["late_ns"] for node in nodes)
+    if late_ns > 0:
+        late = [node for node in nodes if node["late_ns"] > 0]
+        evidence = message(
+            "began up to {late} after the others: {nodes}; it sent what was due meanwhile all at once",
+            late=format_duration(late_ns),
+            nodes=_named(late),
+        )
+        standing = Standing.WARN if late_ns < record.plan.warmup_ns / 2 else Standing.FAIL
+        return [Finding(CHECK, standing, evidence)]
+    error_ns = clock_error_ns(record)
+    if error_ns is None:
+        return [Finding(CHECK, Standing.UNKNOWN, "the clocks of the nodes were not read")]
+    error, count = format_duration(error_ns), format_count(len(nodes))
+    share = error_ns / record.plan.interval_ns
+    if share > CLOCK_ERROR_SHARE_MAX:
+        evidence = message(
+            "the clocks of the {count} nodes may be {error} apart: a rate in one interval may be off by {share}",
+            count=count,
+            error=error,
+            share=format_percentage(share),
+        )
+        return [Finding(CHECK, Standing.WARN, evidence)]
+    evidence = message("{count} nodes began together, on one clock to within {error}", count=count, error=error)
+    return [Finding(CHECK, Standing.PASS, evidence)]
+
+
+def _named(nodes: Sequence[NodeTotals]) -> str:
+    return joined(", ", [f"{node['node']} ({node['host']})" for node in nodes])

@@ -1,0 +1,100 @@
+"""Owns the nodes of a cluster as one executor: who they are, whether they are alike, and what each is to perform."""
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from copy import copy
+from typing import Any
+
+from brimline import _native
+from brimline.errors import InvalidRun, TargetError, UsageError
+from brimline.execution.cluster.access import PortableAccess
+from brimline.execution.cluster.link import Link, NodeLost
+from brimline.execution.cluster.processes import ProcessLink
+from brimline.execution.cluster.shared_run import SharedRun
+from brimline.execution.cluster.shares import share_orders, taking_part
+from brimline.execution.cluster.where import Where
+from brimline.plan import Plan
+from brimline.plan.operations import OperationsWork
+from brimline.record.environment import brimline_version
+from brimline.servers import Access
+
+_HELLO_WITHIN_S = 60.0
+"""Python and what it imports take their time on a busy machine."""
+
+
+class Cluster:
+    """Several nodes that perform plans together. Raises UsageError where they have other versions, TargetError."""
+
+    def __init__(self, links: Sequence[Link]) -> None:
+        self._lost: list[str] = []
+        self._nodes = [(link, _greeted(number, link)) for number, link in enumerate(links)]
+
+    def of(self, nodes: int) -> "Cluster":
+        """See `Executor`. What is lost to one is lost to the other."""
+        if not 1 <= nodes <= len(self._nodes):
+            raise UsageError(
+                f"{nodes} workers are asked for, and there are {len(self._nodes)}", hint="--workers says how many"
+            )
+        part = copy(self)
+        part._nodes = self._nodes[:nodes]
+        return part
+
+    @property
+    def described(self) -> str:
+        """The nodes in a line."""
+        hosts = [hello["host"] for _, hello in self._nodes]
+        names = ", ".join(dict.fromkeys(hosts))
+        return f"1 worker on {names}" if len(hosts) == 1 else f"{len(hosts)} workers on {names}"
+
+    def check(self, plan: Plan) -> None:
+        """See `Executor`."""
+        if plan.operation_log:
+            raise UsageError(
+                "operation_log can't be written by several nodes: each would hold a part of it",
+                hint="leave operation_log out, or run on one machine, without --workers",
+            )
+
+    def start(self, plan: Plan, access: Access, *, held: bool, identity: bytes | None) -> SharedRun:
+        """See `Executor`."""
+        self.check(plan)
+        if identity is None and isinstance(plan.work, OperationsWork):
+            identity = int(time.time()).to_bytes(4, "big") + os.urandom(8)
+        if self._lost:
+            raise InvalidRun(f"{self._lost[0]}: nothing more can be measured", hint="what was measured before is kept")
+        count = taking_part(plan, len(self._nodes))
+        orders = share_orders(plan, count, access=PortableAccess.of(access), identity=identity)
+        return SharedRun(orders, self._nodes[:count], held=held, on_lost=self._lost.append)
+
+
+@contextmanager
+def opened(where: Where) -> Iterator[Cluster]:
+    """The nodes for the length of the `with` block. Raises UsageError and TargetError."""
+    with ExitStack() as stack:
+        links: list[Link] = []
+        if where.is_ray:
+            from brimline.execution.cluster.ray_nodes import ray_links  # the extra is asked for by who wants it
+
+            links += stack.enter_context(ray_links(where))
+        else:
+            for _ in range(where.count or 1):
+                links.append(link := ProcessLink())
+                stack.callback(link.close)
+        yield Cluster(links)
+
+
+def _greeted(number: int, link: Link) -> dict[str, Any]:
+    try:
+        hello: dict[str, Any] = link.call("hello", within_s=_HELLO_WITHIN_S)
+    except NodeLost as lost:
+        raise TargetError(
+            f"node {number} does not answer: {lost}", hint="see that brimline is installed there, in the same version"
+        ) from lost
+    for what, ours in (("version", brimline_version()), ("engine", _native.__version__)):
+        if hello[what] != ours:
+            raise UsageError(
+                f"node {number} ({hello['host']}) has brimline {hello[what]}, and this is {ours}",
+                hint="install the same version on all nodes",
+            )
+    return hello

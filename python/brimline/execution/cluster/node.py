@@ -1,0 +1,168 @@
+"""Owns the engine of one node: what the coordinator asks of it, whatever carries the questions.
+
+It ends by itself when nobody has asked for a while: then the coordinator, or the way to it, is gone.
+"""
+
+import os
+import platform
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from brimline import _native
+from brimline.errors import BrimlineError
+from brimline.execution.cluster.access import PortableAccess
+from brimline.plan import Plan
+from brimline.record.environment import brimline_version
+from brimline.record.model import CLOCKS, NodeRow, SampleRow, Samples, Summary
+from brimline.servers import OPEN
+
+LEASE_S = 8.0
+"""How long a run goes on that nobody asks about."""
+_GONE = 70
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeOrder:
+    """A run on one node. `plan` has its share, and the rows of its tables; `plan_hash` is what it must come to."""
+
+    plan: Plan
+    plan_hash: str
+    access: PortableAccess = field(repr=False)
+    identity: bytes | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What a node says when it is looked at."""
+
+    progress: "_native.Progress"
+    samples: Samples
+
+
+class NodeEngine:
+    """The engine of this process; calls come one after the other."""
+
+    def __init__(self, *, clock: Callable[[], int] = time.monotonic_ns) -> None:
+        self._clock = clock
+        self._run: _native.Run | None = None
+        self._given: PortableAccess | None = None
+        self._access = OPEN
+        self._asked_at = time.monotonic()
+
+    def hello(self) -> dict[str, Any]:
+        """Who is here: versions, host, process, processors."""
+        return {
+            "version": brimline_version(),
+            "engine": _native.__version__,
+            "python": platform.python_version(),
+            "host": platform.node(),
+            "pid": os.getpid(),
+            "cpu_cores": len(os.sched_getaffinity(0)),
+        }
+
+    def clock(self) -> int:
+        """What the monotonic clock shows here, in ns."""
+        return self._clock()
+
+    def start(self, order: NodeOrder) -> str | None:
+        """Starts a run that is held; why it can't be performed here, where it can't."""
+        from brimline.execution.execute import start_engine  # of no use before a run
+
+        self.end()
+        self._asked_at = time.monotonic()
+        if (found := order.plan.hash8()) != order.plan_hash:
+            return f"the plan that arrived is another one: its hash is {found}, not {order.plan_hash}"
+        try:
+            if order.access != self._given:
+                self._given, self._access = order.access, order.access.opened()
+            self._run = start_engine(order.plan, self._access, held=True, identity=order.identity)
+        except BrimlineError as error:
+            return error.message
+        threading.Thread(target=self._keep_lease, args=(self._run,), name="brimline-lease", daemon=True).start()
+        return None
+
+    def look(self, wait_s: float, settled_elsewhere: int) -> Look:
+        """What the run is at, after up to `wait_s`, and its samples since the last look."""
+        run = self._started()
+        run.note_settled(settled_elsewhere)
+        progress = run.poll(wait_s)
+        samples = run.take_samples()
+        self._asked_at = time.monotonic()
+        return Look(progress=progress, samples={**samples, "nodes": node_rows(samples)})
+
+    def release(self, at_ns: int) -> int:
+        """Lets the run go at `at_ns` of this node's clock; how late that was, in ns, 0 where it lies ahead."""
+        ahead_of_system_ns = self._clock() - time.monotonic_ns()
+        self._started().release(at_ns - ahead_of_system_ns)
+        return max(0, self._clock() - at_ns)
+
+    def stop(self) -> None:
+        """See `_native.Run.stop`."""
+        self._started().stop()
+
+    def abort(self) -> None:
+        """See `_native.Run.abort`."""
+        self._started().abort()
+
+    def join(self) -> Summary | str:
+        """The summary; why the target could never be reached, where it could not."""
+        try:
+            return self._started().join()
+        except _native.TargetError as error:
+            return str(error.args[0])
+        finally:
+            self._run = None
+
+    def end(self) -> None:
+        """Gives a run up that is still under way."""
+        if self._run is not None:
+            self._run.abort()
+            self._run = None
+
+    def _started(self) -> _native.Run:
+        if self._run is None:
+            raise RuntimeError("no run was started on this node")
+        return self._run
+
+    def _keep_lease(self, run: _native.Run) -> None:
+        """Ends this process when nobody has asked about its run for so long."""
+        while self._run is run:
+            time.sleep(LEASE_S / 10)
+            if time.monotonic() - self._asked_at > LEASE_S and self._run is run:
+                run.abort()
+                os._exit(_GONE)
+
+
+def node_rows(samples: Samples) -> list[NodeRow]:
+    """One row per interval: what the node itself did in it."""
+    by_span: dict[tuple[int, int], list[SampleRow]] = {}
+    for row in samples["operations"]:
+        by_span.setdefault((row["start_ns"], row["end_ns"]), []).append(row)
+    rows = []
+    for interval in samples["intervals"]:
+        of_interval = by_span.get((interval["start_ns"], interval["end_ns"]), [])
+        p99_ns = {clock: _p99_ns([row[clock] for row in of_interval]) for clock in CLOCKS}
+        rows.append(
+            NodeRow(
+                node=0,
+                **interval,
+                sent=sum(row["sent"] for row in of_interval),
+                ok=sum(row["ok"] for row in of_interval),
+                miss=sum(row["miss"] for row in of_interval),
+                failed=sum(row["failed"] for row in of_interval),
+                held_back=sum(row["held_back"] for row in of_interval),
+                service_p99_ns=p99_ns["service"],
+                lag_p99_ns=p99_ns["lag"],
+                clock_ahead_ns=0,
+                clock_error_ns=0,
+            )
+        )
+    return rows
+
+
+def _p99_ns(texts: list[str | None]) -> int:
+    given = [text for text in texts if text is not None]
+    return _native.Histogram.decode(_native.merge_histograms(given)).quantile(0.99) if given else 0

@@ -1,0 +1,137 @@
+"""Owns nodes of a Ray cluster: one actor on each, never restarted, gone with whoever asked for it."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from brimline.doctor.workers import HOW
+from brimline.errors import TargetError, UsageError
+from brimline.execution.cluster.link import ANSWER_WITHIN_S, NodeLost
+from brimline.execution.cluster.node import NodeEngine
+from brimline.execution.cluster.where import Where
+
+_PLACED_WITHIN_S = 30.0
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class RayLink:
+    """A `NodeEngine` as an actor."""
+
+    def __init__(self, ray: Any, actor: Any) -> None:
+        self._ray = ray
+        self._actor = actor
+
+    def call(self, name: str, *arguments: Any, within_s: float = ANSWER_WITHIN_S) -> Any:
+        """See `Link`."""
+        try:
+            return self._ray.get(self._actor.call.remote(name, *arguments), timeout=within_s)
+        except self._ray.exceptions.GetTimeoutError as error:
+            raise NodeLost(f"no answer within {within_s:g} s") from error
+        except self._ray.exceptions.RayTaskError as error:
+            raise NodeLost(f"{type(error.cause).__name__}: {error.cause}") from error
+        except (self._ray.exceptions.RayError, ConnectionError) as error:
+            raise NodeLost(f"its actor is gone ({type(error).__name__})") from error
+
+    def close(self) -> None:
+        """See `Link`."""
+        with suppress(self._ray.exceptions.RayError, ConnectionError):
+            self._ray.kill(self._actor, no_restart=True)
+
+
+class _Actor:
+    """What an actor is made of."""
+
+    def __init__(self) -> None:
+        self._engine = NodeEngine()
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """What the engine's method of this name answers."""
+        return getattr(self._engine, name)(*arguments)
+
+
+@contextmanager
+def ray_links(where: Where) -> Iterator[list[RayLink]]:
+    """An actor on each node of the cluster, or on as many as `where` says. Raises UsageError and TargetError."""
+    ray = _imported()
+    with _own_signals():
+        try:
+            ray.init(
+                address=where.address or "auto",
+                log_to_driver=False,
+                logging_level="error",
+                **({} if where.address else {"configure_logging": False}),
+            )
+        except (ConnectionError, RuntimeError, TimeoutError, ValueError) as error:
+            raise TargetError(
+                f"there is no Ray cluster to be reached: {_first_line(error)}",
+                hint="start one with `ray start --head`, on further machines with `ray start --address=HOST:6379`",
+            ) from error
+    try:
+        yield from _placed(ray, where)
+    finally:
+        ray.shutdown()
+
+
+def _placed(ray: Any, where: Where) -> Iterator[list[RayLink]]:
+    there = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= where.per_node]
+    count = where.count or len(there)
+    if not 1 <= count <= len(there):
+        raise UsageError(
+            f"{count} nodes are asked for, and the cluster has {len(there)} with {where.per_node} CPUs for it",
+            hint="ask for fewer (--workers ray:N), or start Ray on more machines",
+        )
+    from ray.util.placement_group import placement_group, remove_placement_group
+    from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+    group = placement_group([{"CPU": where.per_node}] * count, strategy="STRICT_SPREAD")
+    links: list[RayLink] = []
+    try:
+        try:
+            ray.get(group.ready(), timeout=_PLACED_WITHIN_S)
+        except ray.exceptions.GetTimeoutError as error:
+            raise TargetError(
+                f"the cluster gave no room on {count} nodes within {_PLACED_WITHIN_S:g} s",
+                hint="see what else runs on it: `ray status`",
+            ) from error
+        remote = ray.remote(max_restarts=0, max_task_retries=0, num_cpus=1)(_Actor)
+        for bundle in range(count):
+            for _ in range(where.per_node):
+                strategy = PlacementGroupSchedulingStrategy(group, placement_group_bundle_index=bundle)
+                links.append(RayLink(ray, remote.options(scheduling_strategy=strategy).remote()))
+        yield links
+    finally:
+        for link in links:
+            link.close()
+        with suppress(ray.exceptions.RayError, ConnectionError):
+            remove_placement_group(group)
+
+
+def _imported() -> Any:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    try:
+        import ray
+    except ImportError as error:
+        raise UsageError(
+            "--workers ray needs Ray, which is not installed here",
+            hint=f"{HOW}; --workers local:N needs nothing",
+        ) from error
+    return ray
+
+
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """What a signal does stays as it was, whatever is set meanwhile."""
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            with suppress(ValueError):  # not in the main thread, where nothing was set
+                signal.signal(number, handler)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -1,0 +1,45 @@
+"""Owns who performs a plan: the engine in this process, or nodes of a cluster, which to `execute` are one as well."""
+
+from typing import TYPE_CHECKING, Protocol
+
+from brimline.plan import Plan
+from brimline.record.model import Samples, Summary
+from brimline.servers import Access
+
+if TYPE_CHECKING:
+    from brimline import _native
+
+
+class Engine(Protocol):
+    """A started run. What each call does says `_native.Run`, which is one."""
+
+    def poll(self, timeout_s: float, /) -> "_native.Progress":
+        """The latest state, after up to `timeout_s`."""
+
+    def take_samples(self) -> Samples:
+        """The intervals that were completed since the last call."""
+
+    def release(self) -> None:
+        """Lets a run go that was held."""
+
+    def stop(self) -> None:
+        """Sends nothing more and drains."""
+
+    def abort(self) -> None:
+        """Drops every connection at once."""
+
+    def join(self) -> Summary:
+        """Waits for the end. Raises `_native.TargetError`."""
+
+
+class Executor(Protocol):
+    """Performs plans elsewhere than in this process, one after the other."""
+
+    def of(self, nodes: int) -> "Executor":
+        """The same with so many of its nodes. Raises UsageError where it has fewer."""
+
+    def check(self, plan: Plan) -> None:
+        """Raises UsageError where `plan` can't be performed so; asked before anything is changed."""
+
+    def start(self, plan: Plan, access: Access, *, held: bool, identity: bytes | None) -> Engine:
+        """Starts `plan` as `start_engine` does, and returns at once."""

@@ -1,0 +1,57 @@
+"""Owns network namespaces of this machine: nodes with addresses of their own, on one bridge."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pytest
+
+
+@dataclass(frozen=True, slots=True)
+class Networks:
+    """`here` is this machine's address on the bridge; a namespace and its address for each node."""
+
+    here: str
+    names: tuple[str, ...]
+    addresses: tuple[str, ...]
+
+    def command(self, number: int, *words: str) -> tuple[str, ...]:
+        """What runs `words` in a namespace."""
+        return ("ip", "netns", "exec", self.names[number], *words)
+
+
+@contextmanager
+def networks(count: int, *, subnet: str) -> Iterator[Networks]:
+    """So many namespaces on `subnet`, such as "10.111.0"; the test is skipped where there can be none."""
+    if shutil.which("ip") is None or os.geteuid() != 0:
+        pytest.skip("network namespaces need root and ip")
+    names = tuple(f"brimline-{os.getpid()}-{number}" for number in range(count))
+    addresses = tuple(f"{subnet}.{number + 2}" for number in range(count))
+    bridge = f"bl{os.getpid() % 1_000_000}"
+    try:
+        try:
+            _run("link", "add", bridge, "type", "bridge")
+            _run("address", "add", f"{subnet}.1/24", "dev", bridge)
+            _run("link", "set", bridge, "up")
+            for number, (name, address) in enumerate(zip(names, addresses, strict=True)):
+                ours, theirs = f"{bridge}o{number}", f"{bridge}t{number}"
+                _run("netns", "add", name)
+                _run("link", "add", ours, "type", "veth", "peer", "name", theirs, "netns", name)
+                _run("link", "set", ours, "master", bridge, "up")
+                _run("-n", name, "address", "add", f"{address}/24", "dev", theirs)
+                _run("-n", name, "link", "set", theirs, "up")
+                _run("-n", name, "link", "set", "lo", "up")
+        except subprocess.CalledProcessError as error:
+            pytest.skip(f"no network namespace can be made here: {error.stderr!r}")
+        yield Networks(f"{subnet}.1", names, addresses)
+    finally:
+        for name in names:
+            subprocess.run(["ip", "netns", "delete", name], capture_output=True, check=False)
+        subprocess.run(["ip", "link", "delete", bridge], capture_output=True, check=False)
+
+
+def _run(*words: str) -> None:
+    subprocess.run(["ip", *words], check=True, capture_output=True)

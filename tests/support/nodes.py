@@ -1,0 +1,59 @@
+"""Owns nodes of a cluster for tests: engines in this process, or in processes behind words of one's own."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic_ns
+from typing import Any
+
+from brimline.execution import execute
+from brimline.execution.cluster.cluster import Cluster
+from brimline.execution.cluster.link import ANSWER_WITHIN_S, NodeLost
+from brimline.execution.cluster.node import NodeEngine
+from brimline.execution.cluster.processes import ProcessLink
+from brimline.plan import Plan
+from brimline.record import RunRecord
+from tests.support.simulation import context
+
+
+class HereLink:
+    """An engine of this process as a node, with a clock that is ahead by `ahead_ns`; `lost` after so many calls."""
+
+    def __init__(self, *, ahead_ns: int = 0, lost_after: int | None = None, late_s: float = 0.0) -> None:
+        self._engine = NodeEngine(clock=lambda: monotonic_ns() + ahead_ns)
+        self._calls_left = lost_after
+        self.late_s = late_s
+
+    def call(self, name: str, *arguments: Any, within_s: float = ANSWER_WITHIN_S) -> Any:
+        if self._calls_left is not None:
+            self._calls_left -= 1
+            if self._calls_left < 0:
+                raise NodeLost("it is lost for a test")
+        if name == "release":
+            arguments = (arguments[0] - int(self.late_s * 1e9),)
+        return getattr(self._engine, name)(*arguments)
+
+    def close(self) -> None:
+        self._engine.end()
+
+
+def performed(plan: Plan, directory: Path, links: Sequence[Any]) -> RunRecord:
+    """The record of `plan` as these nodes perform it together."""
+    shared = replace(context(), executor=Cluster(links))
+    try:
+        return execute(plan, directory=directory, title="shared", context=shared)
+    finally:
+        for link in links:
+            link.close()
+
+
+@contextmanager
+def processes(*prefixes: Sequence[str]) -> Iterator[list[ProcessLink]]:
+    """A node in a process of its own for each of `prefixes`, the words before its command."""
+    with ExitStack() as stack:
+        links = []
+        for prefix in prefixes:
+            links.append(link := ProcessLink(prefix))
+            stack.callback(link.close)
+        yield links

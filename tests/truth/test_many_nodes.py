@@ -1,0 +1,79 @@
+"""Several nodes measure what one measures: the same operations, the same times bucket by bucket, on a virtual clock."""
+
+from pathlib import Path
+
+import pytest
+
+from brimline.execution.cluster.cluster import Cluster
+from brimline.plan import NullTarget, Plan, resolve
+from brimline.record import RunRecord
+from tests.support.nodes import HereLink, performed
+from tests.support.simulation import read_only, simulate, target
+
+FIXED = {"service": {"kind": "fixed", "ns": 1_000_000}}
+"""Each request takes its millisecond, whoever else asks, so that what is measured can't depend on who asks."""
+OFFERED = {"load": {"kind": "constant", "rate": 2003}, "connections": 8, "warmup": "1s", "duration": "3s"}
+
+
+def _plan() -> Plan:
+    return resolve(read_only(**OFFERED), target=target(FIXED))
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> RunRecord:
+    return simulate(FIXED, tmp_path_factory.mktemp("alone") / "run", **OFFERED)
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_nodes_send_and_measure_what_one_does(alone: RunRecord, tmp_path: Path, count: int) -> None:
+    together = performed(_plan(), tmp_path / "run", [HereLink() for _ in range(count)])
+    assert together.summary is not None and alone.summary is not None
+    assert (together.ended_by, together.imbalances) == ("completed", ())
+    assert together.summary["operations_hash"] == alone.summary["operations_hash"]
+    assert together.summary["operations"] == alone.summary["operations"]
+    assert together.histograms.keys() == alone.histograms.keys()
+    for key, histogram in together.histograms.items():
+        assert histogram.buckets() == alone.histograms[key].buckets(), key
+    assert [(row["start_ns"], row["end_ns"]) for row in together.intervals][:4] == [
+        (row["start_ns"], row["end_ns"]) for row in alone.intervals
+    ][:4]
+    assert [(row["phase"], row["sent"], row["ok"]) for row in together.operations][:4] == [
+        (row["phase"], row["sent"], row["ok"]) for row in alone.operations
+    ][:4]
+    assert sorted({row["node"] for row in together.nodes}) == list(range(count))
+    assert sum(row["sent"] for row in together.nodes) == together.summary["sent"]
+
+
+def test_a_clock_that_is_wrong_by_seconds_is_found_and_corrected(tmp_path: Path) -> None:
+    """In real time: nodes that were not told the truth about their clocks would send nothing, or all at once."""
+    plan = _plan().model_copy(update={"target": NullTarget(), "warmup_ns": 0, "duration_ns": 500_000_000})
+    wrong_ns = (0, 5_000_000_000, -5_000_000_000)
+    record = performed(plan, tmp_path / "run", [HereLink(ahead_ns=ahead_ns) for ahead_ns in wrong_ns])
+    assert record.summary is not None and record.summary["ended_by"] == "completed"
+    for node, ahead_ns in zip(record.summary["nodes"], wrong_ns, strict=True):
+        assert abs(node["clock"]["ahead_ns"] - ahead_ns) <= node["clock"]["error_ns"]
+        assert node["late_ns"] == 0
+        assert node["due"] in (333, 334)
+    assert record.summary["due"] == 1002  # 2003/s for half a second, to the operation
+
+
+def test_a_node_that_is_lost_leaves_what_the_others_measured(tmp_path: Path) -> None:
+    plan = _plan().model_copy(update={"target": NullTarget(), "warmup_ns": 0, "interval_ns": 100_000_000})
+    links = [HereLink(), HereLink(lost_after=40)]
+    cluster = Cluster(links)
+    assert cluster.described.startswith("2 workers on ")
+    record = performed(plan, tmp_path / "run", links)
+    assert record.ended_by == "worker_lost"
+    assert "node 1" in record.message and "it is lost for a test" in record.message
+    assert record.imbalances == ()
+    assert record.summary is not None
+    kept, lost = record.summary["nodes"]
+    assert kept["lost"] is None and kept["sent"] > 0 and lost["lost"] == "it is lost for a test"
+
+
+def test_a_node_that_hears_late_of_the_start_says_so(tmp_path: Path) -> None:
+    plan = _plan().model_copy(update={"target": NullTarget(), "warmup_ns": 0, "duration_ns": 300_000_000})
+    record = performed(plan, tmp_path / "run", [HereLink(), HereLink(late_s=2.0)])
+    assert record.summary is not None
+    on_time, late = record.summary["nodes"]
+    assert on_time["late_ns"] == 0 and late["late_ns"] > 1_000_000_000
