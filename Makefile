@@ -148,6 +148,10 @@ lab-truth: $(NATIVE) ## Bring up and take down 50 labs, five of them killed half
 versions-truth: $(NATIVE) ## Run A to F and a quick search on every version of mongod and a secured set, about 12 minutes; counts must agree
 	$(BIN)/python -m benchmarks.versions $(ARGUMENTS)
 
+.PHONY: studies-truth
+studies-truth: $(NATIVE) ## Make every shipped study at its least scale, about 5 minutes; no table may be empty, no claim contradict another
+	$(BIN)/python -m pytest -s tests/integration/test_shipped_studies.py $(ARGUMENTS)
+
 .PHONY: lies
 lies: $(NATIVE) ## Tell 300 lies to run, import, scan and stat, about 10 minutes; nothing but ordinary errors may come of it
 	$(BIN)/python -m benchmarks.lies $(ARGUMENTS)

@@ -25,7 +25,7 @@ from brimline.study.conduct import begin, conduct
 from brimline.study.costs import BUDGET_S, StudyPlan, plan_study
 from brimline.study.document.whole import study_report
 from brimline.study.scale import parse_scale
-from brimline.study.spec import LoadedStudy, languages_lacking, load_study, shipped_studies
+from brimline.study.spec import LoadedStudy, languages_lacking, load_study, shipped_studies, size_said
 from brimline.study.state import StudyDirectory
 from brimline.study.writing.files import FORMATS, Format, require_template, write_document
 from brimline.units import NS_PER_S, format_bytes, format_duration, parse_duration
@@ -103,7 +103,7 @@ def run(
     else:
         loaded = _loaded(study)
         plan = _plan(loaded, said)
-        for line in _told(plan):
+        for line in _told(loaded, plan):
             say(line)
         output.runs_dir.mkdir(parents=True, exist_ok=True)
         directory = begin(loaded, plan, runs_dir=output.runs_dir)
@@ -140,7 +140,7 @@ def check(
                 note,
             )
         out.print(table)
-        for line in _told(plan):
+        for line in _told(loaded, plan):
             out.print(line, soft_wrap=True)
         for language in languages_lacking(loaded.spec):
             out.print(f"not all of its prose is written in {language}", soft_wrap=True)
@@ -217,11 +217,12 @@ def _formats(text: str) -> list[Format]:
     return found
 
 
-def _told(plan: StudyPlan) -> list[str]:
+def _told(loaded: LoadedStudy, plan: StudyPlan) -> list[str]:
     """The estimate, said before anything begins."""
     left_out = [each.experiment.name for each in plan.experiments if each.lacks is not None]
     lines = [
-        f"estimate at scale {plan.scale.text}: about {format_duration(plan.seconds * NS_PER_S, digits=2)}, "
+        f"estimate at scale {size_said(loaded.spec, plan.scale)}: "
+        f"about {format_duration(plan.seconds * NS_PER_S, digits=2)}, "
         f"up to {format_bytes(plan.disk_bytes, digits=2)} on disk"
     ]
     for each in plan.experiments:

@@ -9,7 +9,7 @@ from brimline.analysis.figure import Figure
 from brimline.experiments.measure import Measure
 from brimline.record import read_record
 
-_SHOWN = ("throughput", "p95", "p99", "client_cpu", "server_cpu")
+_SHOWN = ("throughput", "mean", "p95", "p99", "client_cpu", "server_cpu")
 
 
 def _figures(directory: Path) -> Mapping[str, Figure]:

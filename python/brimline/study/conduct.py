@@ -13,10 +13,13 @@ from brimline.record.files import is_there, make_directory
 from brimline.record.layout import EXPERIMENT_FILE
 from brimline.study.commands import file_words, with_files
 from brimline.study.costs import StudyPlan, Verbs
+from brimline.study.order_service import ORDERS, at_scale, fill_order_service
 from brimline.study.spec import ExperimentSpec, LoadedStudy
 from brimline.study.state import FILES, Ended, StudyDirectory
 
 Say = Callable[[str], None]
+_RESUMING = {"load": "--resume-design"}
+"""The option that goes on with a design, where it has another name."""
 
 
 def begin(study: LoadedStudy, plan: StudyPlan, *, runs_dir: Path) -> StudyDirectory:
@@ -32,15 +35,21 @@ def conduct(directory: StudyDirectory, verbs: Verbs, *, say: Say) -> None:
     study = directory.study
     experiments = {each.name: each for each in study.spec.experiments}
     entries = directory.entries
-    with _Servers(study, say) as servers:
+    with _Servers(study, directory, say) as servers:
         for number, entry in enumerate(entries, start=1):
             if entry.ended is not None or entry.lacks is not None:
                 continue
             say(f"{number} of {len(entries)}: {entry.name}")
             experiment = experiments[entry.name]
-            words = with_files(entry.words, _made_files(study, directory, experiment, verbs))
             began = time.monotonic()
-            error = _made(directory, entry.name, [*words, *servers.for_experiment(experiment)], verbs)
+            try:
+                server = servers.for_experiment(experiment)
+                files = _made_files(study, directory, experiment, verbs)
+            except BrimlineError as failed:
+                error: BrimlineError | None = failed
+            else:
+                words = [*with_files(entry.words, {**files, **servers.folders}), *server]
+                error = _made(directory, entry.name, words, verbs)
             took_s = time.monotonic() - began
             if isinstance(error, Interrupted):
                 error.hint = f"what was measured is kept; brimline study run --resume {directory.path} goes on with it"
@@ -59,7 +68,7 @@ def _made(directory: StudyDirectory, name: str, words: Sequence[str], verbs: Ver
     if (begun := directory.record(name)) is not None:
         if is_there(begun / EXPERIMENT_FILE):
             try:
-                verbs.perform([*_of_surroundings(words), "--resume", str(begun), *places])
+                verbs.perform([*_of_surroundings(words), _RESUMING.get(words[0], "--resume"), str(begun), *places])
             except UsageError:
                 pass  # what it needs is not the same any more, as a lab that is gone
             except BrimlineError as error:
@@ -104,11 +113,15 @@ def _made_files(
 
 
 class _Servers:
-    """The servers that experiments share: each comes up when it is first asked for, and goes when another is."""
+    """The servers that experiments share: each comes up when it is first asked for, and goes when another is.
 
-    def __init__(self, study: LoadedStudy, say: Say) -> None:
-        self._study, self._say = study, say
+    `folders`: of an order service that is up, where workloads for it and the ids of its orders are, by its name.
+    """
+
+    def __init__(self, study: LoadedStudy, directory: StudyDirectory, say: Say) -> None:
+        self._study, self._directory, self._say = study, directory, say
         self._up, self._name, self._words = ExitStack(), "", list[str]()
+        self.folders: dict[str, Path] = {}
 
     def for_experiment(self, experiment: ExperimentSpec) -> list[str]:
         """The options that name its server; none for one of its own. Raises BrimlineError."""
@@ -123,10 +136,17 @@ class _Servers:
 
     @contextmanager
     def _brought_up(self, name: str) -> Iterator[list[str]]:
-        words = {option.replace("-", "_"): value for option, value in self._study.spec.servers[name].items()}
+        said = dict(self._study.spec.servers[name])
+        orders = said.pop(ORDERS, None)
+        words = {option.replace("-", "_"): value for option, value in said.items()}
         self._say(f"server {name}")
         with lab(say=self._say, **words) as found:  # type: ignore[arg-type]
-            password = [] if found.password_file is None else ["--password-file", str(found.password_file)]
+            if orders is not None:
+                self.folders = {name: self._directory.folder(name)}
+                fill_order_service(found.uris[0], self.folders[name], orders=at_scale(orders, self._directory.scale))
+            speaks_http = found.uris[0].startswith("http")  # the password is that of the database behind it
+            secret = None if speaks_http else found.password_file
+            password = [] if secret is None else ["--password-file", str(secret)]
             yield ["--uri", ",".join(found.uris), *password]
 
     def __enter__(self) -> "_Servers":

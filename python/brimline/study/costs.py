@@ -11,6 +11,7 @@ from brimline.doctor.disk import free_below
 from brimline.errors import BrimlineError
 from brimline.study.commands import Command, command_of, file_words
 from brimline.study.needs import Lacking, lacking
+from brimline.study.order_service import ORDERS, place_workloads
 from brimline.study.scale import Scale, valued
 from brimline.study.spec import ExperimentSpec, LoadedStudy
 from brimline.units import parse_count
@@ -24,6 +25,8 @@ _IMPORT_BYTES_PER_S = 10e6
 _START_S = 1.5
 """A server that starts, and what is written beside a record."""
 _SAMPLE_ROWS = 20
+_SCHEMES = {"order-service": "http", "mariadb": "mysql", "postgres": "postgresql"}
+"""Of the addresses of labs, by the option that asks for the kind of server."""
 _FRACTION_MIN, _HALVINGS = 1e-6, 9
 
 
@@ -115,6 +118,11 @@ def _samples(study: LoadedStudy, verbs: Verbs, scratch: Path) -> dict[str, Path]
         few = file.model_copy(update={"rows": _SAMPLE_ROWS})
         verbs.perform((*file_words(study, few, Scale(1.0), path), "--force"))
         found[name] = path
+    for name, words in study.spec.servers.items():
+        if ORDERS in words and lacking(["order-service"]) is None:
+            found[name] = scratch / name
+            found[name].mkdir()
+            place_workloads(found[name])
     return found
 
 
@@ -132,11 +140,13 @@ class _Planner:
     def _planned(self, experiment: ExperimentSpec, scale: Scale) -> Planned:
         command = command_of(self._study, experiment, scale, {})
         lacks = self._lacking[experiment.name]
+        if scale.is_ci and not experiment.at_ci:
+            lacks = Lacking(experiment.name, "it is not made at this scale", "--scale auto")
         if lacks is None and not self._verbs.knows(experiment.verb):
             lacks = Lacking(experiment.verb, "this version of brimline has no such verb", "a later version")
         if lacks is not None:
             return Planned(experiment=experiment, command=command, lacks=lacks)
-        words = command_of(self._study, experiment, scale, self._samples).words
+        words = (*command_of(self._study, experiment, scale, self._samples).words, *self._somewhere(experiment))
         cost = self._cost(experiment, words)
         rows_bytes = self._rows_bytes(experiment, scale)
         data_bytes = cost.data_bytes if rows_bytes is None else rows_bytes
@@ -150,6 +160,14 @@ class _Planner:
             seconds=seconds,
             disk_bytes=data_bytes + (rows_bytes or 0),
         )
+
+    def _somewhere(self, experiment: ExperimentSpec) -> list[str]:
+        """A server of the kind that it will have: nobody asks it anything yet."""
+        if experiment.server is None:
+            return []
+        words = self._study.spec.servers[experiment.server]
+        scheme = next((scheme for option, scheme in _SCHEMES.items() if words.get(option)), "mongodb")
+        return ["--uri", f"{scheme}://127.0.0.1:9/study"]
 
     def _cost(self, experiment: ExperimentSpec, words: tuple[str, ...]) -> Cost:
         if words not in self._costs:

@@ -27,6 +27,11 @@ class Scaled(Part):
     auto: _Plain | list[_Plain] | None = Field(default=None)
     """At any scale in between."""
 
+    @property
+    def is_scaled(self) -> bool:
+        """Whether it follows the fraction of the full size in between."""
+        return self.auto is None and self.full != _between(self.ci, self.full, 1e-9)
+
     def at(self, scale: "Scale") -> _Plain | list[_Plain]:
         """The value at a scale."""
         if scale.is_ci:

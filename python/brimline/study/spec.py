@@ -1,7 +1,7 @@
 """Owns the text of a study: strict YAML into ordered experiments, prose and servers; errors name the line."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -15,7 +15,8 @@ from brimline.spec.document import TEXT_BYTES_MAX, dump_document, parse_document
 from brimline.spec.messages import Place, spec_error
 from brimline.study.figures import NUMBER_IN_WORDS, references
 from brimline.study.needs import require_known
-from brimline.study.scale import Scaled
+from brimline.study.scale import AUTO, Scale, Scaled
+from brimline.units import format_percentage
 from brimline.wording import LANGUAGES, Language
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -70,6 +71,8 @@ class ExperimentSpec(Part):
     """A server of `servers` that it shares with others; without one a server of its own."""
     needs: list[str] = Field(default_factory=list)
     """Optional parts without which it is left out, by name: `mariadb`, `postgres`, `order-service`, `mongos`."""
+    at_ci: bool = True
+    """Whether it is made at `--scale ci` as well."""
     show: list[str] = Field(default_factory=list)
     """Figures for tables and charts, as `--show` has them; without any those that its report chooses."""
     sections: list[str] | None = None
@@ -123,8 +126,11 @@ class StudySpec(Part):
     """What is said of the data besides the table of data sets."""
     files: dict[str, FileSpec] = Field(default_factory=dict)
     """Files of rows for imports."""
-    servers: dict[str, dict[str, Scalar]] = Field(default_factory=dict)
-    """Servers that experiments share, by name: options of `brimline lab up`, such as `replica-set: 3`."""
+    servers: dict[str, dict[str, Scalar | Scaled]] = Field(default_factory=dict)
+    """Servers that experiments share, by name: options of `brimline lab up`, such as `replica-set: 3`.
+
+    Of one with `order-service`, `orders` says how many orders there are before.
+    """
     experiments: list[ExperimentSpec] = Field(min_length=1)
     """In the order in which they are made."""
     advice: list[Words] = Field(default_factory=list)
@@ -200,6 +206,22 @@ def read_study(text: str, source: str, *, directory: Path) -> LoadedStudy:
     except ValidationError as error:
         raise spec_error(error, document.values, lambda path: Place(source, document.line_of(path), path)) from None
     return LoadedStudy(spec=spec, text=text, source=source, directory=directory)
+
+
+def scaled_values(spec: StudySpec) -> Iterator[Scaled]:
+    """Every value that differs by scale."""
+    values: list[object] = [each.rows for each in spec.files.values()]
+    values += [value for each in spec.servers.values() for value in each.values()]
+    for each in spec.experiments:
+        values += [*each.options.values(), *each.vary.values()]
+    return (each for each in values if isinstance(each, Scaled))
+
+
+def size_said(spec: StudySpec, scale: Scale) -> str:
+    """A scale in a word: `ci`, `1`, the share of the full size, or `auto` where nothing follows such a share."""
+    if scale.is_ci or scale.fraction >= 1:
+        return scale.text if scale.is_ci else "1"
+    return format_percentage(scale.fraction) if any(each.is_scaled for each in scaled_values(spec)) else AUTO
 
 
 def study_text(spec: StudySpec) -> str:

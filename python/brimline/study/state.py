@@ -127,6 +127,14 @@ class StudyDirectory:
         """Where a file of rows is, or will be."""
         return self.path / FILES / f"{name}.{ending}"
 
+    def folder(self, server: str) -> Path:
+        """Where workloads and ids of an order service are."""
+        place = self.path / FILES / server
+        rmtree(place, ignore_errors=True)
+        place.parent.mkdir(exist_ok=True, mode=0o700)
+        make_directory(place)
+        return place
+
     def has_file(self, name: str) -> bool:
         """Whether a file of rows is whole."""
         return name in self._state["files"]
@@ -150,9 +158,10 @@ class StudyDirectory:
         return place
 
     def record(self, name: str) -> Path | None:
-        """The record of an experiment; None where there is none. Of loads beside it, the last record counts."""
-        found = [each.directory for each in list_records(self.path / EXPERIMENTS / name) if each.kind != "load"]
-        return found[-1] if found else None
+        """The record of an experiment; None where there is none. What was loaded for it beside it is not it."""
+        found = list_records(self.path / EXPERIMENTS / name)
+        main = [each.directory for each in found if each.kind != "load"] or [each.directory for each in found]
+        return main[-1] if main else None
 
     def put_aside(self, record: Path) -> None:
         """A record that can't be gone on with is kept, and counts no more."""

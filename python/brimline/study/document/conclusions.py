@@ -6,9 +6,9 @@ from brimline.report.view import Block, Cell, Column, Fact, Facts, Section, Tabl
 from brimline.study.document.made import Made
 from brimline.study.document.results import STABILITY_VERBS, NotShown, Prose, shown_of
 from brimline.study.figures import quoted
-from brimline.study.scale import Scale
-from brimline.study.spec import StudySpec
-from brimline.units import UNKNOWN_TEXT, format_count, format_percentage
+from brimline.study.scale import AUTO, Scale
+from brimline.study.spec import StudySpec, size_said
+from brimline.units import UNKNOWN_TEXT, format_count
 from brimline.wording import Verbatim, joined, message
 
 
@@ -25,7 +25,7 @@ def stability(made: Sequence[Made], prose: Prose) -> Section:
                 Cell(text=format_count(each.runs)),
                 Cell(text=format_count(checks)),
                 Cell(text=format_count(contradictions), tone="fail" if contradictions else ""),
-                Cell(text=_reservations(each) or "none"),
+                Cell(text=_reservations(each) or "no reservation"),
             ]
         )
     blocks: list[Block] = []
@@ -54,11 +54,7 @@ def _lint(made: Made) -> tuple[int, int]:
 
 def _reservations(made: Made) -> str:
     """What weighs against an experiment's figures, in a row; "" where nothing does."""
-    said = (
-        []
-        if made.report is None
-        else [each.text for each in made.report.verdict.badges if each.tone in ("warn", "fail")]
-    )
+    said = [] if made.report is None else [each.text for each in made.report.verdict.badges if each.tone == "warn"]
     return joined("; ", [*said, *([made.missing] if made.missing else [])]) if said or made.missing else ""
 
 
@@ -86,7 +82,7 @@ def conclusions(spec: StudySpec, made: Sequence[Made], prose: Prose, not_shown: 
         short="Conclusions",
         blocks=[
             *blocks,
-            Facts(title="What limits them", facts=_limits(made, scale)),
+            Facts(title="What limits them", facts=_limits(spec, made, scale)),
             *_left_open(made, prose, not_shown),
         ],
     )
@@ -102,18 +98,20 @@ def _verdict(made: Made, prose: Prose) -> Iterator[list[Cell]]:
         Cell(text=quoted(verdict) or UNKNOWN_TEXT),
         Cell(text=verdict.interval or UNKNOWN_TEXT),
         Cell(text=verdict.sentence),
-        Cell(text=_reservations(made) or "none"),
+        Cell(text=_reservations(made) or "no reservation"),
     ]
 
 
-def _limits(made: Sequence[Made], scale: Scale) -> list[Fact]:
+def _limits(spec: StudySpec, made: Sequence[Made], scale: Scale) -> list[Fact]:
     """What holds of all conclusions."""
     size = (
         "as small as continuous integration takes it: shapes may differ at the full size"
         if scale.is_ci
-        else message("{share} of the full size", share=format_percentage(scale.fraction))
-        if scale.fraction < 1
         else "the full size"
+        if scale.fraction >= 1
+        else message("{share} of the full size in volumes; times and levels may be fewer by more", share=share)
+        if (share := size_said(spec, scale)) != AUTO
+        else "less than the full size: times and levels are those that the study has in between"
     )
     facts = [Fact(label="Size", value=size)]
     if any(_is_own(environment) for each in made for environment in each.environments):
@@ -125,7 +123,7 @@ def _limits(made: Sequence[Made], scale: Scale) -> list[Fact]:
 
 def _is_own(environment: object) -> bool:
     server = environment.get("server") if isinstance(environment, dict) else None
-    return isinstance(server, dict) and server.get("started_by_brimline") is True
+    return isinstance(server, dict) and bool(server.get("started_by_brimline") or server.get("same_host"))
 
 
 def _left_open(made: Sequence[Made], prose: Prose, not_shown: NotShown) -> Iterator[Facts]:
@@ -134,7 +132,8 @@ def _left_open(made: Sequence[Made], prose: Prose, not_shown: NotShown) -> Itera
     for each in made:
         if (lacks := each.entry.lacks) is not None:
             why = message("{name} is not here: {why}", name=Verbatim(lacks.name), why=lacks.why)
-            facts.append(Fact(label=prose.title(each), value=why, note=lacks.how))
+            is_its_own = lacks.name == each.entry.name  # nothing is missing but time
+            facts.append(Fact(label=prose.title(each), value=lacks.why if is_its_own else why, note=lacks.how))
         elif each.report is None:
             facts.append(Fact(label=prose.title(each), value=each.missing or "it was not made"))
         for level in each.entry.left_out:

@@ -8,7 +8,7 @@ from typing import Any
 
 from brimline.api.reopen import open_result
 from brimline.api.results import Result
-from brimline.errors import BrimlineError
+from brimline.errors import BrimlineError, UsageError
 from brimline.record.layout import ENVIRONMENT_FILE, SPEC_FILE, TRIALS_DIRECTORY
 from brimline.record.reader import read_environment
 from brimline.report.showing import showing
@@ -22,8 +22,8 @@ from brimline.study.state import Entry, StudyDirectory
 class Made:
     """One experiment. `report` is None where there is none, and `missing` says why.
 
-    `shown` is its report with the figures that the study asks for first; `environments` are those of its record and of
-    each run below it, `specs` its workloads.
+    `shown` is its report with the figures that the study asks for first, `not_there` names those that it has not;
+    `environments` are those of its record and of each run below it, `specs` its workloads.
     """
 
     experiment: ExperimentSpec
@@ -32,6 +32,7 @@ class Made:
     report: Report | None
     shown: Report | None
     missing: str
+    not_there: Sequence[str]
     environments: Sequence[Mapping[str, Any]]
     specs: Sequence[Spec]
     runs: int
@@ -46,12 +47,14 @@ def all_made(directory: StudyDirectory) -> list[Made]:
 def _made(directory: StudyDirectory, experiment: ExperimentSpec, entry: Entry) -> Made:
     record = directory.record(entry.name)
     report = shown = None
+    there: Sequence[str] = ()
     missing = "" if entry.ended is None else entry.ended.error
     if record is not None:
         try:
             result: Result = open_result(record)
-            report = shown = result.report
-            shown = showing(report, experiment.show)
+            report = result.report
+            there = [name for name in experiment.show if _has(report, name)]
+            shown = showing(report, there)
         except BrimlineError as error:
             missing = missing or error.message
     return Made(
@@ -61,10 +64,19 @@ def _made(directory: StudyDirectory, experiment: ExperimentSpec, entry: Entry) -
         report=report,
         shown=shown,
         missing=missing,
+        not_there=[] if report is None else [name for name in experiment.show if name not in there],
         environments=[] if record is None else list(_environments(record)),
         specs=[] if record is None else list(_specs(record)),
         runs=0 if record is None else max(1, len(_trials(record))),
     )
+
+
+def _has(report: Report, name: str) -> bool:
+    try:
+        showing(report, [name])
+    except UsageError:
+        return False
+    return any(metric.key == name for grid in report.grids for metric in grid.known)
 
 
 def _trials(record: Path) -> list[Path]:

@@ -92,6 +92,8 @@ def shown_of(made: Made, prose: Prose) -> list[Block]:
     """The part of one experiment; nothing where there is no report."""
     if made.shown is None:
         return []
+    for name in made.not_there:
+        prose.not_shown.note(prose.title(made), message("it has no figure {what}", what=Verbatim(name)))
     blocks: list[Block] = [text for words in made.experiment.text if (text := prose.with_figures(words)) is not None]
     sections = [each for each in made.shown.sections if _is_wanted(made, each)]
     for section in sections:

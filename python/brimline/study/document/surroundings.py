@@ -1,6 +1,7 @@
 """Owns what the document says before its results: purpose, test points, environment, method and data."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from brimline.report import blocks
@@ -56,9 +57,7 @@ def points(made: Sequence[Made], prose: Prose) -> Section:
 
 
 def _factors(words: Sequence[str]) -> list[str]:
-    return [
-        value.partition("=")[0] for option, value in zip(words, [*words[1:], ""], strict=True) if option == "--vary"
-    ]
+    return [value.partition("=")[0] for option, value in pairwise(words) if option == "--vary"]
 
 
 def _outcome(made: Made) -> Cell:
@@ -84,7 +83,6 @@ def environment(spec: StudySpec, made: Sequence[Made], prose: Prose) -> Section:
                     Column(label="Experiment", numeric=False, leading=True),
                     Column(label="Version", numeric=False),
                     Column(label="Topology", numeric=False),
-                    Column(label="Storage engine", numeric=False),
                     Column(label="Settings", numeric=False),
                 ],
                 rows=rows,
@@ -106,12 +104,7 @@ def _servers(made: Made, prose: Prose) -> Iterator[list[Cell]]:
         server = each.get("server")
         if not isinstance(server, Mapping):
             continue
-        row = (
-            _version(server),
-            _topology(server),
-            str(server.get("storage_engine") or UNKNOWN_TEXT),
-            _settings(server),
-        )
+        row = (_version(server), _topology(server), _settings(server))
         if row not in seen:
             yield [Cell(text=prose.title(made) if not seen else ""), *(Cell(text=Verbatim(text)) for text in row)]
         seen.add(row)
@@ -133,7 +126,9 @@ def _settings(server: Mapping[str, Any]) -> str:
     """Settings by which speed is what it is, from the server's command line or what it said."""
     line = server.get("getCmdLineOpts")
     argv = [str(each) for each in line.get("argv", [])] if isinstance(line, Mapping) else []
-    said = [f"{word} {value}" for word, value in zip(argv, [*argv[1:], ""], strict=True) if word in _SETTINGS]
+    said = [f"{word} {value}" for word, value in pairwise(argv) if word in _SETTINGS]
+    if isinstance(concern := server.get("default_write_concern"), Mapping):
+        said += [f"{name}={value}" for name, value in concern.items() if name in ("w", "j", "journal")]
     settings = server.get("settings")
     said += [f"{name}={value}" for name, value in settings.items()] if isinstance(settings, Mapping) else []
     return ", ".join(said) or UNKNOWN_TEXT
@@ -176,7 +171,7 @@ def method(spec: StudySpec, made: Sequence[Made], prose: Prose) -> Section:
 
 
 def _levels(words: Sequence[str]) -> list[str]:
-    return [value for option, value in zip(words, [*words[1:], ""], strict=True) if option == "--vary"]
+    return [value for option, value in pairwise(words) if option == "--vary"]
 
 
 def _options(words: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 from brimline.report.view import Drawing
@@ -25,7 +26,7 @@ def drawing(spec: StudySpec, made: Sequence[Made]) -> Drawing | None:
         part, height = _topology(name, columns, y)
         parts.append(part)
         y += height + 26
-    width = 3 * _COLUMN + _BOX_WIDTH // 2
+    width = max(len(columns) for _, columns in names) * _COLUMN + _BOX_WIDTH + 2
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y}" width="{width}" height="{y}" role="img" '
         'font-family="sans-serif" font-size="13">'
@@ -50,7 +51,7 @@ def _names(spec: StudySpec, made: Sequence[Made]) -> Iterator[tuple[str, Columns
 
 
 def _topologies(words: Sequence[str]) -> list[str]:
-    for option, value in zip(words, [*words[1:], ""], strict=True):
+    for option, value in pairwise(words):
         if option == "--topology":
             return [value]
         if option == "--vary" and value.startswith("topology="):

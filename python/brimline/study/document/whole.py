@@ -12,9 +12,9 @@ from brimline.study.document.numbering import numbered
 from brimline.study.document.results import NotShown, Prose, breakpoints, results
 from brimline.study.document.surroundings import data, environment, method, points, purpose
 from brimline.study.scale import Scale
-from brimline.study.spec import in_words
+from brimline.study.spec import in_words, size_said
 from brimline.study.state import StudyDirectory
-from brimline.units import format_count, format_duration, format_percentage
+from brimline.units import format_count, format_duration
 from brimline.wording import Verbatim, message
 
 
@@ -52,7 +52,7 @@ def _cover(directory: StudyDirectory, made: list[Made], scale: Scale) -> Verdict
     measured = [each for each in made if each.report is not None]
     left_out = [each for each in made if each.entry.lacks is not None]
     took_s = sum(each.entry.ended.took_s for each in made if each.entry.ended is not None)
-    share = "ci" if scale.is_ci else "1" if scale.fraction >= 1 else format_percentage(scale.fraction)
+    share = size_said(directory.study.spec, scale)
     return Verdict(
         tone="pass" if len(measured) == len(made) else "warn",
         caption=message(

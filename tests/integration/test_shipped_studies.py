@@ -1,0 +1,60 @@
+"""Every shipped study at its least scale: a document without an empty table, whose figures contradict nothing."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from brimline.report.view import Chart, Report, Table
+from brimline.study.document.whole import study_report
+from brimline.study.spec import load_study
+from brimline.study.state import StudyDirectory
+from tests.support.command_line import CommandLine
+
+PARTS = ("测试目的", "测试点", "测试环境", "测试方法", "测试数据", "测试结果", "稳定性", "结论与建议", "附录")
+
+
+def made(brimline_cli: CommandLine, name: str) -> Path:
+    words = ("study", "run", name, "--scale", "ci", "--lang", "zh", "--format", "html", "--quiet")
+    outcome = brimline_cli.run_process(*words, timeout_s=400)
+    assert outcome.exit_code == 0, outcome.stderr
+    (directory,) = brimline_cli.runs.glob("*-study-*")
+    return directory
+
+
+def check(directory: Path) -> Report:
+    state = StudyDirectory.open(directory)
+    for entry in state.entries:
+        assert entry.lacks is not None or (entry.ended is not None and entry.ended.exit_code in (0, 3, 4)), entry
+    report = study_report(state, "en")
+    for section in report.sections:
+        for block in section.blocks:
+            if isinstance(block, Table):
+                assert block.rows, block.title
+                assert re.match(r"Table \d+-\d+", block.title), block.title
+            elif isinstance(block, Chart):
+                assert block.figure["data"], block.title
+    (steady,) = (block for section in report.sections if section.id == "stability" for block in section.blocks
+                 if isinstance(block, Table) and "steady" in block.title)  # fmt: skip
+    assert {row[3].text for row in steady.rows} == {"0"}, "no claim contradicts another"
+    page = (directory / "document.html").read_text(encoding="utf-8")
+    for part in PARTS:
+        assert re.search(rf"<h2>\d+ {part}</h2>", page), part
+    return report
+
+
+@pytest.mark.slow("eleven experiments on servers of their own")
+@pytest.mark.other_client
+def test_the_study_of_growth_ends_in_a_whole_document(brimline_cli: CommandLine) -> None:
+    report = check(made(brimline_cli, "s4-import-growth-shards"))
+    titles = [str(each.title) for each in report.sections]
+    assert any("Performance breakpoints" in each for each in titles)
+
+
+@pytest.mark.long
+@pytest.mark.other_client
+@pytest.mark.parametrize("name", ["s0-order-service", "s1-drivers", "s2-load-and-scan", "s3-versions"])
+def test_every_study_ends_in_a_whole_document(brimline_cli: CommandLine, name: str) -> None:
+    """Its quick twin is that of growth."""
+    assert load_study(name).spec.name == name
+    check(made(brimline_cli, name))
