@@ -9,7 +9,7 @@ import pytest
 
 from brimline.compat.ycsb import StatusLines, measurement_rows, render, write_raw
 from brimline.compat.ycsb.export import render as export
-from brimline.compat.ycsb.measurements import Times, named_measurements
+from brimline.compat.ycsb.measurements import Clocks, Times, named_measurements
 from brimline.compat.ycsb.raw import raw_summary
 from brimline.record.operation_log import csv_text
 from brimline.spec.ycsb_front import Phase
@@ -80,7 +80,7 @@ def test_each_latency_of_the_histograms_is_there_once(workload: str, asked: str,
     close_ns = run.record.summary.get("close_ns")
     measured = dict(
         named_measurements(
-            Times.of_record(run.record), run.output, open_loop=not run.record.closed_loop, close_ns=close_ns
+            Times.of_record(run.record), run.output, clocks=Clocks.of(run.record.plan), close_ns=close_ns
         )
     )
     assert list(values_us) == list(measured)
@@ -95,7 +95,7 @@ def test_each_latency_of_the_histograms_is_there_once(workload: str, asked: str,
 def test_a_status_line_has_number_and_mean(kind: str, tmp_path: Path) -> None:
     """In YCSB's words: its source has them, no recording does."""
     run = Run(tmp_path, f"measurementtype={kind}", "status=true", "status.interval=1", workload="c", script=STEADY)
-    lines = StatusLines(run.output, operation_count=1000, open_loop=False)
+    lines = StatusLines(run.output, operation_count=1000, clocks=Clocks("service", "service"))
     (line, *_) = [line for samples in run.samples for line in lines.add(samples)]
     prefix = "" if kind == "raw" else "Raw"
     assert line.endswith(f"{prefix}READ count: 500, average latency(us): 2000.00 ")

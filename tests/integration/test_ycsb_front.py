@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from brimline.record import read_record
+from brimline.runners import CATALOGUE
 from tests.support.command_line import CommandLine
 from tests.support.scripted_server import scripted_server
 from tests.support.secrets import ADDRESSES, SECRET
@@ -165,7 +166,30 @@ def test_the_drivers_pool_bounds_loads_and_runs(brimline_cli: CommandLine, url: 
     run = ycsb(brimline_cli, url, "run", "c", "-threads", "8", "-p", "mongodb.maxconnections=3")
     check_measured(run)
     plans = [read_record(record_of(brimline_cli, outcome)).plan for outcome in (load, run)]
-    assert [(plan.connections, plan.in_flight_max) for plan in plans] == [(8, 2), (8, 3)]
+    assert [(plan.connections, plan.in_flight_max) for plan in plans] == [(2, None), (3, 8)], "sockets, and workers"
+
+
+@pytest.mark.skipif(CATALOGUE["java-reactive"].missing() is not None, reason="its runner isn't built here")
+def test_the_asynchronous_binding_is_the_reactive_driver(
+    brimline_cli: CommandLine, url: str, database: Database
+) -> None:
+    words = ("-threads", "4", "-p", "mongodb.maxconnections=2")
+    load = ycsb(brimline_cli, url, "load", "a", *words, binding="mongodb-async")
+    assert load.exit_code == 0, load.stderr
+    assert load.stderr.startswith("Command line: -load -db site.ycsb.db.AsyncMongoDbClient ")
+    run = ycsb(brimline_cli, url, "run", "a", *words, binding="mongodb-async")
+    check_measured(run)
+    [runner] = (read_record(record_of(brimline_cli, run)).summary or {})["runners"]
+    assert runner["client"] == "java-reactive" and 1 <= runner["connections_created"] <= 2
+
+
+def test_a_binding_whose_driver_is_not_built_names_the_way(
+    brimline_cli: CommandLine, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BRIMLINE_RUNNERS", str(brimline_cli.directory))
+    outcome = ycsb(brimline_cli, url, "run", "a", binding="mongodb-async")
+    assert outcome.exit_code == 2
+    assert "the client java-reactive is not ready" in outcome.stderr and "make runners" in outcome.stderr
 
 
 @pytest.mark.alone

@@ -34,9 +34,9 @@ def workload(letter: str) -> str:
     return str(GOLDEN / f"workload{letter}.properties")
 
 
-def ycsb(cli: CommandLine, url: str, phase: str, letter: str, *flags: str) -> Outcome:
+def ycsb(cli: CommandLine, url: str, phase: str, letter: str, *flags: str, binding: str = "mongodb") -> Outcome:
     """`brimline ycsb` with a recorded workload, to its end."""
-    return cli.run("ycsb", phase, "mongodb", "-P", workload(letter), "-p", url, *flags)
+    return cli.run("ycsb", phase, binding, "-P", workload(letter), "-p", url, *flags)
 
 
 def ycsb_with(cli: CommandLine, url: str, phase: str, letter: str, *properties: str) -> Outcome:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 def ycsb(
     phase: Phase,
     *,
+    client: str = "wire",
     property_files: Sequence[str | Path] = (),
     properties: Sequence[str] = (),
     options: Options | None = None,
@@ -34,11 +35,11 @@ def ycsb(
 ) -> "RunResult":
     """Loads or runs what YCSB properties describe, and says what YCSB would.
 
-    `say` gets text as it is to be printed, `talk` lines without their end.
+    `client` is what operations go through. `say` gets text as it is to be printed, `talk` lines without their end.
 
     Raises BrimlineError where nothing was measured; otherwise `RunResult.error` says why the result is no good.
     """
-    loaded, output = load_ycsb(property_files, properties, phase=phase)
+    loaded, output = load_ycsb(property_files, properties, phase=phase, client=client)
     front = YcsbFront(loaded=loaded, output=output, say=say, talk=talk)
     front.announce()
     options = options or Options()

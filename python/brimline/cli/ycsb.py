@@ -17,7 +17,8 @@ def ycsb(
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            help="load or run, mongodb, and YCSB's flags: -P -p -threads -target -s -l.", show_default=False
+            help="load or run, mongodb or mongodb-async, and YCSB's flags: -P -p -threads -target -s -l.",
+            show_default=False,
         ),
     ] = None,
 ) -> int:
@@ -26,12 +27,13 @@ def ycsb(
     if wants_help(given):
         typer.echo(f"Usage: {USAGE}\n\ndocs/ycsb.md says what is the same and what differs on purpose.")
         return 0
-    phase, flags = phase_of(given)
+    phase, binding, flags = phase_of(given)
     parsed = parse_words(flags, phase)
-    _talk(f"Command line: {' '.join(client_words(phase, redact_words(flags)))}")
+    _talk(f"Command line: {' '.join(client_words(phase, binding, redact_words(flags)))}")
     options = Options(command=redact_words(("brimline", "ycsb", *given)))
     result = ycsb_api(
         phase,
+        client=binding.client,
         property_files=parsed.property_files,
         properties=parsed.properties,
         options=options,

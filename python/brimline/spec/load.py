@@ -99,9 +99,11 @@ def load_spec(
 
 
 def load_ycsb(
-    property_files: Sequence[str | Path] = (), properties: Sequence[str] = (), *, phase: Phase
+    property_files: Sequence[str | Path] = (), properties: Sequence[str] = (), *, phase: Phase, client: str = "wire"
 ) -> tuple[LoadedSpec, YcsbOutput]:
     """Reads YCSB properties as YCSB's own client does, with its default address and what it is asked to print.
+
+    `client` is what the binding's driver comes to.
 
     Raises SpecError, which names the property, its file and its line.
     """
@@ -110,6 +112,8 @@ def load_ycsb(
     overrides: dict[str, object] = {"interval": f"{output.sample_interval_ms}ms"} if is_series else {}
     if output.is_raw:
         overrides["operation_log"] = True
+    if client != "wire":
+        overrides["target.client"] = client
     return _from_properties(rest, _name_of(property_files), overrides, loads_only=phase == "load"), output
 
 

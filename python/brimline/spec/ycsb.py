@@ -56,12 +56,12 @@ PROPERTY_AT: Mapping[str, str] = {
     "data.records": "recordcount",
     "data.zero_padding": "zeropadding",
     "duration": "maxexecutiontime",
-    "in_flight": "mongodb.maxconnections",
     "keys.data_fraction": "hotspotdatafraction",
     "keys.fraction": "exponential.frac",
     "keys.operation_fraction": "hotspotopnfraction",
     "keys.percentile": "exponential.percentile",
     "load.rate": "target",
+    "max_pool_size": "mongodb.maxconnections",
     "operation_count": "operationcount",
     "scan_length.max": "maxscanlength",
     "target.uri": "mongodb.url",
@@ -96,7 +96,7 @@ def spec_values(
         "insert_retries": _insert_retries(properties, batch_size),
         "load": _load(properties, per_operation),
         "connections": connections,
-        "in_flight": _in_flight(properties, asked_connections or connections),
+        "max_pool_size": _pool_size(properties, asked_connections or connections),
         "warmup": "0s",
         "target": _target(properties),
         **_end(properties, per_operation),
@@ -348,8 +348,8 @@ def _end(properties: YcsbProperties, per_operation: float) -> dict[str, Any]:
     return end
 
 
-def _in_flight(properties: YcsbProperties, connections: int) -> int | None:
-    """What the pool of YCSB's driver bounds; None where its bound holds by itself, as each thread has a place in it.
+def _pool_size(properties: YcsbProperties, connections: int) -> int | None:
+    """The pool of YCSB's driver; None where its bound holds by itself, as each thread has a place in it.
 
     `mongodb.maxconnections` is how YCSB writes the `maxPoolSize` of an address, and as there 0 bounds nothing.
     """

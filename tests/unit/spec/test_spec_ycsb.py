@@ -193,14 +193,14 @@ def test_defaults_are_ycsbs() -> None:
         ("mongodb.url=mongodb://h:1/?w=2", "target.effective_write_concern", WriteConcernSpec(w=2)),
         ("mongodb.writeConcern=journaled", "target.write_concern", WriteConcernSpec(w=1, journal=True)),
         ("mongodb.writeConcern=majority", "target.write_concern", WriteConcernSpec(w="majority")),
-        ("threadcount=8 mongodb.maxconnections=3", "in_flight", 3),
+        ("threadcount=8 mongodb.maxconnections=3", "max_pool_size", 3),
         ("threadcount=8 mongodb.maxconnections=3", "connections", 8),
-        ("threadcount=8 mongodb.maxconnections=8", "in_flight", None),
-        ("threadcount=8 mongodb.maxconnections=100", "in_flight", None),
-        ("threadcount=200 mongodb.maxconnections=100", "in_flight", 100),
-        ("threadcount=8 mongodb.maxconnections=0", "in_flight", None),
-        ("threadcount=8 mongodb.url=mongodb://h:1/shop?maxPoolSize=3", "in_flight", 3),
-        ("threadcount=8 mongodb.url=mongodb://h:1/shop?maxPoolSize=8", "in_flight", None),
+        ("threadcount=8 mongodb.maxconnections=8", "max_pool_size", None),
+        ("threadcount=8 mongodb.maxconnections=100", "max_pool_size", None),
+        ("threadcount=200 mongodb.maxconnections=100", "max_pool_size", 100),
+        ("threadcount=8 mongodb.maxconnections=0", "max_pool_size", None),
+        ("threadcount=8 mongodb.url=mongodb://h:1/shop?maxPoolSize=3", "max_pool_size", 3),
+        ("threadcount=8 mongodb.url=mongodb://h:1/shop?maxPoolSize=8", "max_pool_size", None),
         ("db=site.ycsb.db.MongoDbClient", "connections", 1),
     ],
 )
@@ -211,15 +211,15 @@ def test_each_property_has_its_effect(assignments: str, path: str, expected: obj
     assert value == expected
 
 
-@pytest.mark.parametrize(("connections", "in_flight"), [(32, 10), (10, None), (4, None)])
+@pytest.mark.parametrize(("connections", "size"), [(32, 10), (10, None), (4, None)])
 @pytest.mark.parametrize("pool", ["mongodb.maxconnections=10", "mongodb.url=mongodb://h:1/shop?maxPoolSize=10"])
 @pytest.mark.parametrize("threads", [1, 20])
 def test_a_pool_bounds_the_connections_that_are_asked_for(
-    connections: int, in_flight: int | None, pool: str, threads: int
+    connections: int, size: int | None, pool: str, threads: int
 ) -> None:
     words = [CORE, "recordcount=1000", f"threadcount={threads}", pool]
     spec = load_spec(properties=words, overrides={"connections": connections}).spec
-    assert (spec.connections, spec.in_flight) == (connections, in_flight)
+    assert (spec.connections, spec.max_pool_size) == (connections, size)
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_a_pool_bounds_the_connections_that_are_asked_for(
 )
 def test_the_pool_of_an_address_is_taken_out_of_it(options: str, kept: str) -> None:
     spec = from_properties("threadcount=8", f"mongodb.url=mongodb://u:p@h:1/shop{options}")
-    assert (spec.in_flight, spec.data.database) == (3, "shop")
+    assert (spec.max_pool_size, spec.data.database) == (3, "shop")
     assert spec.target.uri is not None
     assert spec.target.uri.get_secret_value() == f"mongodb://u:p@h:1/shop{kept}"
 

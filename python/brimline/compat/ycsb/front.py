@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from brimline.analysis.finding import Standing
 from brimline.compat.ycsb.export import render
 from brimline.compat.ycsb.hdr_files import write_hdr_files
+from brimline.compat.ycsb.measurements import Clocks
 from brimline.compat.ycsb.missed_target import missed_target
 from brimline.compat.ycsb.raw import write_raw
 from brimline.compat.ycsb.status import StatusLines
@@ -69,7 +70,7 @@ class YcsbFront:
                 self.output,
                 operation_count=plan.data.record_count if plan.work.kind == "load" else self.output.operation_count,
                 documents_per_insert=plan.work.insert_batch_size if isinstance(plan.work, MixWork) else 1,
-                open_loop=plan.pacer.kind != "closed",
+                clocks=Clocks.of(plan),
             )
             self._status(lines.first())
         tracked = self.output.tracked_errors

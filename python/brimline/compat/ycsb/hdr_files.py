@@ -6,7 +6,7 @@ maximum is in seconds. A row per status interval where status lines were asked f
 
 from pathlib import Path
 
-from brimline.compat.ycsb.measurements import Measurement, Times, named_measurements, times_by_interval
+from brimline.compat.ycsb.measurements import Clocks, Measurement, Times, named_measurements, times_by_interval
 from brimline.record import hlog
 from brimline.record.files import replace_text
 from brimline.record.model import RunRecord
@@ -31,16 +31,16 @@ def _lines_by_name(record: RunRecord, output: YcsbOutput) -> dict[str, list[str]
     end_ns = record.summary["elapsed_ns"]
     width_ns = output.status_interval_s * NS_PER_S if output.status else end_ns + 1
     prefix = "" if output.measurement_type == "hdrhistogram" else "Hdr"
-    open_loop = not record.closed_loop
+    clocks = Clocks.of(record.plan)
     lines: dict[str, list[str]] = {}
     gathered = times_by_interval(record, lambda _, interval_end_ns: (interval_end_ns - 1) // width_ns)
     for place, times in gathered.items():
         span = place * width_ns, min((place + 1) * width_ns, end_ns)
-        for name, measurement in named_measurements(times, output, open_loop=open_loop):
+        for name, measurement in named_measurements(times, output, clocks=clocks):
             lines.setdefault(f"{prefix}{name}", []).append(_line(measurement, *span))
     close_ns = record.summary.get("close_ns")
     if close_ns is not None:
-        for name, cleanup in named_measurements(Times(), output, open_loop=open_loop, close_ns=close_ns):
+        for name, cleanup in named_measurements(Times(), output, clocks=clocks, close_ns=close_ns):
             lines[f"{prefix}{name}"] = [_line(cleanup, end_ns, end_ns + close_ns)]
     return lines
 

@@ -8,11 +8,13 @@ successes. All histograms here are in whole microseconds, three digits, as YCSB'
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 from brimline.compat.ycsb.java import hash_map_order
 from brimline.operations import KINDS, ycsb_call
+from brimline.plan import Plan
 from brimline.record.histograms import native_codec
-from brimline.record.model import Histogram, OperationRow, RunRecord, SampleRow
+from brimline.record.model import Clock, Histogram, OperationRow, RunRecord, SampleRow
 from brimline.spec import YcsbOutput
 
 CLEANUP = "CLEANUP"
@@ -23,6 +25,24 @@ _NS_PER_US = 1000
 # Buckets of a histogram with three digits are exact up to this many bits.
 _EXACT_BITS = 11
 _ENDINGS = {"ok": "OK", "miss": "NOT_FOUND", "failed": "ERROR"}
+
+
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """The clocks that YCSB's own times and its intended ones are read from.
+
+    YCSB begins its own when the driver is called, so that the wait for one of few connections is part of them.
+    """
+
+    own: Clock
+    intended: Clock
+
+    @classmethod
+    def of(cls, plan: Plan) -> Self:
+        """Those of a run or load."""
+        if plan.is_pooled:
+            return cls("response", "response")
+        return cls("service", "service" if plan.pacer.kind == "closed" else "response")
 
 
 @dataclass(slots=True)
@@ -125,7 +145,7 @@ class Measurement:
 
 
 def named_measurements(
-    times: Times, output: YcsbOutput, *, open_loop: bool, close_ns: int | None = None, known: Sequence[str] = ()
+    times: Times, output: YcsbOutput, *, clocks: Clocks, close_ns: int | None = None, known: Sequence[str] = ()
 ) -> Iterator[tuple[str, Measurement]]:
     """YCSB's measurements of `times` with their names, in YCSB's order.
 
@@ -133,7 +153,8 @@ def named_measurements(
     are operations that have had a measurement before, which are there even with no value.
     """
     for intended in _clocks(output):
-        measured = _measurements(times, output, intended=intended and open_loop, close_ns=close_ns)
+        clock = clocks.intended if intended else clocks.own
+        measured = _measurements(times, output, clock=clock, close_ns=close_ns)
         for name in known:
             measured.setdefault(name, Measurement(values_us={}, returned={}))
         prefix = "Intended-" if intended and output.measurement_interval == "both" else ""
@@ -168,17 +189,16 @@ def _by_first_use(measured: Mapping[str, Measurement], *, is_all: bool) -> list[
 
 def operation_names(times: Times, output: YcsbOutput) -> list[str]:
     """The names, without prefix, of all measurements of `times`."""
-    return sorted(_measurements(times, output, intended=False, close_ns=None))
+    return sorted(_measurements(times, output, clock="service", close_ns=None))
 
 
 def _clocks(output: YcsbOutput) -> tuple[bool, ...]:
     return {"op": (False,), "intended": (True,), "both": (False, True)}[output.measurement_interval]
 
 
-def _measurements(times: Times, output: YcsbOutput, *, intended: bool, close_ns: int | None) -> dict[str, Measurement]:
+def _measurements(times: Times, output: YcsbOutput, *, clock: Clock, close_ns: int | None) -> dict[str, Measurement]:
     values: dict[str, Counter[int]] = {}
     returned: dict[str, Counter[str]] = {}
-    clock = "response" if intended else "service"
     for operation, of_kind in times.operations.items():
         for name, status, histogram_ns, count in _calls(operation, of_kind, clock):
             values.setdefault(measurement_name(name, status, output), Counter()).update(_to_us(histogram_ns))

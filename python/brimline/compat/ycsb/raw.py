@@ -12,6 +12,7 @@ from typing import TextIO
 from brimline.compat.ycsb.java import ratio
 from brimline.compat.ycsb.measurements import (
     CLEANUP,
+    Clocks,
     Times,
     logged_calls,
     measurement_name,
@@ -106,16 +107,15 @@ def _write_all(
 
 def _names(record: RunRecord, output: YcsbOutput) -> list[str]:
     close_ns = record.summary.get("close_ns") if record.summary else None
-    open_loop = not record.closed_loop
-    return [
-        name for name, _ in named_measurements(Times.of_record(record), output, open_loop=open_loop, close_ns=close_ns)
-    ]
+    clocks = Clocks.of(record.plan)
+    return [name for name, _ in named_measurements(Times.of_record(record), output, clocks=clocks, close_ns=close_ns)]
 
 
 def _selections(record: RunRecord, output: YcsbOutput, name: str) -> list[Selection]:
     """What of the log belongs to the measurement `name`."""
     is_intended = output.measurement_interval == "intended" or name.startswith(_INTENDED)
-    clock = "response" if is_intended and not record.closed_loop else "service"
+    clocks = Clocks.of(record.plan)
+    clock = clocks.intended if is_intended else clocks.own
     wanted = name.removeprefix(_INTENDED)
     operations = sorted({row["operation"] for row in record.operations})
     return [

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from brimline.compat.ycsb.java import ratio, to_long, two_decimals
 from brimline.compat.ycsb.measurements import (
+    Clocks,
     Measurement,
     Times,
     mean_us,
@@ -33,12 +34,12 @@ class StatusLines:
         output: YcsbOutput,
         *,
         operation_count: int,
-        open_loop: bool,
+        clocks: Clocks,
         documents_per_insert: int = 1,
         now: Callable[[], datetime] = datetime.now,
     ) -> None:
         self._output = output
-        self._open_loop = open_loop
+        self._clocks = clocks
         self._operation_count = operation_count
         self._documents_per_insert = documents_per_insert
         self._now = now
@@ -92,7 +93,7 @@ class StatusLines:
     def _measured(self, close_ns: int | None) -> str:
         self._known = sorted({*self._known, *operation_names(self._times, self._output)})
         measured = named_measurements(
-            self._times, self._output, open_loop=self._open_loop, close_ns=close_ns, known=self._known
+            self._times, self._output, clocks=self._clocks, close_ns=close_ns, known=self._known
         )
         self._times = Times()
         return "".join(f"{self._summary(name, measurement)} " for name, measurement in measured)

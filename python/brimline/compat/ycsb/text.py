@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from brimline.compat.ycsb.java import double_text, ratio
 from brimline.compat.ycsb.measurements import (
     STATUSES,
+    Clocks,
     Measurement,
     Times,
     mean_us,
@@ -36,10 +37,10 @@ def measurement_rows(record: RunRecord, output: YcsbOutput, raw: RawTimes | None
         ("OVERALL", "RunTime(ms)", runtime_ms),
         ("OVERALL", "Throughput(ops/sec)", ratio(1000.0 * operation_count(record), runtime_ms)),
     ]
-    open_loop = not record.closed_loop
-    series = _series(record, output, open_loop=open_loop) if output.measurement_type == "timeseries" else {}
+    clocks = Clocks.of(record.plan)
+    series = _series(record, output, clocks=clocks) if output.measurement_type == "timeseries" else {}
     close_ns = summary.get("close_ns") if summary else None
-    measured = named_measurements(Times.of_record(record), output, open_loop=open_loop, close_ns=close_ns)
+    measured = named_measurements(Times.of_record(record), output, clocks=clocks, close_ns=close_ns)
     for name, measurement in measured:
         values_us = raw.values_us.get(name, {}) if raw is not None else {}
         rows.extend(_rows(name, measurement, output, series.get(name, []), values_us))
@@ -146,12 +147,12 @@ def _series_rows(name: str, measurement: Measurement, series: Iterable[tuple[int
         yield name, str(offset_ms), mean
 
 
-def _series(record: RunRecord, output: YcsbOutput, *, open_loop: bool) -> dict[str, list[tuple[int, float]]]:
+def _series(record: RunRecord, output: YcsbOutput, *, clocks: Clocks) -> dict[str, list[tuple[int, float]]]:
     """Mean latency in µs by the time in ms at which a stretch begins; stretches without a value are left out."""
     width_ns = output.granularity_ms * NS_PER_MS
     series: dict[str, list[tuple[int, float]]] = {}
     for stretch, times in times_by_interval(record, lambda start_ns, _: start_ns // width_ns).items():
-        for name, measurement in named_measurements(times, output, open_loop=open_loop):
+        for name, measurement in named_measurements(times, output, clocks=clocks):
             if measurement.count:
                 mean = ratio(measurement.sum_us, measurement.count)
                 series.setdefault(name, []).append((stretch * output.granularity_ms, mean))

@@ -13,13 +13,24 @@ from brimline.spec.ycsb_front import Phase
 from brimline.spec.ycsb_properties import ADDRESS_HINT
 
 USAGE: Final = (
-    "brimline ycsb load|run mongodb [-P FILE]... [-p NAME=VALUE]... "
+    "brimline ycsb load|run mongodb|mongodb-async [-P FILE]... [-p NAME=VALUE]... "
     "[-threads N] [-target N] [-s] [-l LABEL] [-db CLASS]"
 )
 _PHASES: Final = {"load": "-load", "run": "-t"}
-_BINDING: Final = "mongodb"
-_OTHER_DRIVERS: Final = ("mongodb-async", "mongodb-reactive")
-_BINDING_CLASS: Final = "site.ycsb.db.MongoDbClient"
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A binding of YCSB's: the class that its script names, and the client that stands for its driver."""
+
+    class_name: str
+    client: str
+
+
+BINDINGS: Final = {
+    "mongodb": Binding("site.ycsb.db.MongoDbClient", "wire"),
+    "mongodb-async": Binding("site.ycsb.db.AsyncMongoDbClient", "java-reactive"),
+}
 _PROPERTY_OF_FLAG: Final = {"-threads": "threadcount", "-target": "target", "-l": "label", "-db": "db"}
 _HELP: Final = ("-h", "-help", "--help")
 _WITHOUT_MEANING: Final = {
@@ -46,25 +57,22 @@ def _names_host(given: Sequence[str]) -> bool:
     return any(word == "-h" and not after.startswith("-") for word, after in itertools.pairwise(given))
 
 
-def client_words(phase: Phase, flags: Sequence[str]) -> list[str]:
+def client_words(phase: Phase, binding: Binding, flags: Sequence[str]) -> list[str]:
     """The words that YCSB's script hands to its client for these `flags`."""
-    return [_PHASES[phase], "-db", _BINDING_CLASS, *flags]
+    return [_PHASES[phase], "-db", binding.class_name, *flags]
 
 
-def phase_of(given: Sequence[str]) -> tuple[Phase, Sequence[str]]:
-    """The phase, and the flags behind the binding. Raises UsageError for anything that isn't one of MongoDB."""
+def phase_of(given: Sequence[str]) -> tuple[Phase, Binding, Sequence[str]]:
+    """The phase, the binding, and the flags behind it. Raises UsageError for anything that isn't one of MongoDB."""
     if len(given) < 2:
         raise UsageError("ycsb needs a phase and a binding", hint=f"usage: {USAGE}")
     phase, binding, *flags = given
     if phase not in _PHASES:
         raise UsageError(f'ycsb can load and run, not "{phase}"', hint=f"usage: {USAGE}")
-    if binding != _BINDING:
-        hint = "the only one is mongodb"
-        if binding in _OTHER_DRIVERS:
-            hint = "mongodb does the same work by brimline's own client; through the reactive driver: brimline "
-            hint += f"{phase} -P FILE --client java-reactive"
+    if binding not in BINDINGS:
+        hint = "there are mongodb, by brimline's own client, and mongodb-async, by the reactive driver for Java"
         raise UsageError(f'"{binding}" is not a binding of brimline', hint=hint)
-    return cast("Phase", phase), flags
+    return cast("Phase", phase), BINDINGS[binding], flags
 
 
 def parse_words(flags: Sequence[str], phase: Phase) -> YcsbWords:
