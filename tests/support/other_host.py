@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.namespaces import networks
 from tests.support.server import required_mongod
 from tests.support.waiting import eventually
 
@@ -23,42 +24,27 @@ SERVER_PORT, WATCH_PORT = 27017, 27027
 
 @dataclass(frozen=True, slots=True)
 class OtherHost:
-    """The host at `address`; `ours` is the address that it knows us by."""
+    """The host at `address`; `name` is that of its network."""
 
     name: str
     address: str
-    ours: str
     _started: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @classmethod
     @contextmanager
     def joined(cls) -> Iterator["OtherHost"]:
         """Joined during the block; what was started there ends with it. Skips where there can be none."""
-        if os.geteuid() != 0:
-            pytest.skip("only root can make a network of its own")
-        number = os.getpid() % _NETWORKS
-        name, ours, theirs = f"bl-{os.getpid()}", f"bl{os.getpid()}a", f"bl{os.getpid()}b"
-        host = cls(name, f"10.213.{number}.2", f"10.213.{number}.1")
-        try:
-            _ip("netns", "add", name)
-            _ip("link", "add", ours, "type", "veth", "peer", "name", theirs)
-            _ip("link", "set", theirs, "netns", name)
-            _ip("addr", "add", f"{host.ours}/24", "dev", ours)
-            _ip("link", "set", ours, "up")
-            _ip("-n", name, "addr", "add", f"{host.address}/24", "dev", theirs)
-            _ip("-n", name, "link", "set", theirs, "up")
-            _ip("-n", name, "link", "set", "lo", "up")
-            yield host
-        finally:
-            for process in host._started:
-                process.kill()
-                process.wait()
-            with suppress(OSError):
-                subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
-                subprocess.run(["ip", "link", "del", ours], capture_output=True, check=False)
+        with networks(1, subnet=f"10.213.{os.getpid() % _NETWORKS}") as made:
+            host = cls(made.names[0], made.addresses[0])
+            try:
+                yield host
+            finally:
+                for process in host._started:
+                    process.kill()
+                    process.wait()
 
     def start(self, *command: str | Path, environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
-        """Starts a program there; its pid is the one that it has here."""
+        """Starts a program there; its pid is the one that it has here, and it sees what /sys shows here."""
         started = subprocess.Popen(
             ["nsenter", f"--net=/run/netns/{self.name}", *map(str, command)],
             env={**os.environ, **(environment or {})},
@@ -92,15 +78,6 @@ class OtherHost:
         with suppress(OSError), socket.create_connection((self.address, port), timeout=1):
             return True
         return False
-
-
-def _ip(*words: str) -> None:
-    try:
-        made = subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
-    except OSError as error:
-        pytest.skip(f"no network can be made here: {error}")
-    if made.returncode != 0:
-        pytest.skip(f"no network can be made here: {made.stderr.strip()}")
 
 
 @contextmanager

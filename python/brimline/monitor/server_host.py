@@ -113,9 +113,3 @@ def data_place(pid: int, path: str | None) -> Path | None:
         return None
     # Through the process, because its root may be another than ours: it may run in a container.
     return Path("/proc") / str(pid) / ("root" if path.startswith("/") else "cwd") / path.lstrip("/")
-
-
-def data_disk(pid: int, path: str | None) -> str | None:
-    """The disk with the file that process `pid` of this machine calls `path`; None where it can't be told."""
-    place = data_place(pid, path)
-    return None if place is None else host.disk_device(place)

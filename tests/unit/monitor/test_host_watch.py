@@ -62,6 +62,7 @@ def test_a_host_tells_what_its_counters_say_on_our_clock(tmp_path: Path) -> None
     assert reading.columns["host_cpu_count"] == os.cpu_count()
     # This test is the process that listens on the port; generator and host are under one kernel.
     assert (reading.columns["server_cpu_ns"] or 0) > 0 and reading.columns["shared_host"] is True
+    assert (reading.columns["disk_free_bytes"] or 0) > 0
     facts = watch.facts()
     assert facts["source"] == "watch" and facts["from"] == f"127.0.0.1:{port}"
     assert 0 < facts["clock_error_ns"] <= (after_ns - before_ns) / 2

@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 from brimline.errors import TargetError
 from brimline.monitor.cpu_allowance import cpu_allowance
 from brimline.monitor.host.asking import PATH, Answer, Question, boot_id
-from brimline.monitor.host.counters import network_interfaces
+from brimline.monitor.host.counters import disk_device, network_interfaces
 from brimline.monitor.programs import Programs
-from brimline.monitor.server_host import ServerHost, data_disk
+from brimline.monitor.server_host import ServerHost, data_place
 from brimline.servers.listening import listening_process, process_name, server_on_port
 from brimline.servers.members import MemberProcess
 
@@ -72,14 +72,16 @@ class HostReader:
         has_family = pid is None
         if pid is None and question.port:
             pid = listening_process(question.port)
+        data = data_place(pid, question.data_path) if pid is not None and question.data_path else None
         disk = self._disk
-        if disk is None and pid is not None and question.data_path:
-            disk = data_disk(pid, question.data_path)
+        if disk is None and data is not None:
+            disk = disk_device(data)
         ours = frozenset({question.ours}) if question.ours else frozenset[int]()
         search = partial(_members, question.members)
         return ServerHost(
             pid=pid,
             disk=disk,
+            data=data,
             interfaces=network_interfaces(),
             programs=None if pid is None else Programs(search, server_pid=pid, has_family=has_family, ours=ours),
             has_family=has_family,
