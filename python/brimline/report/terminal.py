@@ -36,7 +36,7 @@ _LEADING = 2
 _SERIES_ID = "series-"
 """What the sections of a trend's series begin with."""
 _SHOWN_SECTIONS = (
-    "background", "server-beside",
+    "background", "server-beside", "faults", "ledger", "objectives",
     "configuration", "warnings", "gate", "changes", "plans", "distribution", "probes", "documents", "operations",
     "steps",
     "loads", FIGURES, "accounting", "errors", "validity", "bottleneck",

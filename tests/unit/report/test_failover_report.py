@@ -61,7 +61,7 @@ def test_every_write_that_is_missing_or_there_twice_is_named(experiment: Experim
     ("limits", "error", "told"),
     [
         (["outage=3s", "back=3s", "unanswered=0", "p99=3s"], None, ""),
-        (["outage=1s"], GateFailed, "time without an answer: 2.00 s, and at most 1.00 s"),
+        (["outage=1500ms"], GateFailed, "time without an answer: 2.00 s, and at most 1.50 s"),
         (["lost=0"], GateFailed, "acknowledged writes missing: 1, and at most 0"),
         (["twice=0"], GateFailed, "writes done twice: 1, and at most 0"),
     ],

@@ -1,5 +1,6 @@
 """What can be said of a fault, and what is refused before anything is done."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from brimline.plan.model import ReplicaSet
 from brimline.servers.deployment import Deployment
 from brimline.servers.faults.fault import CommandFault, fault_on, parse_fault
 from brimline.servers.faults.kinds import KINDS
+from brimline.servers.faults.said import said_between
 from brimline.servers.faults.site import Site, site_of
 from brimline.servers.lab import small_disk
 from brimline.servers.lab.disk_rate import require_rate
@@ -126,3 +128,28 @@ def test_a_command_that_fails_says_what_it_said(tmp_path: Path) -> None:
     with pytest.raises(TargetError) as told:
         secret.do()
     assert "hunter2" not in f"{told.value.message} {told.value.hint} {secret.what} {secret.by_hand}"
+
+
+def test_what_servers_said_of_a_fault_is_read_from_their_logs(lab: Lab) -> None:
+    permitted = "Transition to primary complete; database writes are now permitted"
+    lines = [
+        ("2026-11-26T18:38:03.297+00:00", "REPL", permitted, {}),
+        ("2026-11-26T18:38:02.100+00:00", "REPL", "Replica set state transition",
+         {"newState": "PRIMARY", "oldState": "SECONDARY"}),
+        ("2026-11-26T18:38:02.000+00:00", "ELECTION", "VoteRequester processResponse", {}),
+        ("2026-11-26T18:30:02.000+00:00", "ELECTION", "Starting an election, since we've seen no PRIMARY", {}),
+    ]  # fmt: skip
+    place = lab.directory_of(SERVERS[1])
+    place.mkdir(parents=True)
+    entries = [
+        json.dumps({"t": {"$date": at}, "s": "I", "c": component, "id": 1, "ctx": "x", "msg": text, "attr": attributes},
+                   separators=(",", ":"))
+        for at, component, text, attributes in lines
+    ]  # fmt: skip
+    (place / "mongod.log").write_text("\n".join([*entries, "no JSON", '{"msg":"MongoDB starting']))
+    begin = 1_795_718_280 * 10**9  # 18:38:00
+    said = said_between(lab, begin, begin + 10 * 10**9)
+    assert [(at - begin, address, text) for at, address, text in said] == [
+        (2_100_000_000, "127.0.0.1:5002", "SECONDARY → PRIMARY"),
+        (3_297_000_000, "127.0.0.1:5002", permitted),
+    ]

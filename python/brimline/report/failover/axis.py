@@ -69,9 +69,10 @@ def happened_table(trial: FailoverTrial) -> Table | None:
         (facts.whole_unix_ns, "", "every server does its part again"),
     ]
     said = [(each.unix_ns, each.address, Verbatim(each.text)) for each in facts.said]
-    if trial.figures is not None and trial.figures.gap.ended and trial.figures.gap.length_ns >= NS_PER_S // 100:
-        at = begun + trial.figures.gap.to_ns - trial.figures.begun_ns
-        done.append((at, "", "operations are answered again"))
+    if trial.figures is not None and trial.figures.gap.length_ns >= NS_PER_S // 10:
+        gap, zero = trial.figures.gap, begun - trial.figures.begun_ns
+        done.append((zero + gap.from_ns, "", "the last operation is answered"))
+        done += [(zero + gap.to_ns, "", "operations are answered again")] if gap.ended else []
     rows = sorted(
         ((at, who, what) for at, who, what in (*done, *said) if at is not None), key=lambda row: (row[0], row[1])
     )

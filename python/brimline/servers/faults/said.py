@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +10,21 @@ from brimline.servers.bundled import MONGOD_LOG
 from brimline.servers.lab.state import Lab
 
 LINES_MAX = 200
-_COMPONENTS = frozenset({"ELECTION", "ROLLBACK"})
-_IDS = frozenset(
-    {
-        21358,  # Replica set state transition
-        21809,  # Can't see a majority of the set, relinquishing primary
-        4615611,  # MongoDB starting
-        23377,  # Received signal
-        23378,  # Signal was sent by kill(2)
-        21580,  # Setting this node to be … (step-down by command)
-    }
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_STATES = "Replica set state transition"
+_TOLD = (
+    _STATES,
+    "MongoDB starting",
+    "Received signal",
+    "Can't see a majority",
+    "Stepping down from primary",
+    "Starting an election",
+    "Election succeeded",
+    "Transition to primary complete",
+    "Rolling back to",
+    "Rollback complete",
 )
-_STATES = 21358
+"""How the lines begin that say what a set did; what else is written of an election is how it is held."""
 
 
 def said_between(lab: Lab, begin_unix_ns: int, end_unix_ns: int) -> list[tuple[int, str, str]]:
@@ -39,27 +42,19 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             for line in file:
-                if '"ELECTION"' not in line and '"ROLLBACK"' not in line and not _names_an_id(line):
-                    continue
-                if (known := _known(line)) is not None:
+                if any(f'"msg":"{each}' in line for each in _TOLD) and (known := _known(line)):
                     yield known
     except OSError:
         return
 
 
-def _names_an_id(line: str) -> bool:
-    return any(f'"id":{each},' in line for each in _IDS)
-
-
 def _known(line: str) -> tuple[int, str] | None:
     try:
         entry: dict[str, Any] = json.loads(line)
-        if entry["c"] not in _COMPONENTS and entry["id"] not in _IDS:
-            return None
-        at = datetime.fromisoformat(entry["t"]["$date"])
         text, attributes = str(entry["msg"]), entry.get("attr", {})
+        at = datetime.fromisoformat(entry["t"]["$date"])
     except (ValueError, KeyError, TypeError):
         return None
-    if entry["id"] == _STATES:
+    if text == _STATES:
         text = f"{attributes.get('oldState')} → {attributes.get('newState')}"
-    return round(at.timestamp() * 1e9), text
+    return round((at - _EPOCH) / timedelta(microseconds=1)) * 1000, text

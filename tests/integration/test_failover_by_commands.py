@@ -1,0 +1,43 @@
+"""Servers that aren't brimline's: commands make the fault and undo it, also where the run is interrupted."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from brimline.record import read_experiment
+from brimline.record.fault import BEGUN_FILE, read_fault
+from tests.support.command_line import CommandLine
+from tests.support.waiting import eventually
+
+pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
+
+
+@pytest.mark.slow("a run has seconds before a fault and after it; one is interrupted, and made again")
+def test_commands_of_a_person_are_undone_on_an_interrupt_and_gone_on_with(
+    uri: str, brimline_cli: CommandLine, tmp_path: Path
+) -> None:
+    done, undone = tmp_path / "done", tmp_path / "undone"
+    at = ("--uri", f"{uri}/by_commands", "--data", "load")
+    running = brimline_cli.start(
+        "failover", "ycsb-a", *at, "--records", "500", "--rate", "200/s", "--repeats", "1", "--before", "2s",
+        "--hold", "2s", "--after", "2s", "--fault", f"echo >> {done}; true", "--undo", f"echo >> {undone}; true",
+    )  # fmt: skip
+    assert eventually(done.exists, timeout_s=60, interval_s=0.02)
+    running.send(signal.SIGINT)
+    ended = running.end(timeout_s=60)
+    assert ended.exit_code == 130, ended.stderr
+    assert undone.exists(), "the servers are put back first"
+    (directory,) = brimline_cli.runs.glob("*-failover-*")
+    ended = brimline_cli.run("failover", "--resume", directory, *at)
+    assert ended.exit_code in (0, 4), ended.stderr  # 4: this machine stood still meanwhile
+    (entry,) = read_experiment(directory).trials
+    facts = read_fault(entry.directory)
+    assert facts is not None and not facts.trouble and not facts.undo_trouble
+    assert done.read_text() == undone.read_text() == "\n\n"
+    assert not (entry.directory / BEGUN_FILE).exists()
+    document = brimline_cli.run("show", directory, "--json").json()
+    (trial,) = document["trials"]
+    assert trial["figures"]["outage_ns"] < 1e9, "a command that does nothing to it costs nothing"
+    assert trial["ledger"]["acknowledged"] > 100
+    assert (trial["ledger"]["missing"], trial["ledger"]["twice"]) == (0, 0)

@@ -1,0 +1,41 @@
+"""What `brimline failover` says of words that make no sense, before anything is started."""
+
+import pytest
+
+from tests.support.command_line import CommandLine
+
+URI = "mongodb://127.0.0.1:1"
+
+
+@pytest.mark.parametrize(
+    ("words", "told", "hint"),
+    [
+        (("--uri", URI), "does nothing to servers that are somebody's", "--fault step-down"),
+        (("--fault", "kil"), 'there is no fault "kil"', "kill, stop, pause"),
+        (("--fault", "kill:9"), "takes nothing behind its name", "--fault kill"),
+        (("--fault", "kill", "--undo", "ssh db1 start"), "undoes the fault kill itself", "leave --undo out"),
+        (("--undo", "ssh db1 start"), "no effect without --fault", "--fault"),
+        (("--slo", "p50=3s"), "must be a limit of a failover", "outage=10s"),
+        (("--slo", "outage=soon"), "--slo outage", "lost=0"),
+        (("--before", "1s"), "2 s of the run", "failover --help"),
+        (("--after", "soon"), "--after", "--after 20s"),
+        (("--repeats", "0"), "1 to 1000 times", "failover --help"),
+        (("--ledger", "many"), "many", "failover --help"),
+        (("--fault", "full-disk:1MB"), "no room to begin", "full-disk:2GB"),
+        (("--vary", "fault=kill,kil"), "must be one of kill, stop", "of a failover"),
+        (("--vary", "loops=1,2"), "has no meaning for failover", "something else"),
+        (("--precision", "5%"), "no effect without --vary", "factor"),
+    ],
+)
+def test_words_without_sense_are_one_clear_error(
+    brimline_cli: CommandLine, words: tuple[str, ...], told: str, hint: str
+) -> None:
+    ended = brimline_cli.run("failover", "ycsb-a", *words)
+    assert ended.exit_code == 2
+    assert told in ended.stderr and hint in ended.stderr, ended.stderr
+
+
+def test_a_fault_is_of_a_failover_alone(brimline_cli: CommandLine) -> None:
+    for verb in ("run", "capacity"):
+        ended = brimline_cli.run(verb, "ycsb-a", "--vary", "fault=kill,stop")
+        assert ended.exit_code == 2 and "there is no fault in it" in ended.stderr, ended.stderr
