@@ -165,7 +165,7 @@ def test_the_engine_sends_a_wrong_password_once(server: SecuredServer) -> None:
 
 def test_the_process_list_shows_no_password(brimline_cli: CommandLine, server: SecuredServer, spec: Path) -> None:
     uri = f"mongodb://modern:{ESCAPED}@{server.address}"
-    running = brimline_cli.start("stat", "--uri", uri, "0.1")
+    running = brimline_cli.start_fresh("stat", "--uri", uri, "0.1")
     assert running.process.stdout is not None
     assert running.process.stdout.readline()
     words = Path(f"/proc/{running.process.pid}/cmdline").read_bytes()

@@ -66,7 +66,7 @@ def test_a_load_that_can_not_start_leaves_the_data_alone(brimline_cli: CommandLi
     spec = _spec(brimline_cli.directory, records=20_000)
     load = ("load", spec, "--uri", f"mongodb://{mongod.address}", "--drop")
     assert brimline_cli.run(*load).exit_code == 0
-    refused = brimline_cli.start(*load, "--connections", "300", before_exec=_few_open_files).end()
+    refused = brimline_cli.start_fresh(*load, "--connections", "300", before_exec=_few_open_files).end()
     refused.check_error(2, "needs 428 open files, and this process may have 200", "ulimit -n")
     _check_whole(mongod.address, spec)
 

@@ -148,7 +148,9 @@ def test_a_missed_objective_is_a_failed_gate(brimline_cli: CommandLine) -> None:
 
 
 def test_a_run_without_uri_starts_a_server_and_leaves_nothing(brimline_cli: CommandLine) -> None:
-    running = brimline_cli.start("run", "ycsb-b", "--records", "1000", "--duration", "1s", "--warmup", "0s", "--json")
+    running = brimline_cli.start_fresh(
+        "run", "ycsb-b", "--records", "1000", "--duration", "1s", "--warmup", "0s", "--json"
+    )
     server = running.server()
     outcome = running.end()
     assert outcome.exit_code == 0, outcome.stderr

@@ -76,7 +76,7 @@ def test_a_signal_while_brimline_starts(
     delay_s: float, number: signal.Signals, exit_code: int, brimline_cli: CommandLine
 ) -> None:
     """Most of a second of imports: one line from the first moment on in which the program has the signals."""
-    running = brimline_cli.start("run", "ycsb-a", *LONG)
+    running = brimline_cli.start_fresh("run", "ycsb-a", *LONG)
     assert eventually(lambda: _catches_sigterm(running.process.pid), interval_s=0.001)
     time.sleep(delay_s)
     running.send(number)
@@ -100,7 +100,7 @@ def _ignore_ctrl_c() -> None:
 
 def test_ctrl_c_reaches_a_job_in_the_background(brimline_cli: CommandLine) -> None:
     """A shell script starts its background jobs with SIGINT ignored."""
-    running = brimline_cli.start("run", "ycsb-c", *LONG, before_exec=_ignore_ctrl_c)
+    running = brimline_cli.start_fresh("run", "ycsb-c", *LONG, before_exec=_ignore_ctrl_c)
     directory = brimline_cli.wait_for_samples("ycsb-c")
     running.send(signal.SIGINT)
     _check_interrupted(brimline_cli, running.end(timeout_s=60), directory, exit_code=130)

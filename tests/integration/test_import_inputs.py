@@ -91,7 +91,7 @@ def test_compressed_standard_input_is_told(brimline_cli: CommandLine, uri: str) 
     def take_pipe() -> None:
         os.dup2(read_end, 0)
 
-    running = brimline_cli.start("import", "--uri", uri, "-d", "packed", "-c", "c", before_exec=take_pipe)
+    running = brimline_cli.start_fresh("import", "--uri", uri, "-d", "packed", "-c", "c", before_exec=take_pipe)
     os.close(read_end)
     running.end().check_error(2, "standard input", "gzip", "--gzip")
 

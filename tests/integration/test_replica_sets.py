@@ -166,7 +166,7 @@ def test_connections_that_lead_to_two_servers_count_twice(
     if preference is not None:
         uri += f"&readPreference={preference}"
     where = ("-p", f"mongodb.url={uri}") if words[0] == "ycsb" else ("--uri", uri)
-    outcome = brimline_cli.start(*words, *where, before_exec=_few_open_files).end()
+    outcome = brimline_cli.start_fresh(*words, *where, before_exec=_few_open_files).end()
     outcome.check_error(2, "needs 248 open files, and this process may have 200", "ulimit -n")
     assert not list(brimline_cli.runs.glob("*")), "nothing was recorded"
     with control_client(members[0].address) as client:  # a set that has just begun inserts keys of its own

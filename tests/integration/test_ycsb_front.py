@@ -297,7 +297,7 @@ def test_an_interrupt_keeps_what_was_measured(brimline_cli: CommandLine, url: st
     running.send(signal.SIGINT)
     outcome = running.end()
     outcome.check_error(130, "interrupted by SIGINT")
-    assert int(value(outcome.stdout, "READ", "Return=OK")) >= 300
+    assert int(value(outcome.stdout, "READ", "Return=OK")) >= 100
 
 
 def test_old_names_are_understood(brimline_cli: CommandLine, url: str, database: Database, tmp_path: Path) -> None:

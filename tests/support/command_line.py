@@ -1,7 +1,7 @@
 """Owns brimline as its users have it: arguments, two streams and an exit code; called as a function, or as a process.
 
 A process takes most of a second to start, so that `run` calls the function that a process calls. What is about
-processes themselves (signals, limits, their first moment) uses `start` or `run_process`.
+processes themselves uses `start` (signals), `start_fresh` or `run_process` (limits, their first moment).
 """
 
 import json
@@ -23,6 +23,7 @@ from unittest.mock import patch
 import psutil
 
 from brimline.cli.app import main
+from tests.support import forked
 from tests.support.waiting import eventually
 
 TIMEOUT_S = 120.0
@@ -78,7 +79,7 @@ class Outcome:
 class Running:
     """A process that has not ended, maybe."""
 
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[str] | forked.Forked
     begun_s: float = field(default_factory=time.monotonic)
 
     def send(self, number: signal.Signals) -> None:
@@ -109,7 +110,7 @@ class CommandLine:
     """Runs brimline in `directory`; records go to `directory/runs`, servers live in `directory/cache`."""
 
     directory: Path
-    _started: list[subprocess.Popen[str]] = field(default_factory=list)
+    _started: list[subprocess.Popen[str] | forked.Forked] = field(default_factory=list)
 
     @classmethod
     @contextmanager
@@ -148,24 +149,30 @@ class CommandLine:
         self, *arguments: str | Path, environment: Mapping[str, str] | None = None, timeout_s: float = TIMEOUT_S
     ) -> Outcome:
         """Runs brimline to its end in a process of its own."""
-        return self.start(*arguments, environment=environment).end(timeout_s=timeout_s)
+        return self.start_fresh(*arguments, environment=environment).end(timeout_s=timeout_s)
 
-    def start(
+    def start(self, *arguments: str | Path, environment: Mapping[str, str] | None = None) -> Running:
+        """Starts brimline as a job of its own, which has imported everything already (`tests.support.forked`)."""
+        return self._fork(["-m", "brimline", *map(str, arguments)], environment)
+
+    def start_python(self, script: Path) -> Running:
+        """Starts a program that uses brimline as a library, likewise."""
+        return self._fork([str(script)], None)
+
+    def _fork(self, words: list[str], environment: Mapping[str, str] | None) -> Running:
+        variables = {**os.environ, "PYTHONPATH": str(_SOURCES), **self._environment(environment)}
+        process = forked.start(words, directory=self.directory, environment=variables)
+        self._started.append(process)
+        return Running(process)
+
+    def start_fresh(
         self,
         *arguments: str | Path,
         environment: Mapping[str, str] | None = None,
         before_exec: Callable[[], None] | None = None,
     ) -> Running:
-        """Starts brimline as a job of its own."""
-        return self._start(["-m", "brimline", *map(str, arguments)], environment, before_exec)
-
-    def start_python(self, script: Path) -> Running:
-        """Starts a program that uses brimline as a library, with the same surroundings."""
-        return self._start([str(script)], None, None)
-
-    def _start(
-        self, words: list[str], environment: Mapping[str, str] | None, before_exec: Callable[[], None] | None
-    ) -> Running:
+        """Starts brimline as a job of its own, from the first moment of a process on."""
+        words = ["-m", "brimline", *map(str, arguments)]
         process = subprocess.Popen(
             [sys.executable, *words],
             cwd=self.directory,
@@ -188,12 +195,12 @@ class CommandLine:
         return sorted(path for path in self.runs.glob("*") if f"-{kind}" in path.name)
 
     def wait_for_samples(self, workload: str, *, kind: str = "") -> Path:
-        """The directory of the first run of `workload` that has recorded two intervals."""
+        """The directory of the first run of `workload` that has recorded an interval."""
         pattern = f"*z-{kind}{workload}-*"
 
         def sampled() -> list[Path]:
             files = self.runs.glob(f"{pattern}/**/intervals.csv")
-            return [path.parent for path in files if path.read_text().count("\n") >= 3]
+            return [path.parent for path in files if path.read_text().count("\n") >= 2]
 
         assert eventually(lambda: bool(sampled()), timeout_s=60), "nothing was recorded in time"
         return sampled()[0]

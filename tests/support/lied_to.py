@@ -3,8 +3,6 @@
 import os
 import re
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 import uuid
@@ -13,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from brimline.servers import control_client
+from tests.support import forked
 from tests.support.lies import SECRET, Lie, drawn
 from tests.support.lying_server import lying_server
 
@@ -24,7 +23,6 @@ _DISK_BYTES_MAX = 64 << 20
 _OUTPUT_BYTES_MAX = 64 << 10
 _EXIT_CODES = frozenset({0, 2, 3, 4, 5})
 _LOOK_EVERY_S = 0.02
-_SOURCES = Path(__file__).parents[2] / "python"
 
 SPEC = """\
 name: lied-to
@@ -151,19 +149,12 @@ def _words(case: Case, address: str, database: str, directory: Path) -> list[str
 def _run(words: Sequence[str], directory: Path, within_s: float) -> Ended:
     files = directory / "stdout", directory / "stderr"
     with files[0].open("wb") as stdout, files[1].open("wb") as stderr:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "brimline", *words],
-            cwd=directory,
-            env={
-                **os.environ,
-                "PYTHONPATH": str(_SOURCES),
-                "XDG_CACHE_HOME": str(directory / "cache"),
-                "BRIMLINE_PASSWORD": SECRET,
-            },
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
-            start_new_session=True,
+        variables = {"XDG_CACHE_HOME": str(directory / "cache"), "BRIMLINE_PASSWORD": SECRET}
+        process = forked.start(
+            ["-m", "brimline", *words],
+            directory=directory,
+            environment={**os.environ, **variables},
+            files=(stdout, stderr),
         )
         peak_bytes, deadline_s = 0, time.monotonic() + within_s
         while process.poll() is None and time.monotonic() < deadline_s:
