@@ -92,6 +92,10 @@ bench-ceiling: $(NATIVE) ## Measure one engine thread beside a bare client that 
 bench-lag: $(NATIVE) ## Measure how late operations go out at 20 000 a second
 	$(BIN)/python -m benchmarks.lag
 
+.PHONY: bench-scale
+bench-scale: $(NATIVE) ## Say what 100 000 to 10 million operations a second take, in proportion to what one client was measured at
+	$(BIN)/python -m benchmarks.scale
+
 .PHONY: bench-memory
 bench-memory: $(NATIVE) ## Measure the peak memory of a run with 1 000 connections
 	$(BIN)/python -m benchmarks.memory

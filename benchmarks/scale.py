@@ -1,0 +1,146 @@
+"""What a rate takes: nodes, bytes, connections, and the work of the coordinator; docs/concepts/scale.md is from it.
+
+    make bench-scale        # measures what the coordinator does with one worker's interval, and prints the table
+
+CPU per operation is that of BENCHMARKS.md (find by `_id`), from results.json. Bytes per operation and of an interval
+are those of a run of `ycsb-b` that is made here. So is the time to add up its histograms, as often as 1 000 workers ask
+for it in a second.
+"""
+
+import csv
+import json
+import math
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import brimline
+from brimline import _native
+
+RESULTS = Path(__file__).parent / "results.json"
+RATES_OPS_PER_S = (100_000, 1_000_000, 10_000_000)
+THREAD_SHARE = 0.5
+"""Busy part of an engine thread that a plan counts on: from 90 % on a thread is the limit, and lag begins before."""
+THREADS_PER_NODE = 4
+RESPONSE_S = 0.002
+WORKERS = 1_000
+US_PER_S, BITS_PER_BYTE = 1e6, 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """Of one operation: CPU of client and server, bytes there and back. Of one worker's interval: its histograms."""
+
+    client_us: float
+    server_us: float
+    bytes_out: float
+    bytes_in: float
+    histograms: float
+    histogram_bytes: float
+    merge_us: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """What a rate takes. Bits per second of the busier direction; the coordinator's CPU and bytes a second."""
+
+    rate_ops_per_s: float
+    threads: int
+    nodes: int
+    bits_per_s: float
+    node_bits_per_s: float
+    in_flight: float
+    server_cpus: float
+    coordinator_bytes_per_s: float
+    coordinator_share: float
+
+
+def needs(rate_ops_per_s: float, measured: Measured) -> Needs:
+    """By Little's law, and in proportion to what was measured of one. With an interval of a second."""
+    threads = math.ceil(rate_ops_per_s * measured.client_us / US_PER_S / THREAD_SHARE)
+    nodes = math.ceil(threads / THREADS_PER_NODE)
+    bits_per_s = rate_ops_per_s * max(measured.bytes_out, measured.bytes_in) * BITS_PER_BYTE
+    return Needs(
+        rate_ops_per_s=rate_ops_per_s,
+        threads=threads,
+        nodes=nodes,
+        bits_per_s=bits_per_s,
+        node_bits_per_s=bits_per_s / nodes,
+        in_flight=rate_ops_per_s * RESPONSE_S,
+        server_cpus=rate_ops_per_s * measured.server_us / US_PER_S,
+        coordinator_bytes_per_s=nodes * measured.histograms * measured.histogram_bytes,
+        coordinator_share=nodes * measured.histograms * measured.merge_us / US_PER_S,
+    )
+
+
+def cpu_of_a_find(results: Mapping[str, Any]) -> tuple[float, float]:
+    """Medians over the rounds, in µs: of brimline, and of the server."""
+    runs = [run for run in results["runs"] if (run["client"], run["cell"]) == ("brimline", "c")]
+    client_us, server_us = (
+        statistics.median(run[f"{side}_cpu_ns"] / run["operations"] / 1e3 for run in runs)
+        for side in ("client", "server")
+    )
+    return client_us, server_us
+
+
+def measure() -> Measured:
+    """A short run, and its histograms added up."""
+    client_us, server_us = cpu_of_a_find(json.loads(RESULTS.read_text()))
+    with tempfile.TemporaryDirectory() as directory:
+        words = {"load": {"kind": "constant", "rate": 4000}, "data.records": 20_000, "duration": "10s", "warmup": "1s"}
+        record = brimline.run("ycsb-b", overrides=words, options=brimline.Options(runs_dir=directory)).record
+        rows = list(csv.DictReader((record.directory / "operations.csv").open()))
+        texts = list(_histograms(record.directory / "latency.hlog"))
+        intervals = len(record.intervals)
+    sent = sum(int(row["sent"]) for row in rows)
+    asked = int(WORKERS * len(texts) / intervals)
+    began_s = time.process_time()
+    _native.merge_histograms([texts[number % len(texts)] for number in range(asked)])
+    took_s = time.process_time() - began_s
+    return Measured(
+        client_us=client_us,
+        server_us=server_us,
+        bytes_out=sum(int(row["bytes_out"]) for row in rows) / sent,
+        bytes_in=sum(int(row["bytes_in"]) for row in rows) / sent,
+        histograms=len(texts) / intervals,
+        histogram_bytes=statistics.mean(map(len, texts)),
+        merge_us=took_s / asked * US_PER_S,
+    )
+
+
+def table(measured: Measured) -> Iterator[str]:
+    """The table of the page."""
+    heads = ("operations/s", "threads", "nodes", "back from the servers", "of it each node", "in flight", "server CPUs")
+    yield f"| {' | '.join((*heads, 'coordinator'))} |"
+    yield "| --: | --: | --: | --: | --: | --: | --: | --: |"
+    for each in (needs(rate, measured) for rate in RATES_OPS_PER_S):
+        yield (
+            f"| {_spaced(each.rate_ops_per_s)} | {each.threads} | {each.nodes} | {each.bits_per_s / 1e9:.3g} Gbit/s "
+            f"| {each.node_bits_per_s / 1e9:.3g} Gbit/s | {_spaced(each.in_flight)} | {each.server_cpus:.3g} "
+            f"| {each.coordinator_bytes_per_s / 1e3:.3g} kB/s, {each.coordinator_share:.2%} of a CPU |"
+        )
+
+
+def main() -> None:
+    """Prints what was measured, and the table."""
+    measured = measure()
+    print(measured)
+    print("\n".join(table(measured)))
+
+
+def _spaced(number: float) -> str:
+    return f"{number:,.0f}".replace(",", " ")
+
+
+def _histograms(log: Path) -> Iterator[str]:
+    for line in log.read_text().splitlines():
+        if line.startswith("Tag="):
+            yield line.rpartition(",")[2]
+
+
+if __name__ == "__main__":
+    main()
