@@ -1,6 +1,7 @@
 """Studies from the command line: checked, made, killed and gone on with, and the document that they end in."""
 
 import json
+import re
 import signal
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from brimline.api.vary import VaryResult
 from brimline.report.view import Chart, Report, Table
 from brimline.study.document.whole import study_report
 from brimline.study.state import StudyDirectory
+from brimline.study.writing.chromium import find_chromium
 from tests.support.command_line import CommandLine
 from tests.support.waiting import eventually
 
@@ -110,6 +112,30 @@ def test_a_study_ends_in_a_document(brimline_cli: CommandLine, study: Path) -> N
     english = (directory / "document.html").read_text(encoding="utf-8")
     assert "Test report" in english
     assert "The most was " in english
+
+
+@pytest.mark.browser
+@pytest.mark.slow("the document in every format, its charts drawn by Chromium")
+def test_pictures_pdf_and_a_template_of_the_house(brimline_cli: CommandLine, study: Path) -> None:
+    if find_chromium() is None:
+        pytest.skip("there is no Chromium here")
+    house = brimline_cli.directory / "house.html.j2"
+    house.write_text('{% extends "study.html.j2" %}{% block footer %}<footer>Our house</footer>{% endblock %}')
+    words = ("study", "run", study, "--format", "html,md,pdf", "--template", house, "--quiet")
+    made = brimline_cli.run(*words)
+    assert made.exit_code == 0, made.stderr
+    directory = study_directory(brimline_cli)
+    assert "Our house" in (directory / "document.html").read_text(encoding="utf-8")
+    text = (directory / "document.md").read_text(encoding="utf-8")
+    pictures = re.findall(r"!\[Figure [^\]]+\]\((figures/[^)]+\.png)\)", text)
+    assert len(pictures) >= 3
+    for each in pictures:
+        assert (directory / each).read_bytes().startswith(b"\x89PNG"), each
+    assert (directory / "document.pdf").read_bytes().startswith(b"%PDF")
+
+    house.write_text("{% extends 'study.html.j2' %}{% block cover %}{{ nonsense }}{% endblock %}")
+    refused = brimline_cli.run("study", "report", directory, "--format", "html", "--template", house, "--quiet")
+    refused.check_error(2, "house.html.j2 can't be used: 'nonsense' is undefined")
 
 
 @pytest.mark.slow("a study killed and gone on with, and one undisturbed")

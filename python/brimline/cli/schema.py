@@ -12,6 +12,7 @@ from brimline.cli.output import printing
 
 _SCHEMAS: Final[Mapping[str, str]] = {
     "workload": "spec.schema:spec_schema",
+    "study": "study.schema:study_schema",
     "result": "report.result_schema:result_schema",
 }
 """By what a schema is of: the function that makes it, imported when it is asked for."""
@@ -19,11 +20,11 @@ _SCHEMAS: Final[Mapping[str, str]] = {
 
 def schema(
     of: Annotated[
-        Literal["workload", "result"],
-        typer.Argument(metavar="[workload|result]", help="workload: a YAML file; result: what --json writes."),
+        Literal["workload", "study", "result"],
+        typer.Argument(metavar="[workload|study|result]", help="workload, study: YAML; result: what --json writes."),
     ] = "workload",
 ) -> int:
-    """Print the JSON Schema of workloads or results, for editors that complete and check."""
+    """Print the JSON Schema of workloads, studies or results, for editors that complete and check."""
     with printing():
         sys.stdout.write(json.dumps(schema_of(of), indent=2, ensure_ascii=False) + "\n")
     return 0

@@ -75,18 +75,25 @@ def _charts(report: Report) -> Iterator[Chart]:
                 yield block
 
 
-@cache
 def _template(kind: str, own: Path | None) -> jinja2.Template:
-    loaders: list[jinja2.BaseLoader] = [jinja2.PackageLoader("brimline.report")]
     if own is not None:
-        loaders.insert(0, jinja2.FileSystemLoader(own.parent))
+        return _environment(own.parent).get_template(own.name)
+    return _shipped().get_template("study.html.j2" if kind == "study" else "report.html.j2")
+
+
+@cache
+def _shipped() -> jinja2.Environment:
+    return _environment()
+
+
+def _environment(*directories: Path) -> jinja2.Environment:
+    """Templates of `directories` before brimline's own."""
+    loaders = [*(jinja2.FileSystemLoader(each) for each in directories), jinja2.PackageLoader("brimline.report")]
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader(loaders), autoescape=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["figures"] = keep_figures_together
-    if own is not None:
-        return environment.get_template(own.name)
-    return environment.get_template("study.html.j2" if kind == "study" else "report.html.j2")
+    return environment
 
 
 @cache

@@ -26,6 +26,8 @@ class Scaled(Part):
     """In CI, and the least at any scale."""
     auto: _Plain | list[_Plain] | None = Field(default=None)
     """At any scale in between."""
+    between: _Plain | None = Field(default=None)
+    """What is scaled in between in place of `full`, as steps that are to be fewer there."""
 
     @property
     def is_scaled(self) -> bool:
@@ -40,8 +42,8 @@ class Scaled(Part):
             return self.full
         if self.auto is not None:
             return self.auto
-        between: _Plain = _between(self.ci, self.full, scale.fraction)
-        return between
+        found: _Plain = _between(self.ci, self.full if self.between is None else self.between, scale.fraction)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

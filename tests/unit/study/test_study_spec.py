@@ -3,10 +3,13 @@
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from brimline.errors import BrimlineError
+from brimline.spec.document import parse_document
 from brimline.study.commands import command_of, with_files
 from brimline.study.scale import CI, Scale, Scaled, parse_scale
+from brimline.study.schema import study_schema
 from brimline.study.spec import in_words, languages_lacking, load_study, read_study, shipped_studies
 
 STUDY = """\
@@ -64,6 +67,8 @@ def test_words_follow_from_the_scale() -> None:
         (Scaled(full="500M", ci="12k"), 1e-6, "12k"),
         (Scaled(full="60s", ci="300ms"), 0.1, "6s"),
         (Scaled(full="60s", ci="300ms", auto="5s"), 0.1, "5s"),
+        (Scaled(full="10M", ci="2k", between="25M"), 0.01, "250k"),
+        (Scaled(full="10M", ci="2k", between="25M"), 1.0, "10M"),
         (Scaled(full=[1, 8], ci=[1]), 0.5, [1, 8]),
         (Scaled(full=30, ci=4), 0.01, 4),
     ],
@@ -99,3 +104,16 @@ def test_shipped_studies_are_written_in_both_languages(name: str) -> None:
 def test_prose_without_a_language_is_taken_as_it_is() -> None:
     assert in_words("as is", "zh") == "as is"
     assert in_words({"en": "so"}, "zh") == "so"
+
+
+@pytest.mark.parametrize("path", shipped_studies().values(), ids=lambda path: path.stem)
+def test_the_schema_takes_what_is_shipped(path: Path) -> None:
+    Draft202012Validator(study_schema()).validate(parse_document(path.read_text(encoding="utf-8"), path.name).values)
+
+
+@pytest.mark.parametrize("slip", [{"experiments": []}, {"prupose": []}, {"title": 5}])
+def test_the_schema_refuses_what_the_reader_refuses(slip: dict[str, object]) -> None:
+    values = parse_document(STUDY.format(more="text: []"), "mine.yaml").values
+    schema = Draft202012Validator(study_schema())
+    assert schema.is_valid(values)
+    assert not schema.is_valid({**values, **slip})
