@@ -66,7 +66,7 @@ def go(browser: Chromium, url: str, *, width: int = 1280) -> None:
 @pytest.mark.parametrize("width", WIDTHS_PX)
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_nothing_is_wider_than_the_window(width: int, language: str, browser: Chromium, base: str) -> None:
-    for path in ("/", "/records/{}", "/compare?r={}&r={}", "/nothing"):
+    for path in ("/", "/records/{}", "/compare?r={}&r={}", "/start", "/start/run", "/start/ab", "/nothing"):
         names = browser_names(browser, base)
         url = base + path.format(*names[: path.count("{}")])
         go(browser, f"{url}{'&' if '?' in url else '?'}lang={language}", width=width)
@@ -106,6 +106,7 @@ def test_a_report_is_drawn_and_can_reach_nothing(browser: Chromium, base: str) -
     assert browser.evaluate("window.origin") == "null", "it has no origin, and so no cookie"
 
 
+@pytest.mark.slow("starts brimline as a process")
 def test_what_runs_is_shown_and_what_ended_comes_into_the_list(
     browser: Chromium, base: str, command_line: CommandLine
 ) -> None:
@@ -120,6 +121,43 @@ def test_what_runs_is_shown_and_what_ended_comes_into_the_list(
     browser.wait_for(f"document.querySelectorAll('input[name=r]').length === {before + 1}")
 
 
+@pytest.mark.slow("starts brimline as a process")
+def test_a_run_is_started_from_its_form_and_stopped(browser: Chromium, base: str, command_line: CommandLine) -> None:
+    go(browser, f"{base}/start/run?lang=en")
+    browser.evaluate(
+        """for (const [name, value] of Object.entries({'WORKLOAD': 'ycsb-c', '--records': '100', '--rate': '200/s',
+                                                       '--duration': '10min', '--warmup': '0s'}))
+             document.getElementsByName(name)[0].value = value;
+           document.getElementsByName('--null')[0].checked = true;
+           document.querySelector('form.verb button').focus()"""
+    )
+    browser.press("Enter")
+    browser.wait_for("/^.jobs.\\d+$/.test(location.pathname)")
+    browser.wait_for("document.querySelector('#its-record') !== null")
+    browser.wait_for("Number(document.querySelector('#state progress')?.value) > 0")
+    browser.evaluate("document.getElementById('stop').focus()")
+    browser.press("Enter")
+    browser.wait_for("document.querySelector('#state .tag')?.textContent === 'stopped'")
+    record = command_line.record_directories()[-1]
+    assert '"interrupt"' in (record / "record.json").read_text()
+
+
+def test_a_file_becomes_the_text_that_is_sent(browser: Chromium, base: str) -> None:
+    go(browser, f"{base}/start/run")
+    own = "document.querySelector('.own').checkVisibility()"
+    assert not browser.evaluate(own)
+    browser.evaluate("document.getElementsByName('WORKLOAD')[0].value = 'own text'")
+    assert browser.evaluate(own)
+    browser.evaluate(
+        """const given = new DataTransfer();
+           given.items.add(new File(['operations: {read: 1}'], 'own.yaml'));
+           const chosen = document.querySelector('.own input[type=file]');
+           chosen.files = given.files;
+           chosen.dispatchEvent(new Event('change'))"""
+    )
+    browser.wait_for("document.querySelector('.own textarea').value === 'operations: {read: 1}'")
+
+
 def test_without_a_script_all_can_be_read(browser: Chromium, base: str) -> None:
     names = browser_names(browser, base)
     browser.scripts(allowed=False)
@@ -132,6 +170,7 @@ def test_without_a_script_all_can_be_read(browser: Chromium, base: str) -> None:
         browser.scripts(allowed=True)
 
 
+@pytest.mark.slow("starts brimline as a process")
 def test_the_server_ends_when_it_is_told_to(command_line: CommandLine) -> None:
     running = command_line.start("ui", "--port", "0")
     assert running.process.stdout is not None and running.process.stdout.readline().startswith("http://127.0.0.1:")

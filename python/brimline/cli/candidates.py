@@ -2,10 +2,8 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import Enum
 from pathlib import Path
-from types import UnionType
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+from typing import Any, Final
 
 import typer
 
@@ -14,6 +12,7 @@ from brimline.api.options import default_runs_directory
 from brimline.cli.app import VERBS
 from brimline.cli.completion import FILES
 from brimline.cli.grouped import flags_of
+from brimline.cli.parameters import choices_of, info_of, is_argument, is_list, kind_of, takes_value
 from brimline.experiments.vary.factor_kinds import KINDS as FACTORS
 from brimline.experiments.vary.factor_kinds import WORKLOAD
 from brimline.record import list_records
@@ -52,33 +51,31 @@ def candidates(words: Sequence[str]) -> Named:
 
 def _of_verb(called: Callable[..., Any], before: Sequence[str], last: str) -> Named:
     options = flags_of(called)
+    valued = {flag for flag, each in options.items() if takes_value(each)}
     name, separator, value = last.partition("=")
-    if before and _takes_value(options.get(before[-1])):
+    if before and before[-1] in valued:
         return _values(before[-1], options[before[-1]], last)
-    if separator and _takes_value(options.get(name)):
+    if separator and name in valued:
         found = _values(name, options[name], value)
         return {word if word == FILES else f"{name}={word}": said for word, said in found.items()}
     if last.startswith("-"):
-        return _begun(last, {flag: _info(each).help or "" for flag, each in options.items()} | _HELP)
-    arguments = [each for each in inspect.signature(called).parameters.values() if _is_argument(each)]
-    given = [word for prior, word in zip(("", *before), before, strict=False) if not _takes_value(options.get(prior))]
+        return _begun(last, {flag: info_of(each).help or "" for flag, each in options.items()} | _HELP)
+    arguments = [each for each in inspect.signature(called).parameters.values() if is_argument(each)]
+    given = [word for prior, word in zip(("", *before), before, strict=False) if prior not in valued]
     place = sum(not word.startswith("-") for word in given)
-    if arguments and (place < len(arguments) or get_origin(_kind(arguments[-1])) is list):
+    if arguments and (place < len(arguments) or is_list(arguments[-1])):
         argument = arguments[min(place, len(arguments) - 1)]
-        return _values(_info(argument).metavar or "", argument, last)
+        return _values(info_of(argument).metavar or "", argument, last)
     return {}
 
 
 def _values(name: str, parameter: inspect.Parameter, last: str) -> Named:
     """What an option or an argument, called `name`, can be."""
-    kind = _kind(parameter)
-    if get_origin(kind) is Literal:
-        return _begun(last, dict.fromkeys(map(str, get_args(kind)), ""))
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return _begun(last, {str(each.value): "" for each in kind})
+    if choices := choices_of(parameter):
+        return _begun(last, dict.fromkeys(choices, ""))
     if name in _NAMED:
         return _NAMED[name](last)
-    return {FILES: ""} if kind is Path or _info(parameter).metavar in ("FILE", "DIR") else {}
+    return {FILES: ""} if kind_of(parameter) is Path or info_of(parameter).metavar in ("FILE", "DIR") else {}
 
 
 def _factors(last: str) -> Named:
@@ -132,25 +129,3 @@ def _begun(last: str, known: Named) -> Named:
 
 def _first_line(function: Callable[..., Any] | None) -> str:
     return (inspect.getdoc(function) or "").partition("\n")[0]
-
-
-def _info(parameter: inspect.Parameter) -> Any:
-    return get_args(parameter.annotation)[1]
-
-
-def _is_argument(parameter: inspect.Parameter) -> bool:
-    return get_origin(parameter.annotation) is Annotated and isinstance(_info(parameter), typer.models.ArgumentInfo)
-
-
-def _kind(parameter: inspect.Parameter) -> Any:
-    """The type of a value, without None."""
-    hint = get_args(parameter.annotation)[0]
-    return next((each for each in get_args(hint) if each is not type(None)), hint) if _is_union(hint) else hint
-
-
-def _is_union(hint: Any) -> bool:
-    return get_origin(hint) in (Union, UnionType)
-
-
-def _takes_value(option: inspect.Parameter | None) -> bool:
-    return option is not None and not _is_argument(option) and _kind(option) is not bool

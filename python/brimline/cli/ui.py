@@ -42,6 +42,7 @@ def ui(
 ) -> int:
     """Show the records as a page in the browser, start runs from it, and stop them."""
     require_extra()
+    from brimline.cli.verb_forms import verb_forms
     from brimline.ui.guard import Access
     from brimline.ui.serve import serve
     from brimline.ui.shelf import Shelf
@@ -54,7 +55,7 @@ def ui(
         if not bound.is_loopback:
             sys.stderr.write("warning: others reach this address, and what is sent is not encrypted\n")
 
-    serve(Shelf(output.runs_dir), access, language=output.language, opened=opened)
+    serve(Shelf(output.runs_dir), access, forms=verb_forms(), language=output.language, opened=opened)
     return 0
 
 

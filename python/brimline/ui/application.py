@@ -32,6 +32,9 @@ def application(pages: Pages) -> Guard:
     def read(path: str, endpoint: _Endpoint) -> Route:
         return Route(path, told(endpoint), methods=["GET"])
 
+    def written(path: str, endpoint: _Endpoint) -> Route:
+        return Route(path, told(endpoint), methods=["POST"])
+
     def missing(request: Request, _: Exception) -> Response:
         return pages.failed(request, UsageError("there is no such page", hint="go back to the list"))
 
@@ -43,6 +46,12 @@ def application(pages: Pages) -> Guard:
         read("/records/{name}/report", pages.report),
         read("/compare", pages.compare),
         read("/compare/report", pages.comparison),
+        read("/start", pages.verbs),
+        read("/start/{verb}", pages.form),
+        written("/start/{verb}", pages.start),
+        read("/jobs/{number}", pages.job),
+        read("/jobs/{number}/state", pages.job_state),
+        written("/jobs/{number}/stop", pages.stop),
         read("/static/{name}", pages.static),
     ]
     handlers = {HTTPException: missing}

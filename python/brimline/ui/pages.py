@@ -1,7 +1,7 @@
 """Owns the pages: each a function of a request, its words by templates in the visitor's language."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
@@ -14,10 +14,12 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from brimline.errors import BrimlineError, UsageError, redact_text
 from brimline.report import said_in
 from brimline.report.html import STYLE_FILE
-from brimline.ui.guard import Access
+from brimline.ui.forms import OWN_TEXT, TEXT_OF, VerbForm, filled
+from brimline.ui.guard import FORM, Access
+from brimline.ui.jobs import Job, Jobs
 from brimline.ui.live import progress_of
 from brimline.ui.shelf import Filter, Shelf, outcome_of
-from brimline.ui.words import line_of, progress_words
+from brimline.ui.words import ended_words, line_of, progress_words
 from brimline.wording import LANGUAGES
 
 LANGUAGE_COOKIE: Final = "brimline-lang"
@@ -38,6 +40,8 @@ class Pages:
 
     shelf: Shelf
     access: Access
+    forms: Sequence[VerbForm] = ()
+    jobs: Jobs = field(default_factory=lambda: Jobs(Path("runs")))
     language: str = "en"
 
     def index(self, request: Request) -> Response:
@@ -86,6 +90,56 @@ class Pages:
             self.shelf.find(name)
         return chosen[0], chosen[1]
 
+    def verbs(self, request: Request) -> Response:
+        """What can be started."""
+        return self._page(request, "verbs.html.j2", forms=self.forms)
+
+    def form(self, request: Request) -> Response:
+        """The form of a verb."""
+        form = self._form(request)
+        return self._page(request, "form.html.j2", form=form, own_text=OWN_TEXT, text_of=TEXT_OF)
+
+    def start(self, request: Request) -> Response:
+        """Starts what a form says, and goes to its page."""
+        form = self._form(request)
+        job = self.jobs.start(form, filled(form, request.scope[FORM]), language=self.language_of(request))
+        return redirected(f"/jobs/{job.number}")
+
+    def job(self, request: Request) -> Response:
+        """What was started, as it goes on."""
+        job = self.jobs.find(str(request.path_params["number"]))
+        return self._page(request, "job.html.j2", job=job, **self._state(request, job))
+
+    def job_state(self, request: Request) -> Response:
+        """Its state alone, for the script."""
+        job = self.jobs.find(str(request.path_params["number"]))
+        return self._page(request, "state.html.j2", job=job, **self._state(request, job))
+
+    def stop(self, request: Request) -> Response:
+        """Stops it, and goes to its page."""
+        job = self.jobs.find(str(request.path_params["number"]))
+        self.jobs.stop(job)
+        return redirected(f"/jobs/{job.number}")
+
+    def _form(self, request: Request) -> VerbForm:
+        asked = str(request.path_params["verb"])
+        form = next((each for each in self.forms if each.name == asked), None)
+        if form is None:
+            raise UsageError("this can't be started from here", hint="go back to the list")
+        return form
+
+    def _state(self, request: Request, job: Job) -> dict[str, Any]:
+        language, record = self.language_of(request), job.record()
+        progress = progress_of(record) if record is not None and job.exit_code is None else None
+        ended = ended_words(job.exit_code, language)
+        return {
+            "record": None if record is None else record.name,
+            "progress": progress,
+            "words": [] if progress is None else progress_words(progress, language),
+            "ended": ended,
+            "talk": job.talk,
+        }
+
     def static(self, request: Request) -> Response:
         """The style sheet and the script, which say the same to everybody who is let in."""
         name = str(request.path_params["name"])
@@ -127,14 +181,21 @@ class Pages:
 
     def _at_work(self, request: Request) -> dict[str, Any]:
         language = self.language_of(request)
+        started = {job.record(): job for job in self.jobs.all() if job.exit_code is None}
         by_directory = {entry.directory: entry for entry in self.shelf.entries()}
         working = []
         for directory in self.shelf.running():
             if (entry := by_directory.get(directory)) is not None:
                 progress = progress_of(directory)
                 line = line_of(entry, language)
-                working.append((line, progress_words(progress, language), progress.share))
-        return {"working": working}
+                working.append((line, progress_words(progress, language), progress.share, started.get(directory)))
+        return {
+            "working": working,
+            "unrecorded": [job for record, job in started.items() if record is None],
+            "ended": [
+                (job, ended_words(job.exit_code, language)) for job in self.jobs.all() if job.exit_code is not None
+            ],
+        }
 
     def _framed(self, request: Request, make: Callable[[str], str]) -> Response:
         try:

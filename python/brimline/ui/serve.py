@@ -1,14 +1,16 @@
 """Owns that the page is served: its socket, and its end."""
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import uvicorn
 
 from brimline.errors import UsageError
 from brimline.ui.application import application
+from brimline.ui.forms import VerbForm
 from brimline.ui.guard import Access
+from brimline.ui.jobs import Jobs
 from brimline.ui.pages import Pages
 from brimline.ui.shelf import Shelf
 
@@ -16,12 +18,23 @@ _CONNECTIONS_MAX = 64
 """Somebody with a few windows has fewer."""
 
 
-def serve(shelf: Shelf, access: Access, *, language: str, opened: Callable[[Access], None]) -> None:
-    """Serves until a signal ends it. `opened` is told the access with its port. Raises UsageError."""
+def serve(
+    shelf: Shelf,
+    access: Access,
+    *,
+    forms: Sequence[VerbForm],
+    language: str,
+    opened: Callable[[Access], None],
+) -> None:
+    """Serves until a signal ends it, and then what was started. `opened` is told the access with its port.
+
+    Raises UsageError.
+    """
     with listening(access) as listener:
+        jobs = Jobs(shelf.directory)
         bound = replace(access, port=listener.getsockname()[1])
         settings = uvicorn.Config(
-            application(Pages(shelf, bound, language=language)),
+            application(Pages(shelf, bound, forms, jobs, language)),
             log_level="warning",
             access_log=False,
             server_header=False,
@@ -33,7 +46,10 @@ def serve(shelf: Shelf, access: Access, *, language: str, opened: Callable[[Acce
             timeout_graceful_shutdown=2,
         )
         opened(bound)
-        uvicorn.Server(settings).run(sockets=[listener])
+        try:
+            uvicorn.Server(settings).run(sockets=[listener])
+        finally:
+            jobs.close()
 
 
 def listening(access: Access) -> socket.socket:

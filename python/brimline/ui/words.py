@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from brimline.errors import ExitCode
 from brimline.record import RecordEntry
 from brimline.report import said_in
 from brimline.ui.live import Progress
@@ -25,6 +26,18 @@ _TONES: Final = {
     "stopped": "warn",
 }
 """Colours of outcomes; all else has none."""
+
+
+_ENDS: Final[dict[int | None, tuple[str, str]]] = {
+    None: ("running", "muted"),
+    ExitCode.DONE: ("completed", "pass"),
+    ExitCode.USAGE: ("could not begin", "fail"),
+    ExitCode.MISSED: ("missed its objective", "fail"),
+    ExitCode.INCONCLUSIVE: ("proves nothing", "warn"),
+    ExitCode.TARGET: ("no server", "fail"),
+    ExitCode.INTERRUPTED: ("stopped", "warn"),
+}
+"""By exit code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +63,12 @@ def line_of(entry: RecordEntry, language: str) -> Line:
         outcome=said_in(language, outcome),
         tone=_TONES.get(outcome, "muted"),
     )
+
+
+def ended_words(exit_code: int | None, language: str) -> tuple[str, str]:
+    """How a process ended, and its colour; that it is at work where it has not."""
+    said, tone = _ENDS.get(exit_code, (message("ended with {code}", code=str(exit_code)), "fail"))
+    return said_in(language, said), tone
 
 
 def progress_words(progress: Progress, language: str) -> list[str]:

@@ -123,7 +123,7 @@ def test_every_answer_forbids_what_is_not_needed(visitor: Visitor) -> None:
         assert answer.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["cache-control"] == "no-store"
-        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["referrer-policy"] == "same-origin"
 
 
 def test_secrets_are_not_in_what_is_printed_of_them() -> None:

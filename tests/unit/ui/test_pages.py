@@ -144,7 +144,7 @@ def test_what_is_being_written_is_running_with_what_is_known_of_it(visitor: Visi
     descriptor = lock_directory(runs / NAME)
     try:
         text = visitor.get("/running").text
-        assert "Running now" in text and f'data-names="{NAME} "' in text
+        assert "Running now" in text and f'data-names="{NAME} 0"' in text
         assert re.search(r'<progress max="1" value="\d', text)
     finally:
         os.close(descriptor)

@@ -38,4 +38,14 @@ const look = async (place) => {
 };
 
 for (const place of live.filter((each) => each.dataset.every)) setTimeout(() => look(place), Number(place.dataset.every));
+
+// A file goes into the text that is sent: it can be looked at before, and nothing else is uploaded.
+for (const chosen of document.querySelectorAll("input[type=file]")) {
+  chosen.hidden = false;
+  chosen.addEventListener("change", async () => {
+    const text = chosen.parentElement.querySelector("textarea");
+    if (chosen.files[0] && chosen.files[0].size <= text.maxLength) text.value = await chosen.files[0].text();
+  });
+}
+
 document.documentElement.dataset.script = "ready";
