@@ -21,7 +21,7 @@ from brimline.monitor.host.asking import PROTOCOL_VERSION, Question
 from brimline.monitor.host.remote import Refused, RemoteHost
 from brimline.monitor.host.sampler import HostSampler
 from brimline.monitor.host.serving import CONNECTIONS_MAX, HostServer
-from brimline.monitor.host.source import HOST_COLUMNS, HostGone, Reading
+from brimline.monitor.host.source import HOST_COLUMNS, HostGone, Reading, meet
 
 TOKEN = "not-to-be-seen-anywhere"
 
@@ -243,6 +243,27 @@ def test_readings_are_rows_on_the_runs_clock_and_a_silence_is_a_gap_with_its_rea
         "gaps": [{"start_ns": 500, "end_ns": 8_000, "reason": "connection refused"}],
     }
     assert sampler.filled == {"host_busy_ns", "shared_host"}
+
+
+def test_an_answer_without_an_end_is_left_and_told() -> None:
+    """A byte now and then: no time between two of them is long, and the answer never is there."""
+    let_go = threading.Event()
+
+    class Dripping(Scripted):
+        def read(self) -> Reading | None:
+            self.seen.set()
+            let_go.wait(10)
+            return None
+
+    host = Dripping([])
+    with HostSampler(host, server="db:27017", interval_s=0.001, stop_within_s=0.01) as sampler:
+        assert host.seen.wait(5)
+        sampler.set_origin(0)
+    (row,) = sampler.take_rows()
+    assert row["gap"] == "its answer does not come to an end" and sampler.facts()["gaps"]
+    with pytest.raises(HostGone, match="does not come to an end"):
+        meet(Dripping([]), within_s=0.01)
+    let_go.set()
 
 
 def test_a_host_that_goes_away_and_comes_back(tmp_path: Path) -> None:

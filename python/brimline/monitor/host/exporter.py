@@ -13,7 +13,7 @@ from brimline.monitor.host.exposition import scrapes
 from brimline.monitor.host.figures import HostFigures, data_disk
 from brimline.monitor.host.file import require_one_disk
 from brimline.monitor.host.remote import ANSWER_S, Refused, reason_of
-from brimline.monitor.host.source import HostGone, Reading
+from brimline.monitor.host.source import HostGone, Reading, meet
 
 PAGE_BYTES_MAX = 8 << 20
 
@@ -40,14 +40,12 @@ class ExporterHost:
         """Raises TargetError where it doesn't answer as one, UsageError where the disk can't be told."""
         watch = self.watch()
         try:
-            watch.read()
+            meet(watch)
         except (Refused, HostGone) as error:
             raise TargetError(
                 f"no node exporter answers at {self.address}: {error}",
                 hint="name its page, such as http://HOST:9100/metrics",
             ) from None
-        finally:
-            watch.close()
         require_one_disk(watch.disks, self.disk, where=self.address)
 
 

@@ -13,8 +13,7 @@ from typing import Any
 from brimline.errors import TargetError, on_one_line
 from brimline.monitor.host.asking import ANSWER_BYTES_MAX, PATH, PROTOCOL_VERSION, Question, boot_id
 from brimline.monitor.host.clock import ClockOffset, Exchange
-from brimline.monitor.host.source import HOST_COLUMNS, HostGone, Reading
-from brimline.threads import Worker
+from brimline.monitor.host.source import HOST_COLUMNS, HostGone, Reading, meet
 
 ANSWER_S = 2.0
 """How long one answer may take, from the question on."""
@@ -54,27 +53,15 @@ class RemoteHost:
 
     def require(self) -> None:
         """Raises TargetError where nothing answers there, or not as `brimline watch` of this version."""
-        trouble: list[TargetError] = []
-
-        def meet() -> None:
-            watch = self.watch()
-            try:
-                watch.read()
-            except Refused as error:
-                trouble.append(TargetError(f"the host watcher at {self.address} {error}", hint=error.hint))
-            except HostGone as error:
-                hint = "start it on the server's host: brimline watch; a tunnel must be up: see docs/guides/watch.md"
-                trouble.append(TargetError(f"no host watcher answers at {self.address}: {error}", hint=hint))
-            finally:
-                watch.close()
-
-        meeting = Worker(meet, name="meeting the host watcher")
-        meeting.start()
-        # A peer that sends a byte now and then would be waited for without an end.
-        if not meeting.join(2 * ANSWER_S * FIRST_EXCHANGES):
-            raise TargetError(f"the host watcher at {self.address} does not come to an end with its answer")
-        if trouble:
-            raise trouble[0]
+        try:
+            meet(self.watch())
+        except Refused as error:
+            raise TargetError(f"the host watcher at {self.address} {error}", hint=error.hint) from None
+        except HostGone as error:
+            raise TargetError(
+                f"no host watcher answers at {self.address}: {error}",
+                hint="start it on the server's host: brimline watch; a tunnel must be up: see docs/guides/watch.md",
+            ) from None
 
 
 class RemoteWatch:

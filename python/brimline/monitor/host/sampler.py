@@ -10,11 +10,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from brimline.monitor.host.remote import Refused
-from brimline.monitor.host.source import HOST_COLUMNS, HostGone, HostSource, Reading
+from brimline.monitor.host.source import HOST_COLUMNS, NO_END, HostGone, HostSource, Reading
 from brimline.threads import Worker
 
 ROW_COUNT_MAX = 100_000
-_STOP_DEADLINE_S = 5.0
+STOP_WITHIN_S = 5.0
 """Longer than one answer may take. Who takes longer is left behind: the thread ends with the program."""
 
 HostRow = dict[str, Any]
@@ -24,7 +24,10 @@ HostRow = dict[str, Any]
 class HostSampler:
     """Takes readings between `start` and `stop`; also a context manager. `server`: the address whose host it is."""
 
-    def __init__(self, source: HostSource, *, server: str, interval_s: float) -> None:
+    def __init__(
+        self, source: HostSource, *, server: str, interval_s: float, stop_within_s: float = STOP_WITHIN_S
+    ) -> None:
+        self._stop_within_s = stop_within_s
         self._watch = source.watch()
         self._server = server
         self._interval_s = interval_s
@@ -51,7 +54,8 @@ class HostSampler:
         """Takes a last reading, and what is only known at the end. Idempotent."""
         if not self._stopped.is_set():
             self._stopped.set()
-            self._thread.join(_STOP_DEADLINE_S)
+            if not self._thread.join(self._stop_within_s):
+                self._readings.append(Reading(at_ns=time.monotonic_ns(), gap=NO_END))
 
     def set_origin(self, origin_ns: int) -> None:
         """Sets the zero of the run's clock, a `time.monotonic_ns()` value."""

@@ -5,6 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from brimline.monitor.row import ServerRow
+from brimline.threads import Worker
+
+MEET_WITHIN_S = 20.0
+NO_END = "its answer does not come to an end"
 
 Columns = Mapping[str, int | float | str | None]
 
@@ -46,6 +50,27 @@ class HostWatch(Protocol):
 
     def close(self) -> None:
         """Ends it; idempotent."""
+
+
+def meet(watch: HostWatch, *, within_s: float = MEET_WITHIN_S) -> None:
+    """Looks once, and no more. Raises what that raises; HostGone where the answer has no end by then."""
+    trouble: list[Exception] = []
+
+    def look() -> None:
+        try:
+            watch.read()
+        except Exception as error:
+            trouble.append(error)
+        finally:
+            watch.close()
+
+    meeting = Worker(look, name="meeting who watches the host")
+    meeting.start()
+    # A peer that sends a byte now and then would be waited for without an end.
+    if not meeting.join(within_s):
+        raise HostGone(NO_END)
+    if trouble:
+        raise trouble[0]
 
 
 HOST_COLUMNS: tuple[str, ...] = tuple(
