@@ -31,7 +31,7 @@ WORKLOAD: dict[str, object] = {
     "operations": {"insert": 0.4, "update": 0.2, "read": 0.2, "transaction": 0.2},
     "transaction": {"reads": 1, "updates": 2},
     "data.records": 1000,
-    "load": {"kind": "constant", "rate": 500},
+    "load": {"kind": "constant", "rate": 200},
     "connections": 16,
     "threads": 2,
 }

@@ -32,6 +32,7 @@ PLOTS = {
     "growth": 5,
     "interference": 3,
     "scan": 3,
+    "failover": 3,
     "vary": 4,
 }
 """How many charts each kind of report has."""

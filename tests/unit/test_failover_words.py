@@ -2,6 +2,9 @@
 
 import pytest
 
+from brimline.api.failover import surroundings
+from brimline.api.options import Options
+from brimline.api.workload import load_workload
 from tests.support.command_line import CommandLine
 
 URI = "mongodb://127.0.0.1:1"
@@ -39,3 +42,16 @@ def test_a_fault_is_of_a_failover_alone(brimline_cli: CommandLine) -> None:
     for verb in ("run", "capacity"):
         ended = brimline_cli.run(verb, "ycsb-a", "--vary", "fault=kill,stop")
         assert ended.exit_code == 2 and "there is no fault in it" in ended.stderr, ended.stderr
+
+
+def test_servers_of_its_own_are_a_set_of_three_with_a_line_where_the_fault_needs_one() -> None:
+    loaded = load_workload("ycsb-a")
+    plain, parted = (surroundings(loaded, [fault], Options()) for fault in ("kill", "partition"))
+    assert (plain.topology, plain.network, plain.disk_bytes) == ("replica-set-3", None, None)
+    assert (parted.topology, parted.network) == ("replica-set-3", "all:0ms")
+    asked = surroundings(loaded, ["kill", "slow-network"], Options(topology="replica-set-5", network="5ms"))
+    assert (asked.topology, asked.network) == ("replica-set-5", "5ms")
+    varied = surroundings(loaded, ["isolate"], Options(), varied=("topology", "network"))
+    assert (varied.topology, varied.network) == (None, None)
+    there = Options(uri=URI)
+    assert surroundings(loaded, ["partition"], there) is there

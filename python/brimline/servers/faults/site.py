@@ -14,13 +14,15 @@ from brimline.servers.deployment import Deployment, control_client
 from brimline.servers.lab.lifecycle import is_complete, look_at
 from brimline.servers.lab.lookup import lab_server
 from brimline.servers.lab.restart import member_named
-from brimline.servers.lab.state import Lab, LabServer, server_process
+from brimline.servers.lab.state import Lab, LabServer, Role, server_process
 from brimline.servers.processes import ProcessIdentity
 
 PRIMARY, SECONDARY = "primary", "secondary"
 """Which server is struck, where none is named."""
 _LOOK_S = 0.1
 _CONNECT_S = 1.0
+_WITH_DATA: frozenset[Role] = frozenset({"standalone", "member", "shard"})
+"""Of a sharded cluster the first shard is struck, and not who knows where data is."""
 _STATES = {PRIMARY: ("PRIMARY", "up"), SECONDARY: ("SECONDARY",)}
 
 
@@ -126,6 +128,6 @@ def site_of(deployment: Deployment, *, at: str = PRIMARY) -> Site:
     if at not in _STATES:
         return Site(deployment=deployment, lab=lab, server=member_named(lab, at))
     for look in look_at(lab):
-        if look.state in _STATES[at]:
+        if look.state in _STATES[at] and look.server.role in _WITH_DATA:
             return Site(deployment=deployment, lab=lab, server=look.server)
     raise TargetError(f"no server of the lab is a {at} now", hint="see brimline lab status")
