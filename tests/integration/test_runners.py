@@ -16,10 +16,11 @@ import pytest
 
 from brimline.analysis.finding import Standing
 from brimline.analysis.observation import observe
+from brimline.doctor.runners import runners_ready
 from brimline.record import read_record
 from brimline.runners import CATALOGUE
 from brimline.servers import Deployment
-from tests.support.command_line import CommandLine, Outcome
+from tests.support.command_line import TIMEOUT_S, CommandLine, Outcome
 from tests.support.replica_set import Member, replica_set
 from tests.support.scripted_server import scripted_server
 from tests.support.server import required_mongod
@@ -108,10 +109,31 @@ def _content(uri: str, database: str) -> str:
     return found.hexdigest()
 
 
-def _run(brimline_cli: CommandLine, spec: Path, client: str, uri: str, *words: str) -> Outcome:
-    return brimline_cli.run(
-        "run", spec, "--client", client, "--uri", uri, "--data", "load", "--drop", "--json", "--seed", "7", *words
-    )
+LONG_S = 900.0
+"""For the many operations of a long test, one after the other, on a busy machine."""
+
+
+def _run(
+    brimline_cli: CommandLine, spec: Path, client: str, uri: str, *words: str, timeout_s: float = TIMEOUT_S
+) -> Outcome:
+    given = ("run", spec, "--client", client, "--uri", uri, "--data", "load", "--drop", "--json", "--seed", "7")
+    return brimline_cli.run(*given, *words, timeout_s=timeout_s)
+
+
+def _all_do_the_same(brimline_cli: CommandLine, uri: str, spec: Path, *, database: str, told: tuple[str, ...],
+                     timeout_s: float = TIMEOUT_S) -> None:  # fmt: skip
+    """Each client loads and runs; what is `told` of the run and what is in the collections then is as by the wire."""
+    seen = {}
+    for client in ("wire", *READY):
+        outcome = _run(brimline_cli, spec, client, uri, "--connections", "1", timeout_s=timeout_s)
+        assert outcome.exit_code in (0, 4), outcome.stderr
+        summary = _summary(brimline_cli)
+        assert summary["failed"] == summary["unfinished"] == 0, (client, summary["errors"])
+        figures = {name: summary[name] for name in told if name in summary}
+        figures.get("commands", {}).pop("getmore", None)
+        seen[client] = (figures, _content(uri, database))
+    for client, each in seen.items():
+        assert each == seen["wire"], client
 
 
 @pytest.mark.mongod
@@ -120,17 +142,55 @@ def test_every_client_does_the_same(brimline_cli: CommandLine, mongod: Deploymen
     """Operations by their hash, counts, and what is in the collection in the end: one after the other, so that the last
     update of a record is the same one.
     """
-    uri = f"mongodb://{mongod.address}"
-    seen = {}
-    for client in ("wire", *READY):
-        outcome = _run(brimline_cli, _spec(tmp_path), client, uri, "--connections", "1")
-        assert outcome.exit_code in (0, 4), outcome.stderr
-        summary = _summary(brimline_cli)
-        assert summary["failed"] == summary["miss"] == summary["unfinished"] == 0
-        told = {name: summary[name] for name in ("operations_hash", "commands", "operations")}
-        seen[client] = (told, _content(uri, "ycsb"))
-    for client, each in seen.items():
-        assert each == seen["wire"], client
+    _all_do_the_same(
+        brimline_cli,
+        f"mongodb://{mongod.address}",
+        _spec(tmp_path),
+        database="ycsb",
+        told=("operations_hash", "commands", "operations"),
+    )
+
+
+ORDERS = """\
+name: both
+database: runners
+collections:
+  orders:
+    records: 300
+    fields: {city: {kind: choice, of: [Berlin, 北京]}, total: {kind: double, max: 500}, paid: {kind: int, max: 9}}
+connections: 1
+warmup: 0s
+operation_count: 5000
+operations:
+  pay:
+    steps:
+      - find: {collection: orders, filter: {city: Berlin}, limit: 5}
+      - transaction:
+          steps:
+            - update: {collection: orders, filter: {city: Berlin}, update: {$inc: {paid: 1}}}
+            - insert: {collection: orders, document: {city: new, total: 1.0}}
+"""
+
+
+@pytest.mark.mongod
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["ycsb-a", "transaction"])
+def test_twenty_thousand_operations_of_every_client_leave_the_same(
+    kind: str, brimline_cli: CommandLine, members: Sequence[Member], tmp_path: Path
+) -> None:
+    """YCSB A, and an operation of several steps with a transaction: 20 000 commands of each.
+
+    The quick twins are `test_every_client_does_the_same` and `test_every_kind_of_step_does_the_same`.
+    """
+    address = members[0].address
+    if kind == "ycsb-a":
+        spec = _spec(tmp_path, MIX.replace("operation_count: 1000", "operation_count: 20000"))
+        uri, told = f"mongodb://{address}/?directConnection=true", ("operations_hash", "commands", "operations")
+        _all_do_the_same(brimline_cli, uri, spec, database="ycsb", told=told, timeout_s=LONG_S)
+    else:
+        uri, of_steps = f"mongodb://{address}/?replicaSet=test", ("commands", "operations", "steps", "document_counts")
+        spec = _spec(tmp_path, ORDERS)
+        _all_do_the_same(brimline_cli, uri, spec, database="runners", told=of_steps, timeout_s=LONG_S)
 
 
 @pytest.mark.mongod
@@ -328,6 +388,33 @@ def test_a_runner_that_cannot_begin(broken: Path, brimline_cli: CommandLine, tmp
     assert outcome.exit_code == 5
     assert "no such library" in outcome.stdout + outcome.stderr
     assert "hint: the client go needs: Go from 1.25 on" in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("program", "client", "says", "told"),
+    [
+        ("java", "java-sync", 'openjdk version "11.0.2" 2019-01-15', "is 11.0.2, and it needs 17 or later"),
+        ("java", "java-reactive", 'java version "1.8.0_292"', "is 1.8.0, and it needs 17 or later"),
+        ("node", "node", "v18.20.4", "is 18.20.4, and it needs 20.19 or later"),
+        ("node", "node", "", "says no version: nothing"),
+    ],
+)
+def test_a_runtime_of_the_wrong_version_is_one_error(
+    program: str, client: str, says: str, told: str, brimline_cli: CommandLine, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Before anything starts, by name; doctor says the same."""
+    runtime = tmp_path / "bin" / program
+    runtime.parent.mkdir()
+    runtime.write_text(f"#!/bin/sh\necho '{says}' >&2\n")
+    os.chmod(runtime, stat.S_IRWXU)  # noqa: PTH101
+    monkeypatch.setenv("PATH", f"{runtime.parent}:{os.environ['PATH']}")
+    outcome = brimline_cli.run("run", _spec(tmp_path), "--client", client)
+    outcome.check_error(
+        2, f"the client {client} is not ready: {runtime} {'--version ' if not says else ''}{told}", "from"
+    )
+    assert not brimline_cli.runs.exists()
+    assert told in runners_ready().evidence
 
 
 def test_a_runner_that_is_not_built_names_the_way(

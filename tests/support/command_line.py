@@ -131,7 +131,9 @@ class CommandLine:
     def servers(self) -> Path:
         return self.directory / "cache" / "brimline" / "servers"
 
-    def run(self, *arguments: str | Path, environment: Mapping[str, str] | None = None) -> Outcome:
+    def run(
+        self, *arguments: str | Path, environment: Mapping[str, str] | None = None, timeout_s: float = TIMEOUT_S
+    ) -> Outcome:
         """Runs brimline to its end in this process."""
         words = [str(each) for each in arguments]
         begun_s = time.monotonic()
@@ -140,7 +142,7 @@ class CommandLine:
             stack.enter_context(patch.dict(os.environ, self._environment(environment)))
             stack.enter_context(patch.object(sys, "argv", ["brimline", *words]))
             stack.enter_context(_signals_as_before())
-            stack.enter_context(_at_most(TIMEOUT_S))
+            stack.enter_context(_at_most(timeout_s))
             stdout, stderr = (stack.enter_context(_captured(name)) for name in ("stdout", "stderr"))
             exit_code = _exit_code(words)
         return Outcome(exit_code, stdout.text, stderr.text, time.monotonic() - begun_s)

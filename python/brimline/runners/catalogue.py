@@ -5,15 +5,19 @@ folder that BRIMLINE_RUNNERS names.
 """
 
 import os
+import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from brimline.errors import UsageError
 
 VARIABLE = "BRIMLINE_RUNNERS"
+_VERSION_WITHIN_S = 20.0
 _SOURCES = Path(__file__).parents[3]
 
 
@@ -62,6 +66,29 @@ def _program(name: str) -> str:
     return found
 
 
+def _runtime(name: str, asked: str, *least: int) -> str:
+    """The program `name`, which says by `asked` that it is of `least` or later."""
+    program = _program(name)
+    said = _version_words(program, asked)
+    found = re.search(r"(\d+(?:\.\d+)*)", said)
+    if found is None:
+        raise ValueError(f"{program} {asked} says no version: {said[:200] or 'nothing'}")
+    if tuple(map(int, found[1].split("."))) < least:
+        raise ValueError(f"{program} is {found[1]}, and it needs {'.'.join(map(str, least))} or later")
+    return program
+
+
+@cache
+def _version_words(program: str, asked: str) -> str:
+    """The first line of what a runtime says of its version. A JVM takes a moment for it."""
+    try:
+        done = subprocess.run([program, asked], capture_output=True, text=True, timeout=_VERSION_WITHIN_S, check=False)  # noqa: S603 - found on the PATH
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ValueError(f"{program} {asked} gives no answer: {type(error).__name__}") from error
+    lines = (done.stdout + done.stderr).strip().splitlines()
+    return next((line for line in lines if not line.startswith("Picked up ")), "")  # which options a JVM was given
+
+
 def _built(path: str) -> Path:
     file = built() / path
     if not file.exists():
@@ -71,14 +98,14 @@ def _built(path: str) -> Path:
 
 def _java(kind: str) -> Callable[[], list[str]]:
     def command() -> list[str]:
-        java, jars = _program("java"), _built("java/runner.jar").parent
+        java, jars = _runtime("java", "-version", 17), _built("java/runner.jar").parent
         return [java, "-cp", f"{jars / 'runner.jar'}{os.pathsep}{jars / 'lib' / '*'}", "runner.Main", kind]
 
     return command
 
 
 def _node() -> list[str]:
-    return [_program("node"), str(_built("node/runner.mjs"))]
+    return [_runtime("node", "--version", 20, 19), str(_built("node/runner.mjs"))]
 
 
 def _go() -> list[str]:
