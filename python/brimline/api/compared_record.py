@@ -7,19 +7,17 @@ from pathlib import Path
 from brimline.analysis.compared_imports import compared_import, compared_imported
 from brimline.analysis.compared_run import ComparedRun, compared_run
 from brimline.analysis.figure import Figure
-from brimline.errors import RecordError
 from brimline.experiments.capacity.figures import CAPACITY, SUSTAINED
 from brimline.experiments.compared import compared_search
-from brimline.experiments.growth.measured import IMPORT_RATE, QUERY_TIME, growth_figures
+from brimline.experiments.growth.figures import IMPORT_RATE, QUERY_TIME, growth_figures
 from brimline.experiments.growth.stored import GROWTH_KIND
 from brimline.experiments.scan.figures import TIME, scan_figures
 from brimline.experiments.scan.order import SCAN_KIND
 from brimline.experiments.sweep_figures import HIGHEST, SWEEP
 from brimline.record import read_experiment, read_record
 from brimline.record.data_import import read_import
-from brimline.record.files import DAMAGED_HINT
 from brimline.record.imported_files import read_imported
-from brimline.record.listing import record_entry
+from brimline.record.listing import readable_entry
 
 _FIGURES: Mapping[str, tuple[Callable[[Path], Mapping[str, Figure]], tuple[str, ...]]] = {
     "capacity": (CAPACITY.figures, (SUSTAINED,)),
@@ -33,11 +31,7 @@ _FIGURES: Mapping[str, tuple[Callable[[Path], Mapping[str, Figure]], tuple[str, 
 
 def kind_of(directory: Path) -> str:
     """What `brimline list` calls the record in a directory. Raises RecordError."""
-    entry = record_entry(directory)
-    if entry is None or entry.problem:
-        problem = entry.problem if entry else f"{directory} holds no record"
-        raise RecordError(problem, hint=DAMAGED_HINT if entry else "brimline list shows what there is")
-    return entry.kind
+    return readable_entry(directory).kind
 
 
 def read_compared(directory: Path) -> ComparedRun:

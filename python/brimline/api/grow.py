@@ -20,7 +20,7 @@ from brimline.execution import allow_connections, allow_descriptors
 from brimline.experiments.conductor import conduct_trials
 from brimline.experiments.growth.conclusion import GrowthConclusion, conclude
 from brimline.experiments.growth.cost import growth_cost, require_room
-from brimline.experiments.growth.measured import growth_figures
+from brimline.experiments.growth.figures import growth_figures
 from brimline.experiments.growth.order import (
     Growth,
     GrowthEnd,

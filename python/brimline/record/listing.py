@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from brimline.errors import RecordError
-from brimline.record.files import is_there, read_json
+from brimline.record.files import DAMAGED_HINT, is_there, read_json
 from brimline.record.layout import ANALYSIS_FILE, EXPERIMENT_FILE, KILLED, PLAN_FILE, RECORD_FILE, RUNNING, SPEC_FILE
 from brimline.record.reader import read_state
 
@@ -73,7 +73,7 @@ def record_entry(directory: Path) -> RecordEntry | None:
         name = next((name for name in (EXPERIMENT_FILE, RECORD_FILE) if is_there(directory / name)), None)
         if name is None:
             return None
-        return _readable_entry(directory, read_state(directory, name))
+        return _entry_of(directory, read_state(directory, name))
     except RecordError as error:
         return RecordEntry(
             directory=directory,
@@ -87,7 +87,17 @@ def record_entry(directory: Path) -> RecordEntry | None:
         )
 
 
-def _readable_entry(directory: Path, state: Mapping[str, Any]) -> RecordEntry:
+def readable_entry(directory: Path) -> RecordEntry:
+    """The record in `directory`. Raises RecordError where there is none, and where it can't be read."""
+    entry = record_entry(directory)
+    if entry is None:
+        raise RecordError(f"{directory} holds no record", hint="brimline list shows what there is")
+    if entry.problem:
+        raise RecordError(entry.problem, hint=DAMAGED_HINT)
+    return entry
+
+
+def _entry_of(directory: Path, state: Mapping[str, Any]) -> RecordEntry:
     return RecordEntry(
         directory=directory,
         kind=str(state.get("kind", LOAD if _is_load(directory) else "run")),
