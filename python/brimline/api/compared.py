@@ -67,7 +67,7 @@ def of_one_kind(a: Sequence[Named], b: Sequence[Named]) -> tuple[list[Named], li
     return [each for each in a if each.kind == common[0]], [each for each in b if each.kind == common[0]]
 
 
-_ORDER = ("run", "capacity", "frontier", "sweep", "growth", "scan", "imported", "import", LOAD)
+_ORDER = ("run", "capacity", "frontier", "sweep", "growth", "scan", "failover", "imported", "import", LOAD)
 
 
 def _text(kind: str) -> str:

@@ -9,6 +9,8 @@ from brimline.analysis.compared_run import ComparedRun, compared_run
 from brimline.analysis.figure import Figure
 from brimline.experiments.capacity.figures import CAPACITY, SUSTAINED
 from brimline.experiments.compared import compared_search
+from brimline.experiments.failover.figures import BACK, OUTAGE, failover_figures
+from brimline.experiments.failover.order import FAILOVER_KIND
 from brimline.experiments.growth.figures import IMPORT_RATE, QUERY_TIME, growth_figures
 from brimline.experiments.growth.stored import GROWTH_KIND
 from brimline.experiments.scan.figures import TIME, scan_figures
@@ -23,6 +25,7 @@ _FIGURES: Mapping[str, tuple[Callable[[Path], Mapping[str, Figure]], tuple[str, 
     "capacity": (CAPACITY.figures, (SUSTAINED,)),
     "frontier": (CAPACITY.figures, (SUSTAINED,)),
     "sweep": (SWEEP.figures, (HIGHEST,)),
+    FAILOVER_KIND: (failover_figures, (OUTAGE, BACK)),
     GROWTH_KIND: (growth_figures, (IMPORT_RATE, QUERY_TIME)),
     SCAN_KIND: (scan_figures, (TIME,)),
 }

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from brimline.analysis.around_fault import Gap, longest_gap, time_back
+from brimline.api.compared_record import read_compared
 from brimline.api.failover import failover_result
 from brimline.errors import GateFailed, InvalidRun, UsageError
 from brimline.experiments.failover.figures import failover_figures
@@ -131,3 +132,11 @@ def test_the_file_of_the_ledger_says_the_fate_of_each_write(experiment: Experime
     assert entries is not None
     fates = [entries.fate(each) for each in entries.writes]
     assert {fate: fates.count(fate) for fate in set(fates)} == {"there": 197, "missing": 1, "twice": 1, "unknown": 1}
+
+
+def test_failovers_are_compared_by_their_figures(experiment: ExperimentRecord, tmp_path: Path) -> None:
+    longer = make_failover(tmp_path / "longer", repeats=1, stall_s=4.0)
+    a, b = (read_compared(each.directory) for each in (experiment, longer))
+    assert not a.problems and not b.problems
+    outages = [each.figures["outage"] for each in (a, b)]
+    assert outages == [pytest.approx(2.0 * S, rel=0.01), pytest.approx(4.0 * S, rel=0.01)]
