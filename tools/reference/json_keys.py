@@ -33,6 +33,8 @@ _DOCUMENTS: _Places = {
         "From `interfere`, beside the keys of a comparison",
     ),
     "Trends": ("report.comparison.as_json:trend_document", "From `trend`"),
+    "A backup": ("dataset.backup.summary:backup_document", "From `backup`, and in its directory"),
+    "A restore": ("dataset.backup.restore:restore_document", "From `restore`"),
     "Imported results": ("compat.imported.view:imported_document", "From `import-results`"),
     "An import of data": ("report.data_import.view:import_document", "From `import`"),
     "Several loads": ("api.results:Loads.to_dict", "From `load` of a workload with several collections"),

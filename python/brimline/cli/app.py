@@ -48,6 +48,8 @@ VERBS = {
     "run": _Verb("run", "run", "Run a workload once and report it."),
     "load": _Verb("load", "load", "Load a workload's records into a server."),
     "import": _Verb("import_data", "import_data", "Import CSV, TSV, JSON or BSON into a collection."),
+    "backup": _Verb("backup", "backup", "Write every collection as files, as mongodump does."),
+    "restore": _Verb("backup", "restore", "Put a backup back, and compare it by hash."),
     "generate": _Verb("generate", "generate", "Write a workload's documents as rows of CSV, JSON or BSON."),
     "sweep": _Verb("sweep", "sweep", "Measure throughput over connections, or over other factors."),
     "scan": _Verb("scan", "scan", "Measure single queries: plan, entries, time cold and warm."),

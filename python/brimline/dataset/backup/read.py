@@ -1,0 +1,293 @@
+"""Owns reading every collection of a server as of one instant, and writing it as mongodump does.
+
+A snapshot session reads all collections as of one cluster time (MongoDB 5.0 and newer, replica sets and sharded
+clusters). Other servers have no such session: collections are then read one after the other, and what is written
+meanwhile is in those that come later. The backup says which it is.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import quote
+
+import pymongo
+from bson.codec_options import CodecOptions
+from bson.son import SON
+from pymongo.client_session import ClientSession
+from pymongo.errors import OperationFailure
+
+from brimline.dataset.access import ANSWER_WITHIN_S, WORK_WITHIN_S, target_errors
+from brimline.dataset.backup.layout import (
+    _AS_IT_IS,
+    BSON,
+    METADATA,
+    ContentHash,
+    file_name,
+    metadata_text,
+    open_for_writing,
+    split,
+)
+from brimline.dataset.backup.summary import SUMMARY_FILE, Backup, CollectionBackup, write_summary
+from brimline.errors import TargetError, UsageError
+from brimline.record.layout import unwritable
+from brimline.servers.deployment import Client
+
+NOT_USERS = ("admin", "config", "local")
+"""Databases of the server itself, which are left out unless they are named."""
+_OF_THE_SERVER = ("system.",)
+BUCKETS = "system.buckets."
+_SNAPSHOT_TOO_OLD = 239
+_SNAPSHOT_FROM = 13
+"""The wire version of MongoDB 5.0."""
+COMPRESSED_TO_AT_BEST = 0.1
+"""What is asked for before a backup that is compressed: what it will be isn't known."""
+_SIZES_ARE_OFF_BY = 1.1
+"""What a server says of its data is not counted to the byte."""
+
+
+class Stopped(Exception):
+    """It was asked to end, and what was written is no whole backup."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupProgress:
+    """What is read now, and how far all is: documents, and bytes of about so many."""
+
+    namespace: str
+    documents: int
+    bytes: int
+    bytes_expected: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A collection as `listCollections` says, with its indexes."""
+
+    database: str
+    name: str
+    type: str
+    options: dict[str, Any]
+    uuid: bytes | None
+    indexes: Sequence[dict[str, Any]]
+
+    @property
+    def namespace(self) -> str:
+        """`database.collection`."""
+        return f"{self.database}.{self.name}"
+
+    @property
+    def has_snapshots(self) -> bool:
+        """Whether a server that keeps an instant's state keeps that of this collection: not of a capped one."""
+        return not self.options.get("capped")
+
+    @property
+    def source(self) -> str | None:
+        """The collection that holds its documents; None: a view holds none."""
+        if self.type == "view":
+            return None
+        return f"{BUCKETS}{self.name}" if self.type == "timeseries" else self.name
+
+
+def write_backup(
+    client: Client,
+    directory: Path,
+    *,
+    server: str,
+    databases: Sequence[str] = (),
+    gzip: bool = False,
+    hashed: bool = True,
+    require_room: Callable[[int], None] = lambda _bytes: None,
+    progress: Callable[[BackupProgress], None] = lambda _progress: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Backup:
+    """Writes all collections of `databases`, none named: of all but the server's own, into an empty directory.
+
+    `server` is what it is called. `hashed`: documents are hashed as they come. `require_room` raises UsageError where
+    so many bytes are more than there are. `stopped` is asked on the way.
+
+    Raises UsageError where the directory is not empty, there is nothing to read, or too little room; TargetError and
+    RecordError; Stopped.
+    """
+    require_empty(directory)
+    begun = time.monotonic()
+    with target_errors("looking at the server"):
+        hello = client.admin.command("hello")
+        version = str(client.server_info().get("version", ""))
+    found = _collections(client, databases)
+    expected = _data_bytes(client, sorted({each.database for each in found}))
+    require_room(round(expected * (COMPRESSED_TO_AT_BEST if gzip else _SIZES_ARE_OFF_BY)))
+    why_not = _why_not_consistent(hello)
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(directory, error) from error
+    backup = Backup(server=server, server_version=version, as_of=None, not_consistent=why_not, gzip=gzip,
+                    collections=(), files_bytes=0, elapsed_s=0.0, complete=False)  # fmt: skip
+    write_summary(directory, backup)
+    made: list[CollectionBackup] = []
+    with _session(client, snapshot=not why_not) as session:
+        for each in found:
+            _write_metadata(directory, each, gzip=gzip)
+            if each.source is None:
+                continue
+
+            def tell(content: ContentHash, each: _Found = each) -> None:
+                if stopped():
+                    raise Stopped
+                progress(BackupProgress(
+                    namespace=each.namespace,
+                    documents=sum(one.documents for one in made) + content.count,
+                    bytes=sum(one.bytes for one in made) + content.bytes,
+                    bytes_expected=expected,
+                ))  # fmt: skip
+
+            of = session if each.has_snapshots else None
+            made.append(_write_documents(client, directory, each, of, gzip=gzip, hashed=hashed, tell=tell))
+        stamp = None if session is None else getattr(session, "_snapshot_time", None)
+    whole = replace(
+        backup,
+        as_of=None if stamp is None else (stamp.time, stamp.inc),
+        collections=tuple(made),
+        files_bytes=sum(path.stat().st_size for path in directory.rglob("*") if path.is_file()),
+        elapsed_s=round(time.monotonic() - begun, 3),
+        apart=() if why_not else tuple(each.namespace for each in found if not each.has_snapshots),
+        complete=True,
+    )
+    write_summary(directory, whole)
+    return whole
+
+
+def require_empty(directory: Path) -> None:
+    """Raises UsageError where something is in a directory already."""
+    if directory.exists() and not directory.is_dir():
+        raise UsageError(f"{directory} is no directory", hint="name one that is empty or not there yet")
+    if not directory.exists() or not any(directory.iterdir()):
+        return
+    left = directory / SUMMARY_FILE
+    what = "a backup is in it already" if left.exists() else "something is in it already"
+    raise UsageError(
+        f"{directory} is not empty: {what}",
+        hint="choose another directory, or remove what is in it; a backup is never written over another",
+    )
+
+
+def _collections(client: Client, databases: Sequence[str]) -> list[_Found]:
+    with target_errors("looking at the collections"):
+        there = sorted(str(each["name"]) for each in client.list_databases())
+    if missing := [name for name in databases if name not in there]:
+        raise UsageError(f"there is no database {', '.join(missing)}", hint=f"there are {', '.join(there)}")
+    wanted = list(databases) or [name for name in there if name not in NOT_USERS]
+    found = [each for name in wanted for each in _of_database(client, name)]
+    if not found:
+        raise UsageError("there is nothing to back up: the server holds no collection of a user's",
+                         hint="name a database: --db NAME")  # fmt: skip
+    return found
+
+
+def _of_database(client: Client, name: str) -> Iterator[_Found]:
+    database = client[name]
+    with target_errors(f"looking at the collections of {name}"):
+        listed = list(database.list_collections())
+    for each in sorted(listed, key=lambda one: str(one["name"])):
+        collection, kind = str(each["name"]), str(each.get("type", "collection"))
+        if collection.startswith(_OF_THE_SERVER):
+            continue
+        indexes: list[dict[str, Any]] = []
+        if kind != "view":
+            with target_errors(f"looking at the indexes of {name}.{collection}"):
+                indexes = [dict(one) for one in database[collection].list_indexes()]
+        uuid = each.get("info", {}).get("uuid")
+        yield _Found(database=name, name=collection, type=kind, options=dict(each.get("options", {})),
+                     uuid=bytes(uuid.bytes if hasattr(uuid, "bytes") else uuid) if uuid else None,
+                     indexes=indexes)  # fmt: skip
+
+
+def _data_bytes(client: Client, databases: Sequence[str]) -> int:
+    """About how many bytes the documents have; 0 where the server doesn't say."""
+    total = 0
+    for name in databases:
+        with suppress(pymongo.errors.PyMongoError), pymongo.timeout(ANSWER_WITHIN_S):
+            total += int(client[name].command("dbStats").get("dataSize", 0))
+    return total
+
+
+def _why_not_consistent(hello: dict[str, Any]) -> str:
+    """Why this server can't show all collections as of one instant; "" where it can."""
+    if "setName" not in hello and hello.get("msg") != "isdbgrid":
+        return "the server is no replica set: only these keep an instant's state for reading"
+    if int(hello.get("maxWireVersion", 0)) < _SNAPSHOT_FROM:
+        return "the server is older than 5.0, which has no snapshot sessions"
+    return ""
+
+
+@contextmanager
+def _session(client: Client, *, snapshot: bool) -> Iterator[ClientSession | None]:
+    if not snapshot:
+        yield None
+        return
+    with client.start_session(snapshot=True) as session:
+        yield session
+
+
+def _write_metadata(directory: Path, found: _Found, *, gzip: bool) -> None:
+    path = _path(directory, found, METADATA, gzip=gzip)
+    text = metadata_text(found.name, options=found.options, indexes=[SON(each) for each in found.indexes],
+                         kind=found.type, uuid=found.uuid)  # fmt: skip
+    try:
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        with open_for_writing(path) as file:
+            file.write(text.encode())
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+def _write_documents(
+    client: Client,
+    directory: Path,
+    found: _Found,
+    session: ClientSession | None,
+    *,
+    gzip: bool,
+    hashed: bool,
+    tell: Callable[[ContentHash], None],
+) -> CollectionBackup:
+    """The documents of a collection as they come, batch by batch, in the order in which they lie."""
+    assert found.source is not None  # noqa: S101 - views were left out
+    path = _path(directory, found, BSON, gzip=gzip)
+    content = ContentHash()
+    what = f"reading {found.namespace}"
+    collection = client[found.database].get_collection(found.source, codec_options=CodecOptions())
+    try:
+        with open_for_writing(path) as file, target_errors(what, within_s=WORK_WITHIN_S):
+            for raw in collection.find_raw_batches({}, session=session, sort=[("$natural", 1)]):
+                batch = cast("bytes", raw)  # PyMongo's types say what a plain find brings
+                for document in split(batch):
+                    if hashed:
+                        content.add(document)
+                    else:
+                        content.count += 1
+                        content.bytes += len(document)
+                try:
+                    file.write(batch)
+                except OSError as error:
+                    raise unwritable(path, error) from error
+                tell(content)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    except TargetError as error:
+        if isinstance(error.__cause__, OperationFailure) and error.__cause__.code == _SNAPSHOT_TOO_OLD:
+            raise TargetError(
+                f"{what}: the server no longer has the snapshot that the backup began with",
+                hint="have it keep snapshots for longer than a backup takes: setParameter "
+                "minSnapshotHistoryWindowInSeconds",
+            ) from error
+        raise
+    return CollectionBackup(database=found.database, collection=found.name, type=found.type, documents=content.count,
+                            bytes=content.bytes, hash=content.text if hashed else "")  # fmt: skip
+
+
+def _path(directory: Path, found: _Found, ending: str, *, gzip: bool) -> Path:
+    return directory / quote(found.database, safe=_AS_IT_IS) / file_name(found.name, ending, gzipped=gzip)

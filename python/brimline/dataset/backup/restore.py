@@ -1,0 +1,233 @@
+"""Owns putting a backup back: collections with their options, documents, indexes, then counted and compared by hash."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from bson.codec_options import CodecOptions
+from bson.raw_bson import RawBSONDocument
+from pymongo.errors import BulkWriteError
+
+from brimline.dataset.access import WORK_WITHIN_S, target_errors
+from brimline.dataset.backup.layout import (
+    BSON,
+    METADATA,
+    ContentHash,
+    documents_of,
+    namespaces,
+    placed,
+    read_metadata,
+    split,
+)
+from brimline.dataset.backup.read import BUCKETS, Stopped
+from brimline.dataset.backup.summary import CollectionBackup, read_summary
+from brimline.errors import InvalidRun, TargetError, UsageError
+from brimline.servers.deployment import Client
+
+_BATCH_DOCUMENTS = 1_000
+_BATCH_BYTES = 16_000_000
+_OF_THE_SERVER_ALONE = ("ns", "background")
+"""What older servers list of an index, and newer ones refuse to be told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoredCollection:
+    """One collection that was put back: its documents with their hash, and how many indexes besides that on `_id`."""
+
+    namespace: str
+    type: str
+    documents: int
+    indexes: int
+    hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """A whole backup that was put back. `views`: how many of them; they hold no documents."""
+
+    collections: tuple[RestoredCollection, ...] = field(default_factory=tuple)
+    views: int = 0
+    elapsed_s: float = 0.0
+
+    @property
+    def documents(self) -> int:
+        """In all collections."""
+        return sum(each.documents for each in self.collections)
+
+
+def restore_document(restored: Restored) -> dict[str, Any]:
+    """For `--json`."""
+    return {
+        "format_version": 1,
+        "kind": "restore",
+        "document_count": restored.documents,
+        "views": restored.views,
+        "elapsed_s": restored.elapsed_s,
+        "collections": [asdict(each) for each in restored.collections],
+    }
+
+
+def restore_backup(
+    client: Client,
+    directory: Path,
+    *,
+    drop: bool = False,
+    progress: Callable[[str, int], None] = lambda _namespace, _documents: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Restored:
+    """Puts back what is in `directory`, in mongodump's layout. `progress`: a namespace, and its documents so far.
+
+    Nothing is changed before all is looked at. `drop`: collections that are there are dropped, else they are refused.
+
+    Raises UsageError where nothing is in it, the backup didn't end, or a collection is there; RecordError where a file
+    is damaged; TargetError; InvalidRun where what is there afterwards is not what the backup says; Stopped.
+    """
+    begun = time.monotonic()
+    summary = read_summary(directory)
+    if summary is not None and not summary.complete:
+        raise UsageError(f"the backup in {directory} did not come to its end", hint="make it anew: brimline backup")
+    said = {} if summary is None else {each.namespace: each for each in summary.collections}
+    found = [(database, name, _metadata(directory, database, name)) for database, name in namespaces(directory)]
+    if missing := said.keys() - {f"{database}.{name}" for database, name, _ in found}:
+        raise UsageError(f"{directory} lacks {', '.join(sorted(missing))}, which the backup held",
+                         hint="restore the directory from a copy, or make the backup anew")  # fmt: skip
+    _require_absent(client, [(database, name) for database, name, _ in found], drop=drop)
+    # Views last: a server checks what they are on.
+    ordered = sorted(found, key=lambda each: each[2].get("type") == "view")
+    made = []
+    views = 0
+    for database, name, metadata in ordered:
+        _create(client, database, name, metadata, drop=drop)
+        if metadata.get("type") == "view":
+            views += 1
+            continue
+        made.append(_put_back(client, directory, database, name, metadata, said.get(f"{database}.{name}"),
+                              progress=progress, stopped=stopped))  # fmt: skip
+    return Restored(collections=tuple(made), views=views, elapsed_s=round(time.monotonic() - begun, 3))
+
+
+def _metadata(directory: Path, database: str, name: str) -> Mapping[str, Any]:
+    path = placed(directory, database, name, METADATA)
+    assert path is not None  # noqa: S101 - it was found there
+    values = read_metadata(path)
+    if values.get("type") != "view" and placed(directory, database, _source(name, values), BSON) is None and (
+        placed(directory, database, name, BSON) is None
+    ):  # fmt: skip
+        raise UsageError(f"{directory} lacks the documents of {database}.{name}",
+                         hint="restore the directory from a copy, or make the backup anew")  # fmt: skip
+    return values
+
+
+def _source(name: str, metadata: Mapping[str, Any]) -> str:
+    """The collection that holds the documents; mongodump names the file of a time series' buckets by it."""
+    return f"{BUCKETS}{name}" if metadata.get("type") == "timeseries" else name
+
+
+def _require_absent(client: Client, wanted: Sequence[tuple[str, str]], *, drop: bool) -> None:
+    if drop:
+        return
+    there = []
+    for database in dict.fromkeys(database for database, _ in wanted):
+        with target_errors(f"looking at the collections of {database}"):
+            names = set(client[database].list_collection_names())
+        there += [f"{database}.{name}" for of, name in wanted if of == database and name in names]
+    if there:
+        raise UsageError(
+            f"{', '.join(there[:4])}{' …' if there[4:] else ''} {'are' if there[1:] else 'is'} there already",
+            hint="give --drop where they may go, or another server; nothing was changed",
+        )
+
+
+def _create(client: Client, database: str, name: str, metadata: Mapping[str, Any], *, drop: bool) -> None:
+    options = dict(metadata.get("options") or {})
+    # The UUID is the old collection's; the index on _id comes by itself, unless the collection is clustered by it.
+    options.pop("uuid", None)
+    options.pop("autoIndexId", None)
+    with target_errors(f"making {database}.{name}"):
+        if drop:
+            client[database].drop_collection(name)
+        client[database].command({"create": name, **options})
+
+
+def _put_back(
+    client: Client,
+    directory: Path,
+    database: str,
+    name: str,
+    metadata: Mapping[str, Any],
+    said: CollectionBackup | None,
+    *,
+    progress: Callable[[str, int], None],
+    stopped: Callable[[], bool],
+) -> RestoredCollection:
+    namespace = f"{database}.{name}"
+    source = _source(name, metadata)
+    path = placed(directory, database, source, BSON) or placed(directory, database, name, BSON)
+    assert path is not None  # noqa: S101 - looked for before
+    options: CodecOptions[Any] = CodecOptions(document_class=RawBSONDocument)
+    collection = client[database].get_collection(source, codec_options=options)
+    content = ContentHash()
+    for batch in _batches(documents_of(path)):
+        if stopped():
+            raise Stopped
+        for document in batch:
+            content.add(document)
+        with target_errors(f"inserting into {namespace}", within_s=WORK_WITHIN_S):
+            try:
+                collection.insert_many([RawBSONDocument(each) for each in batch], ordered=False,
+                                       bypass_document_validation=True)  # fmt: skip
+            except BulkWriteError as error:
+                first: Mapping[str, Any] = next(iter(error.details.get("writeErrors", [])), {})
+                raise TargetError(f"inserting into {namespace}: the server refuses: {first.get('errmsg', error)}",
+                                  hint="the collection is there in part: give --drop next time") from error  # fmt: skip
+        progress(namespace, content.count)
+    if said is not None and said.hash and (said.documents, said.hash) != (content.count, content.text):
+        raise InvalidRun(
+            f"{path} is not what the backup wrote: it holds {content.count} documents, of {said.documents}, "
+            "or others than these",
+            hint="restore the file from a copy, or make the backup anew",
+        )
+    indexes = [each for each in metadata.get("indexes", []) if each.get("name") != "_id_" and not each.get("clustered")]
+    if indexes:
+        wanted = [{key: value for key, value in each.items() if key not in _OF_THE_SERVER_ALONE} for each in indexes]
+        with target_errors(f"making the indexes of {namespace}", within_s=WORK_WITHIN_S):
+            client[database].command({"createIndexes": name, "indexes": wanted})
+    _require_same(client, database, source, namespace, content)
+    return RestoredCollection(namespace=namespace, type=str(metadata.get("type", "collection")),
+                              documents=content.count, indexes=len(indexes), hash=content.text)  # fmt: skip
+
+
+def _batches(documents: Iterator[bytes]) -> Iterator[list[bytes]]:
+    """As many documents as a command may carry."""
+    batch: list[bytes] = []
+    size = 0
+    for document in documents:
+        if batch and (len(batch) >= _BATCH_DOCUMENTS or size + len(document) > _BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(document)
+        size += len(document)
+    if batch:
+        yield batch
+
+
+def content_of(client: Client, database: str, collection: str) -> ContentHash:
+    """What is in a collection now, by count and hash. Raises TargetError."""
+    content = ContentHash()
+    raw = client[database].get_collection(collection, codec_options=CodecOptions())
+    with target_errors(f"reading {database}.{collection}", within_s=WORK_WITHIN_S):
+        for batch in raw.find_raw_batches({}):
+            for document in split(cast("bytes", batch)):
+                content.add(document)
+    return content
+
+
+def _require_same(client: Client, database: str, source: str, namespace: str, wanted: ContentHash) -> None:
+    there = content_of(client, database, source)
+    if (there.count, there.text) != (wanted.count, wanted.text):
+        raise InvalidRun(
+            f"{namespace} holds {there.count} documents, and the backup {wanted.count}, or others than these",
+            hint="let nobody write to it meanwhile, and restore it again with --drop",
+        )

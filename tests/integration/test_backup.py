@@ -1,0 +1,235 @@
+"""`brimline backup` and `restore`: everything that a server holds, as of one instant, and the same afterwards."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pymongo
+import pytest
+from bson import decode, json_util
+from bson.decimal128 import Decimal128
+from bson.int64 import Int64
+
+from brimline.api.backup import backup, restore
+from brimline.dataset.backup import read_summary
+from brimline.dataset.backup.layout import ContentHash, documents_of, split
+from brimline.dataset.backup.restore import content_of
+from brimline.errors import Interrupted, InvalidRun, RecordError, UsageError
+from brimline.servers import control_client
+from tests.support.command_line import CommandLine
+from tests.support.replica_set import replica_set
+from tests.support.server import required_mongod
+
+pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
+
+Client = pymongo.MongoClient[dict[str, Any]]
+SHOP = "backup_shop"
+WRITES_PER_S = 500
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A set of one member, which keeps snapshots, as a standalone server doesn't."""
+    with replica_set(required_mongod(), tmp_path_factory.mktemp("set")) as members:
+        yield f"mongodb://{members[0].address}"
+
+
+@pytest.fixture
+def shop(source: str) -> Iterator[Client]:
+    """Collections of every kind that a backup has to keep."""
+    with pymongo.MongoClient[dict[str, Any]](source, directConnection=True) as client:
+        database = client[SHOP]
+        orders = database.create_collection("orders", validator={"total": {"$gte": 0}}, collation={"locale": "de"})
+        orders.insert_many([{"_id": each, "total": Decimal128(str(each)), "text": "ä" * each, "n": Int64(each)}
+                            for each in range(500)])  # fmt: skip
+        orders.create_index([("total", 1), ("n", -1)], name="by_total", unique=True)
+        orders.create_index("expires", expireAfterSeconds=3600, partialFilterExpression={"n": {"$gt": 3}})
+        database.create_collection("capped", capped=True, size=4096).insert_one({"_id": 1})
+        database["a/b%c:d"].insert_one({"_id": "odd name"})
+        database.create_collection("empty")
+        database.create_collection("dear", viewOn="orders", pipeline=[{"$match": {"n": {"$gt": 490}}}])
+        database.create_collection("heat", timeseries={"timeField": "at", "metaField": "of"})
+        moment = json_util.loads('{"$date": "2026-01-01T00:00:00Z"}')
+        database["heat"].insert_many([{"at": moment, "of": each % 3, "value": each} for each in range(30)])
+        yield client
+        client.drop_database(SHOP)
+
+
+def test_what_a_server_holds_is_put_back_into_another(
+    source: str, shop: Client, uri: str, tmp_path: Path, brimline_cli: CommandLine
+) -> None:
+    for gzip in (False, True):
+        directory = tmp_path / f"dump-{gzip}"
+        made = backup(directory, uri=source, databases=[SHOP], gzip=gzip)
+        assert made.apart == (f"{SHOP}.capped",)
+        assert made.not_consistent == "" and made.as_of is not None and made.complete
+        ending = ".gz" if gzip else ""
+        names = {path.name for path in (directory / SHOP).iterdir()}
+        assert {f"orders.bson{ending}", f"orders.metadata.json{ending}", f"dear.metadata.json{ending}",
+                f"a%2Fb%25c%3Ad.bson{ending}", f"empty.bson{ending}"} <= names  # fmt: skip
+        outcome = brimline_cli.run("restore", str(directory), "--uri", uri, *(("--drop",) if gzip else ()), "--json")
+        assert outcome.exit_code == 0, outcome.stderr
+        assert outcome.json()["document_count"] == made.documents and outcome.json()["views"] == 1
+    with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as there:
+        for name in ("orders", "capped", "a/b%c:d", "empty", "dear", "heat"):
+            assert _documents(there, name) == _documents(shop, name), name
+            if name != "dear":
+                assert _indexes(there, name) == _indexes(shop, name), name
+            assert _options(there, name) == _options(shop, name), name
+
+
+def _documents(client: Client, name: str) -> list[dict[str, Any]]:
+    return sorted(client[SHOP][name].find(), key=lambda each: str(each["_id"]))
+
+
+def _indexes(client: Client, name: str) -> dict[str, Any]:
+    return {each["name"]: each for each in client[SHOP][name].list_indexes()}
+
+
+def _options(client: Client, name: str) -> Any:
+    return next(iter(client[SHOP].list_collections(filter={"name": name})))["options"]
+
+
+def test_a_backup_while_others_write_is_of_one_instant_and_comes_back_as_that(
+    source: str, uri: str, tmp_path: Path
+) -> None:
+    """Each write goes into `first`, and then into `second`: at no instant does `second` have what `first` lacks."""
+    stop = threading.Event()
+    with pymongo.MongoClient[dict[str, Any]](source, directConnection=True) as client:
+        database = client["backup_written"]
+        padding = "x" * 1_000
+        for name in ("first", "second"):
+            database[name].insert_many([{"_id": each, "p": padding} for each in range(4_000)])
+        written = 4_000
+
+        def write() -> None:
+            nonlocal written
+            begun = time.monotonic()
+            while not stop.is_set():
+                for name in ("first", "second"):
+                    database[name].insert_one({"_id": written, "p": padding})
+                written += 1
+                stop.wait(max(0.0, begun + (written - 4_000) / (WRITES_PER_S / 2) - time.monotonic()))
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            while written < 4_050:  # it is at work
+                stop.wait(0.005)
+            before = written
+            made = backup(tmp_path / "dump", uri=source, databases=["backup_written"])
+            after = written
+        finally:
+            stop.set()
+            writer.join()
+        client.drop_database("backup_written")
+    counts = {each.collection: each.documents for each in made.collections}
+    assert before <= counts["second"] <= counts["first"] <= counts["second"] + 1 <= after + 2
+    ids = [_ids(tmp_path / "dump" / "backup_written" / f"{name}.bson") for name in ("first", "second")]
+    assert ids[1] <= ids[0] and ids[0] == set(range(counts["first"]))
+    restore(tmp_path / "dump", uri=uri)
+    with control_client(uri.removeprefix("mongodb://")) as there:
+        for each in made.collections:
+            found = content_of(there, each.database, each.collection)
+            assert (found.count, found.text) == (each.documents, each.hash)
+
+
+def _ids(path: Path) -> set[int]:
+    return {decode(each)["_id"] for each in documents_of(path)}
+
+
+def test_a_standalone_server_says_that_its_collections_are_of_different_instants(
+    uri: str, tmp_path: Path, brimline_cli: CommandLine
+) -> None:
+    with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as client:
+        client["backup_alone"]["one"].insert_one({"_id": 1})
+    outcome = brimline_cli.run("backup", uri, str(tmp_path / "dump"), "--db", "backup_alone")
+    assert outcome.exit_code == 0, outcome.stderr
+    assert "no replica set" in outcome.stderr and "may be of different instants" in outcome.stdout
+    summary = read_summary(tmp_path / "dump")
+    assert summary is not None and summary.as_of is None and summary.documents == 1
+
+
+def test_what_cant_be_is_refused_before_anything_is_changed(
+    uri: str, tmp_path: Path, brimline_cli: CommandLine
+) -> None:
+    with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as client:
+        client["backup_refused"]["one"].insert_one({"_id": 1})
+        dump = tmp_path / "dump"
+        backup(dump, uri=uri, databases=["backup_refused"])
+        client["backup_refused"]["one"].insert_one({"_id": 2})
+        refused = [
+            (("backup", uri, str(dump)), "is not empty: a backup is in it already"),
+            (("backup", uri, str(tmp_path / "x"), "--db", "nowhere"), "there is no database nowhere"),
+            (("restore", str(dump), "--uri", uri), "backup_refused.one is there already"),
+            (("restore", str(tmp_path), "--uri", uri), "holds no backup"),
+            (("restore", str(tmp_path / "nothing"), "--uri", uri), "there is no directory"),
+            (("backup", uri, uri, "x"), "one server into one directory"),
+            (("backup", "mongodb://127.0.0.1:1", str(tmp_path / "y")), ""),
+        ]
+        for words, said in refused:
+            outcome = brimline_cli.run(*words)
+            assert outcome.exit_code in (2, 5) and said in outcome.stderr, outcome.stderr
+        assert client["backup_refused"]["one"].count_documents({}) == 2
+    assert not (tmp_path / "x").exists() and not (tmp_path / "y").exists()
+
+
+def test_damage_is_found_and_named(uri: str, tmp_path: Path) -> None:
+    with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as client:
+        client["backup_damaged"]["one"].insert_many([{"_id": each, "text": "abc"} for each in range(10)])
+        backup(tmp_path / "dump", uri=uri, databases=["backup_damaged"])
+        path = tmp_path / "dump" / "backup_damaged" / "one.bson"
+        whole = path.read_bytes()
+        for content, error in (
+            (whole[:-3], RecordError),
+            (whole.replace(b"abc", b"abd", 1), InvalidRun),
+            (b"\xff\xff\xff\x7f" + whole, RecordError),
+        ):
+            path.write_bytes(content)
+            with pytest.raises(error, match=r"one\.bson"):
+                restore(tmp_path / "dump", uri=uri, drop=True)
+        path.unlink()
+        with pytest.raises(UsageError, match="lacks the documents"):
+            restore(tmp_path / "dump", uri=uri, drop=True)
+
+
+def test_no_room_and_an_interrupt_leave_nothing(uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as client:
+        client["backup_room"]["one"].insert_many([{"_id": each, "p": "x" * 1000} for each in range(100)])
+    monkeypatch.setattr("brimline.execution.log_room.free_below", lambda _directory: 1000)
+    with pytest.raises(UsageError, match="are free in"):
+        backup(tmp_path / "dump", uri=uri, databases=["backup_room"])
+    monkeypatch.undo()
+
+    def interrupt(_progress: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr("brimline.dataset.backup.read.split", _slowly_split(interrupt))
+    with pytest.raises(Interrupted):
+        backup(tmp_path / "dump", uri=uri, databases=["backup_room"])
+    assert not (tmp_path / "dump").exists()
+
+
+def _slowly_split(interrupt: Any) -> Any:
+    def interrupted(batch: bytes) -> Iterator[bytes]:
+        interrupt(None)
+        yield from split(batch)
+
+    return interrupted
+
+
+def test_the_hash_does_not_depend_on_the_order_and_on_all_else() -> None:
+    documents = [bytes([5, 0, 0, 0, 0]), bytes([6, 0, 0, 0, 1, 0]), bytes([7, 0, 0, 0, 1, 1, 0])]
+
+    def hashed(*of: bytes) -> str:
+        content = ContentHash()
+        for each in of:
+            content.add(each)
+        return content.text
+
+    assert hashed(*documents) == hashed(*reversed(documents))
+    assert len({hashed(*documents), hashed(*documents[:2]), hashed(*documents, documents[0])}) == 3
