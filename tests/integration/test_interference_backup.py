@@ -1,4 +1,6 @@
-"""`brimline interfere --with backup` beside a stand-in for mongodump, which is in no registry: it reads what that does.
+"""`brimline interfere --with backup`: by its own client, by copies of files, and by mongodump.
+
+That is in no registry: a stand-in reads what it does.
 
 What the real tool costs a server isn't shown by this, only that it is started, watched and ended as it must be.
 """
@@ -44,7 +46,13 @@ def log(tmp_path: Path) -> Path:
 
 
 def interfere(
-    brimline_cli: CommandLine, mongod: Deployment, log: Path, *, misbehaves: str = "", words: tuple[str, ...] = ()
+    brimline_cli: CommandLine,
+    mongod: Deployment,
+    log: Path,
+    *,
+    misbehaves: str = "",
+    words: tuple[str, ...] = (),
+    beside: str = "backup:mongodump",
 ) -> Outcome:
     directory = log.parent / "bin"
     directory.mkdir()
@@ -53,7 +61,7 @@ def interfere(
     tool.chmod(0o755)
     at = ("--uri", f"mongodb://{mongod.address}/brimline_backup", "--data", "load", "--background-rows", "5k", "-q")
     path = f"{directory}{os.pathsep}{os.environ['PATH']}"
-    return brimline_cli.run("interfere", "ycsb-c", "--with", "backup", *SHORT, *at, *words, environment={"PATH": path})
+    return brimline_cli.run("interfere", "ycsb-c", "--with", beside, *SHORT, *at, *words, environment={"PATH": path})
 
 
 def calls(log: Path) -> list[tuple[int, list[str], str, int]]:
@@ -90,3 +98,23 @@ def test_one_that_would_outlive_the_run_is_ended(brimline_cli: CommandLine, mong
     (run,) = outcome.json()["background"]["runs"]
     # It was under way all the time, and how many were made can't be said.
     assert run["busy_share"] >= 0.9 and run["units"] is None and run["problem"] is None
+
+
+@pytest.mark.slow("backups go on beside runs of seconds")
+@pytest.mark.parametrize("kind", ["backup", "backup:files"])
+def test_backups_of_brimlines_own_have_a_price_a_length_and_a_size(brimline_cli: CommandLine, kind: str) -> None:
+    words = ("--with", kind, *SHORT, "--background-rows", "5k", "-q", "--json", "--runs-dir", "runs")
+    outcome = brimline_cli.run("interfere", "ycsb-a", "--rate", "200/s", *words)
+    (run,) = outcome.json()["background"]["runs"]
+    assert run["problem"] is None and run["background"] == kind, outcome.stderr
+    assert len(run["each_s"]) == len(run["each_bytes"]) >= 1
+    assert all(0 < length < 10 for length in run["each_s"]) and min(run["each_bytes"]) > 100_000
+    assert {each["metric"] for each in outcome.json()["changes"]} >= {"throughput"}
+    assert not list((brimline_cli.directory / "runs").glob(".brimline-backup-*")), "none is kept"
+
+
+def test_files_of_somebody_elses_server_are_not_copied(brimline_cli: CommandLine, mongod: Deployment) -> None:
+    at = ("--uri", f"mongodb://{mongod.address}/brimline_backup", "--data", "load")
+    outcome = brimline_cli.run("interfere", "ycsb-c", "--with", "backup:files", *SHORT, *at)
+    outcome.check_error(2, "brimline's own alone")
+    brimline_cli.run("interfere", "ycsb-c", "--with", "backup:tape", *SHORT, *at).check_error(2, "there is no backup")

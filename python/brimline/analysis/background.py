@@ -10,6 +10,7 @@ from brimline.record.model import RunRecord
 from brimline.units import NS_PER_S, format_percentage
 from brimline.wording import message
 
+BACKUP_UNITS = ("dumps", "copies")
 BUSY_SHARE_MIN = 0.95
 """Share of the measured window in which the background must be at work, so that the window is one with it. Between two
 builds of an index, or two scans, it pauses for a few milliseconds."""
@@ -19,7 +20,8 @@ builds of an index, or two scans, it pauses for a few milliseconds."""
 class Coverage:
     """A background workload in one measured window. `units` is how far it came in it, None where it doesn't say.
 
-    `problem`: why the window is none with this background, None when it is.
+    `problem`: why the window is none with this background, None when it is. `each_s` and `each_bytes`: of backups,
+    what each that ended took, whether in the window or not.
     """
 
     kind: str
@@ -28,6 +30,8 @@ class Coverage:
     units: int | None
     units_per_s: float | None
     problem: str | None
+    each_s: tuple[float, ...] = ()
+    each_bytes: tuple[int, ...] = ()
 
 
 def measured_window(record: RunRecord) -> tuple[int, int] | None:
@@ -51,7 +55,17 @@ def coverage(activity: Activity, window: tuple[int, int]) -> Coverage:
         units=units,
         units_per_s=None if units is None else units * NS_PER_S / length,
         problem=_problem(activity, busy, units),
+        each_s=_lengths_s(activity),
+        each_bytes=activity.sizes_bytes,
     )
+
+
+def _lengths_s(activity: Activity) -> tuple[float, ...]:
+    """How long each backup took that ended: each is a span, and one that was cut short is the last."""
+    if activity.unit not in BACKUP_UNITS or not activity.progress:
+        return ()
+    ended = activity.progress[-1][1]
+    return tuple((stop - start) / NS_PER_S for start, stop in activity.spans[:ended])
 
 
 def _problem(activity: Activity, busy: float, units: int | None) -> str | None:

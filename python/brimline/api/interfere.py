@@ -24,6 +24,7 @@ from brimline.doctor.disk import free_at_server
 from brimline.errors import BrimlineError, InvalidRun, TargetError, UsageError
 from brimline.execution import allow_descriptors
 from brimline.execution.background import BACKGROUND_COLLECTION, Background, FileImport, Work, background
+from brimline.execution.backups import backups
 from brimline.execution.import_data import check_inputs
 from brimline.execution.import_inputs import find_inputs, type_of_file
 from brimline.execution.leftovers import remove_leftovers
@@ -208,6 +209,8 @@ def _background(asked: Beside, place: Workplace, rows: int, deployment: Deployme
         if (ending := check_inputs([file], settings)) is not None:
             raise UsageError(f"{asked.of} can't be imported: {ending.get('reason')}", hint="try it: brimline import")
         return FileImport(plan, deployment, file, settings, text=asked.text)
+    if asked.kind == "backup":
+        return backups(asked.of, plan, deployment, directory=place.options.runs_dir, text=asked.text)
     return background(asked.kind, plan, deployment)
 
 

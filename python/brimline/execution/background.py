@@ -4,8 +4,6 @@ Their documents are those of a plan of their own, in a collection of their own, 
 """
 
 import json
-import shutil
-import subprocess
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -13,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from tempfile import NamedTemporaryFile, TemporaryDirectory
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pymongo.errors import PyMongoError
@@ -21,7 +19,7 @@ from pymongo.errors import PyMongoError
 from brimline import dataset
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, target_errors
 from brimline.dataset.manifest import MANIFEST_COLLECTION
-from brimline.errors import BrimlineError, TargetError, UsageError
+from brimline.errors import BrimlineError, TargetError
 from brimline.execution.database import database_named
 from brimline.execution.execute import RunContext, start_engine, unsampled_state
 from brimline.execution.import_collection import Namespace
@@ -32,19 +30,17 @@ from brimline.record.background import Activity
 from brimline.record.data_import import InputFile, documents_in
 from brimline.servers import Deployment
 from brimline.servers.owner import Owner
-from brimline.servers.password import environment_without_secrets
 from brimline.spec.import_settings import ImportSettings
 from brimline.threads import Worker
 from brimline.units import NS_PER_S
 
 BACKGROUND_COLLECTION = "brimline_background"
-_LOOK_S = 0.1
+LOOK_S = 0.1
 _BEGIN_WITHIN_S = 60.0
 _END_WITHIN_S = WORK_WITHIN_S + 60.0
 """Longer than any command of its own may take."""
 _WITHOUT_END_NS = 24 * 3600 * NS_PER_S
 _INDEX_NAME = "brimline_background"
-_DUMP_TOOL = "mongodump"
 
 
 class Background(ABC):
@@ -72,6 +68,7 @@ class Background(ABC):
         self._spans: list[tuple[int, int]] = []
         self._progress: list[tuple[int, int]] = []
         self._units = 0
+        self._sizes: list[int] = []
         self._error: str | None = None
 
     def prepare(self, context: RunContext) -> None:
@@ -114,6 +111,7 @@ class Background(ABC):
             unit=self.unit,
             spans=tuple(self._spans),
             progress=tuple(self._progress),
+            sizes_bytes=tuple(self._sizes),
             error=self._error,
         )
 
@@ -156,6 +154,11 @@ class Background(ABC):
         self._units += units
         self._progress.append((time.time_ns(), self._units))
 
+    def _made(self, size_bytes: int) -> None:
+        """One more of what has a size."""
+        self._sizes.append(size_bytes)
+        self._advance(1)
+
     def _make_collection(self) -> None:
         with self._database() as database:
             manifest = replace(dataset.manifest_for(self.plan), owner=Owner.current().to_document())
@@ -178,7 +181,7 @@ class Import(Background):
         begun: int | None = None
         try:
             while True:
-                state = unsampled_state(run, _LOOK_S)
+                state = unsampled_state(run, LOOK_S)
                 if state["documents"] > 0:
                     begun = begun or time.time_ns()
                     self._at_work.set()
@@ -234,60 +237,6 @@ class IndexBuild(Background):
                 self._advance(1)
 
 
-class Backup(Background):
-    """Dumps the database with mongodump, again and again, and keeps nothing of it."""
-
-    kind, unit = "backup", "dumps"
-
-    def __init__(self, plan: Plan, deployment: Deployment) -> None:
-        super().__init__(plan, deployment)
-        if deployment.shards:
-            raise UsageError(
-                f"{_DUMP_TOOL} makes a backup of one server, and client-routed shards are several",
-                hint="take --with import, scan or index, or another topology",
-            )
-        tool = shutil.which(_DUMP_TOOL)
-        if tool is None:
-            raise UsageError(
-                f"there is no {_DUMP_TOOL} on PATH",
-                hint="install MongoDB's Database Tools, or take --with import, scan or index",
-            )
-        self._words = [tool, "--quiet", "--archive"]
-        self._uri = deployment.access.uri(deployment.address, plan.namespace.database)
-
-    def _work(self) -> None:
-        while not self._stop.is_set():
-            with (
-                self._span(),
-                self._settings() as settings,
-                subprocess.Popen(  # noqa: S603 (the user's own mongodump, no shell)
-                    [*self._words, f"--config={settings}"],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.PIPE,
-                    env=environment_without_secrets(),
-                    text=True,
-                ) as dump,
-            ):
-                while dump.poll() is None and not self._stop.wait(_LOOK_S):
-                    pass
-                if dump.poll() is None:
-                    dump.terminate()
-                _, said = dump.communicate()
-            if not self._stop.is_set():
-                if dump.returncode != 0:
-                    raise OSError(f"{_DUMP_TOOL} ended with {dump.returncode}: {said.strip()[-300:]}")
-                self._advance(1)
-
-    @contextmanager
-    def _settings(self) -> Iterator[str]:
-        """A file that says which server: the process list would show a password."""
-        with NamedTemporaryFile("w", prefix="brimline-", suffix=".yaml") as file:  # for its owner alone
-            file.write(f"uri: {json.dumps(self._uri)}\n")
-            file.flush()
-            yield file.name
-
-
 class Work(Background):
     """Another workload, whose run is `run_plan`, on documents of its own; it has no end of its own."""
 
@@ -304,7 +253,7 @@ class Work(Background):
         begun: int | None = None
         try:
             while not self._stop.is_set():
-                state = unsampled_state(run, _LOOK_S)
+                state = unsampled_state(run, LOOK_S)
                 done = state["ok"] + state["miss"]
                 if done > 0:
                     begun = begun or time.time_ns()
@@ -354,7 +303,7 @@ class FileImport(Background):
             done = 0
             try:
                 while True:
-                    progress = json.loads(handle.poll(_LOOK_S))
+                    progress = json.loads(handle.poll(LOOK_S))
                     handle.take_intervals()
                     done = documents_in(progress["counts"])
                     if done:
@@ -374,9 +323,9 @@ class FileImport(Background):
         self.remove()
 
 
-_KINDS: dict[str, type[Background]] = {each.kind: each for each in (Import, Scan, IndexBuild, Backup)}
+_KINDS: dict[str, type[Background]] = {each.kind: each for each in (Import, Scan, IndexBuild)}
 
 
 def background(kind: str, plan: Plan, deployment: Deployment) -> Background:
-    """The background of this kind: import, scan, index or backup. Raises UsageError where it can't be had."""
+    """The background of this kind: import, scan or index."""
     return _KINDS[kind](plan, deployment)

@@ -16,6 +16,7 @@ class Activity:
 
     `spans`: from when to when a command of it, or its program, was under way. `progress`: (time, units in all until
     then) in the order of time; `unit` names one. `error`: why it ended by itself, None when it was told to.
+    `sizes_bytes`: of each unit that has a size, such as a backup; each is one of the spans.
     """
 
     kind: str
@@ -23,6 +24,7 @@ class Activity:
     spans: tuple[tuple[int, int], ...]
     progress: tuple[tuple[int, int], ...]
     error: str | None = None
+    sizes_bytes: tuple[int, ...] = ()
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Activity":
@@ -33,6 +35,7 @@ class Activity:
             spans=tuple((int(begin), int(end)) for begin, end in values["spans"]),
             progress=tuple((int(time), int(units)) for time, units in values["progress"]),
             error=values["error"],
+            sizes_bytes=tuple(map(int, values.get("sizes_bytes", ()))),
         )
 
 

@@ -9,6 +9,8 @@ from brimline.experiments.settings import REPEATS_MAX
 INTERFERENCE_KIND = "interfere"
 """What its record says it is."""
 BACKGROUND_KINDS = ("import", "scan", "index", "backup", "workload")
+BACKUPS = ("", "mongodump", "files")
+"""By a client of brimline's own, by MongoDB's tool, and by copies of the files of a server that is locked for it."""
 AND = " + "
 """Between several backgrounds that are at work at once."""
 PAIRS_MAX = REPEATS_MAX - PAIRS_AGAIN_MAX
@@ -25,14 +27,16 @@ class Beside:
 
 
 def parse_background(text: str) -> Beside:
-    """`import`, `import:rows.csv`, `scan`, `index`, `backup`, `workload:ycsb-b`, `workload:ycsb-b,rate=500/s`.
+    """`import`, `import:rows.csv`, `scan`, `index`, `backup`, `backup:files`, `workload:ycsb-b,rate=500/s`.
 
     Raises ValueError with a text for users.
     """
     kind, _, of = text.strip().partition(":")
     if kind not in BACKGROUND_KINDS:
         raise ValueError(f'there is no background "{text}"; there are {", ".join(BACKGROUND_KINDS)}')
-    if of and kind not in ("import", "workload"):
+    if kind == "backup" and of not in BACKUPS:
+        raise ValueError(f'there is no backup "{text}"; there are backup, backup:mongodump and backup:files')
+    if of and kind not in ("import", "workload", "backup"):
         raise ValueError(f"{kind} is of nothing further, but is {text}")
     if kind != "workload":
         return Beside(text=text.strip(), kind=kind, of=of)

@@ -15,20 +15,40 @@ from brimline.record.experiment import ExperimentRecord
 from brimline.report import figures
 from brimline.report.comparison.figures import is_figure, quantile_text
 from brimline.report.comparison.view import comparison_report
-from brimline.report.view import Cell, Chart, Column, Key, Report, Section, Sketch, Table
-from brimline.units import UNKNOWN_TEXT, format_count, format_number, format_percentage, format_rate
+from brimline.report.view import Cell, Chart, Column, Fact, Facts, Key, Report, Section, Sketch, Table
+from brimline.stats.batch_means import mean_interval
+from brimline.units import (
+    NS_PER_S,
+    UNKNOWN_TEXT,
+    format_bytes,
+    format_count,
+    format_duration,
+    format_number,
+    format_percentage,
+    format_rate,
+)
 from brimline.wording import Verbatim, joined, message
 
 _NAMES: Mapping[str, str] = {
     "import": "an import",
     "scan": "collection scans",
     "index": "index builds",
-    "backup": "backups with mongodump",
+    "backup": "backups",
+    "backup:mongodump": "backups with mongodump",
+    "backup:files": "copies of its files, with writes locked",
 }
 _AND = " and "
+_SPREAD_MIN = 3
+"""Backups from which their spread gives an interval."""
 Coverages: TypeAlias = Mapping[str, Sequence[Coverage]]
 """What each background did, by the name of the run."""
-_RATES = {"operations": "operations/s", "documents": "documents/s", "builds": "builds/s", "dumps": "dumps/s"}
+_RATES = {
+    "operations": "operations/s",
+    "documents": "documents/s",
+    "builds": "builds/s",
+    "dumps": "dumps/s",
+    "copies": "copies/s",
+}
 _SHOWN = ("throughput", "p50", "p95", "p99")
 
 
@@ -52,7 +72,7 @@ def interference_report(
         title="What went on in the background",
         short="Background",
         intro="The measured window of each run. A run counts only when the background was at work all through it.",
-        blocks=[_table(coverages), *([chart] if chart else [])],
+        blocks=[_table(coverages), *_backups(coverages), *([chart] if chart else [])],
     )
     return replace(
         base,
@@ -142,12 +162,33 @@ def _table(coverages: Coverages) -> Table:
     )
 
 
+def _backups(coverages: Coverages) -> list[Facts]:
+    """How long each backup took, and how large it is; nothing where there was none."""
+    every = [each for of in coverages.values() for each in of]
+    lengths_s = [length for each in every for length in each.each_s]
+    sizes = [size for each in every for size in each.each_bytes]
+    if not lengths_s:
+        return []
+    middle = mean_interval([length * NS_PER_S for length in lengths_s], unit="ns", independent=True)
+    took: str = format_duration(middle.value)
+    if len(lengths_s) >= _SPREAD_MIN:
+        took = message("{mean} (95 % interval {low} to {high})", mean=took, low=format_duration(max(middle.low, 0.0)),
+                       high=format_duration(middle.high))  # fmt: skip
+    count = message("{count} of them", count=format_count(len(lengths_s)))
+    facts = [Fact(label="A backup took", value=took, note=count)]
+    if sizes:
+        facts.append(Fact(label="Size of a backup", value=format_bytes(sum(sizes) / len(sizes))))
+    return [Facts(title="Backups", facts=facts)]
+
+
 def _name(each: Beside) -> str:
     """A background in words."""
     if each.kind == "workload":
         return message("{workload} at {rate}" if each.rate else "{workload} in a closed loop",
                        workload=Verbatim(each.of), rate=Verbatim(each.rate))  # fmt: skip
-    return message("an import of {file}", file=Verbatim(Path(each.of).name)) if each.of else _NAMES[each.kind]
+    if each.kind == "import" and each.of:
+        return message("an import of {file}", file=Verbatim(Path(each.of).name))
+    return _NAMES[each.text]
 
 
 def _done(each: Coverage) -> str:
@@ -224,6 +265,8 @@ def _background_document(coverages: Coverages, settings: InterferenceSettings) -
                 "units": each.units,
                 "units_per_s": each.units_per_s,
                 "problem": each.problem,
+                "each_s": list(each.each_s),
+                "each_bytes": list(each.each_bytes),
             }
             for run, of in coverages.items()
             for each in of

@@ -1,0 +1,171 @@
+"""Owns backups beside a run: by a client of brimline's own, by mongodump, and by copies of the files of a server.
+
+Each makes one after the other and keeps none of them.
+"""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import NamedTemporaryFile, TemporaryDirectory
+
+from brimline.dataset.access import WORK_WITHIN_S, target_errors
+from brimline.dataset.backup import BackupProgress, Stopped, write_backup
+from brimline.errors import UsageError
+from brimline.execution.background import LOOK_S, Background
+from brimline.execution.log_room import check_room
+from brimline.plan import Plan
+from brimline.servers import Deployment, control_client
+from brimline.servers.password import environment_without_secrets
+
+_DUMP_TOOL = "mongodump"
+_PREFIX = ".brimline-backup-"
+
+
+class Backup(Background):
+    """Reads every collection of the database and writes it below `directory`, as `brimline backup` does."""
+
+    kind, unit = "backup", "dumps"
+
+    def __init__(self, plan: Plan, deployment: Deployment, *, directory: Path, text: str) -> None:
+        super().__init__(plan, deployment, text=text)
+        self._directory = directory
+
+    def _work(self) -> None:
+        while not self._stop.is_set():
+            with TemporaryDirectory(prefix=_PREFIX, dir=self._directory) as place, self._span():
+                try:
+                    size = sum(self._dump(address, Path(place) / str(number)) for number, address in
+                               enumerate((self._deployment.address, *self._deployment.shards)))  # fmt: skip
+                except Stopped:
+                    return
+            self._made(size)
+
+    def _dump(self, address: str, place: Path) -> int:
+        """Its size in bytes. Client-routed shards are dumped one after the other."""
+
+        def look(_progress: BackupProgress) -> None:
+            self._at_work.set()
+
+        with control_client(address, access=self._deployment.access, purpose="backup",
+                            command_timeout_s=WORK_WITHIN_S) as client:  # fmt: skip
+            made = write_backup(
+                client,
+                place,
+                server=address,
+                databases=[self.plan.namespace.database],
+                hashed=False,
+                require_room=lambda size: check_room(size, self._directory, what="a backup"),
+                progress=look,
+                stopped=self._stop.is_set,
+            )
+        return made.files_bytes
+
+
+class FileCopies(Background):
+    """Holds the writes of a server of brimline's own back (`fsync` with `lock`), copies its files, and lets go."""
+
+    kind, unit = "backup", "copies"
+
+    def __init__(self, plan: Plan, deployment: Deployment, *, directory: Path, text: str) -> None:
+        super().__init__(plan, deployment, text=text)
+        self._directory = directory
+        if deployment.own is None:
+            raise UsageError(
+                "the files of a server are copied where it is brimline's own alone",
+                hint="leave --uri and --topology out, or take --with backup",
+            )
+        self._files = deployment.own.data_directory
+
+    def _work(self) -> None:
+        while not self._stop.is_set():
+            with TemporaryDirectory(prefix=_PREFIX, dir=self._directory) as place, self._span():
+                paths = [path for path in self._files.rglob("*") if path.is_file()]
+                check_room(sum(path.stat().st_size for path in paths), self._directory, what="a copy of the files")
+                size = 0
+                with self._locked():
+                    for number, path in enumerate(path for path in self._files.rglob("*") if path.is_file()):
+                        if self._stop.is_set():
+                            return
+                        copy = Path(place) / str(number)
+                        shutil.copyfile(path, copy)
+                        size += copy.stat().st_size
+            self._made(size)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        with control_client(self._deployment.address, access=self._deployment.access, purpose="backup",
+                            command_timeout_s=WORK_WITHIN_S) as client:  # fmt: skip
+            with target_errors("locking the server's files", within_s=WORK_WITHIN_S):
+                client.admin.command("fsync", lock=True)
+            try:
+                yield
+            finally:
+                with target_errors("letting the server's files go"):
+                    client.admin.command("fsyncUnlock")
+
+
+class Dumps(Background):
+    """Dumps the database with mongodump, again and again, and keeps nothing of it."""
+
+    kind, unit = "backup", "dumps"
+
+    def __init__(self, plan: Plan, deployment: Deployment, *, text: str) -> None:
+        super().__init__(plan, deployment, text=text)
+        if deployment.shards:
+            raise UsageError(
+                f"{_DUMP_TOOL} makes a backup of one server, and client-routed shards are several",
+                hint="take --with backup, whose client reads them one after the other, or another topology",
+            )
+        tool = shutil.which(_DUMP_TOOL)
+        if tool is None:
+            raise UsageError(
+                f"there is no {_DUMP_TOOL} on PATH",
+                hint="install MongoDB's Database Tools, or take --with backup, which is a client of brimline's own",
+            )
+        self._words = [tool, "--quiet", "--archive"]
+        self._uri = deployment.access.uri(deployment.address, plan.namespace.database)
+
+    def _work(self) -> None:
+        while not self._stop.is_set():
+            with (
+                self._span(),
+                self._settings() as settings,
+                subprocess.Popen(  # noqa: S603 (the user's own mongodump, no shell)
+                    [*self._words, f"--config={settings}"],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    env=environment_without_secrets(),
+                    text=True,
+                ) as dump,
+            ):
+                while dump.poll() is None and not self._stop.wait(LOOK_S):
+                    pass
+                if dump.poll() is None:
+                    dump.terminate()
+                _, said = dump.communicate()
+            if not self._stop.is_set():
+                if dump.returncode != 0:
+                    raise OSError(f"{_DUMP_TOOL} ended with {dump.returncode}: {said.strip()[-300:]}")
+                self._advance(1)
+
+    @contextmanager
+    def _settings(self) -> Iterator[str]:
+        """A file that says which server: the process list would show a password."""
+        with NamedTemporaryFile("w", prefix="brimline-", suffix=".yaml") as file:  # for its owner alone
+            file.write(f"uri: {json.dumps(self._uri)}\n")
+            file.flush()
+            yield file.name
+
+
+_KINDS: dict[str, Callable[..., Background]] = {"": Backup, "files": FileCopies}
+
+
+def backups(of: str, plan: Plan, deployment: Deployment, *, directory: Path, text: str) -> Background:
+    """Backups by brimline's own client (""), by `mongodump`, or of `files`. Raises UsageError where it can't be had."""
+    if of == _DUMP_TOOL:
+        return Dumps(plan, deployment, text=text)
+    return _KINDS[of](plan, deployment, directory=directory, text=text)
