@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import starmap
+from operator import itemgetter, mul
 from typing import cast
 
 from brimline.analysis.never_completed import due_buckets, waited
@@ -161,11 +163,11 @@ def _latency(
 
 
 def _sum(buckets: Buckets) -> float:
-    return float(sum(value * each for value, each in buckets))
+    return float(sum(starmap(mul, buckets)))
 
 
 def _count(buckets: Buckets) -> int:
-    return sum(each for _, each in buckets)
+    return sum(map(itemgetter(1), buckets))
 
 
 def part_latency(record: RunRecord, operation: str, part: str) -> Latency | None:

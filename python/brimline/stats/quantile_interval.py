@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from operator import itemgetter
 from typing import TypeAlias
 
 import numpy as np
@@ -223,7 +224,7 @@ def whole_between(
 
 
 def _count(buckets: Buckets) -> int:
-    return sum(each for _, each in buckets)
+    return sum(map(itemgetter(1), buckets))
 
 
 class Ranked:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Self
 
 from brimline.experiments.axis import On
@@ -164,13 +164,13 @@ class SearchState:
     def posterior(self) -> HoldPosterior:
         """What the windows say about the sustained load."""
         low, high = self.possible
-        return HoldPosterior(
-            self.windows,
+        return _posterior(
+            tuple(self.windows),
             low=low,
             high=high,
             likely=LIKELY_SHARE * self.anchor,
             hold=self.settings.hold,
-            references=[each.observation.throughput_ops_per_s for each in self.references],
+            references=tuple(each.observation.throughput_ops_per_s for each in self.references),
         )
 
     @property
@@ -216,3 +216,11 @@ class SearchState:
 
     def _glanced(self, judged: Judged) -> bool:
         return self.settings.windows_span_checkpoints and not judged.long and self.settings.ramp_up_s is None
+
+
+@lru_cache(maxsize=8)
+def _posterior(
+    windows: tuple[Window, ...], *, low: float, high: float, likely: float, hold: float, references: tuple[float, ...]
+) -> HoldPosterior:
+    """Kept, since a state is derived anew for each question about the same trials."""
+    return HoldPosterior(windows, low=low, high=high, likely=likely, hold=hold, references=references)
