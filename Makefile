@@ -45,9 +45,15 @@ test-all: test test-driver test-docs peers-smoke ## The same, then repetitions w
 	$(PYTEST) -m long $(call files,long) $(ARGUMENTS)
 
 .PHONY: check
-check: $(NATIVE) ## Check form, lints, types and the one-way flow, at most 3 minutes
+check: check-rust check-python ## Check form, lints, types and the one-way flow, at most 3 minutes
+
+.PHONY: check-rust
+check-rust:
 	cargo fmt --all --check
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+
+.PHONY: check-python
+check-python: $(NATIVE)
 	$(BIN)/ruff check python tests benchmarks examples tools runners
 	$(BIN)/ruff format --check python tests benchmarks examples tools runners
 	$(BIN)/mypy
