@@ -20,6 +20,12 @@ def server_columns() -> Iterator[str]:
         "A *counter* grows since the start of the server or of its host; what it says is the difference of two rows. "
         "A *gauge* holds at the instant of the look. A *constant* is the same in every row."
     )
+    yield (
+        "`host.csv` is there only with `--host-metrics`: a row for each reading of the server's host, `at_ns`, `gap`, "
+        "`server` and those of these columns that a host fills. Who reads a record brings them to the instants of "
+        "`server.csv`. What is known of the source is `monitor.host` of `server.json`: `source`, `from`, "
+        "`clock_error_ns`, the most by which instants can be wrong, and `gaps`, from when to when there was no reading."
+    )
     yield plain(inspect.getdoc(ServerRow) or "")
     for group, columns in groupby(_columns(), key=itemgetter(1)):
         yield plain(group)

@@ -1,4 +1,4 @@
-"""Owns where the figures of a server's host come from where that is another machine: the table of sources, by name."""
+"""Owns which source of a host's figures is meant: a watcher by its address, an exporter by its page, else a file."""
 
 import re
 import time
