@@ -192,6 +192,7 @@ def test_damage_is_found_and_named(uri: str, tmp_path: Path) -> None:
             path.write_bytes(content)
             with pytest.raises(error, match=r"one\.bson"):
                 restore(tmp_path / "dump", uri=uri, drop=True)
+            assert client["backup_damaged"]["one"].count_documents({}) == 10, "what it was to replace is still there"
         path.unlink()
         with pytest.raises(UsageError, match="lacks the documents"):
             restore(tmp_path / "dump", uri=uri, drop=True)

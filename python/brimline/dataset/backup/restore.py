@@ -79,7 +79,8 @@ def restore_backup(
 ) -> Restored:
     """Puts back what is in `directory`, in mongodump's layout. `progress`: a namespace, and its documents so far.
 
-    Nothing is changed before all is looked at. `drop`: collections that are there are dropped, else they are refused.
+    Nothing is changed before all is looked at. `drop`: collections that are there are dropped once every file was read
+    to its end, else they are refused.
 
     Raises UsageError where nothing is in it, the backup didn't end, or a collection is there; RecordError where a file
     is damaged; TargetError; InvalidRun where what is there afterwards is not what the backup says; Stopped.
@@ -94,6 +95,10 @@ def restore_backup(
         raise UsageError(f"{directory} lacks {', '.join(sorted(missing))}, which the backup held",
                          hint="restore the directory from a copy, or make the backup anew")  # fmt: skip
     _require_absent(client, [(database, name) for database, name, _ in found], drop=drop)
+    if drop:
+        for database, name, metadata in found:
+            if metadata.get("type") != "view":
+                _require_whole(directory, database, name, metadata, said.get(f"{database}.{name}"), stopped=stopped)
     # Views last: a server checks what they are on.
     ordered = sorted(found, key=lambda each: each[2].get("type") == "view")
     made = []
@@ -140,6 +145,41 @@ def _require_absent(client: Client, wanted: Sequence[tuple[str, str]], *, drop: 
         )
 
 
+def _require_whole(
+    directory: Path,
+    database: str,
+    name: str,
+    metadata: Mapping[str, Any],
+    said: CollectionBackup | None,
+    *,
+    stopped: Callable[[], bool],
+) -> None:
+    """Reads a file to its end before what it is to replace is dropped. Raises RecordError, InvalidRun, Stopped."""
+    path = _documents_file(directory, database, name, metadata)
+    content = ContentHash()
+    for batch in _batches(documents_of(path)):
+        if stopped():
+            raise Stopped
+        for document in batch:
+            content.add(document)
+    _require_as_written(path, content, said)
+
+
+def _documents_file(directory: Path, database: str, name: str, metadata: Mapping[str, Any]) -> Path:
+    path = placed(directory, database, _source(name, metadata), BSON) or placed(directory, database, name, BSON)
+    assert path is not None  # noqa: S101 - looked for before
+    return path
+
+
+def _require_as_written(path: Path, content: ContentHash, said: CollectionBackup | None) -> None:
+    if said is not None and said.hash and (said.documents, said.hash) != (content.count, content.text):
+        raise InvalidRun(
+            f"{path} is not what the backup wrote: it holds {content.count} documents, of {said.documents}, "
+            "or others than these",
+            hint="restore the file from a copy, or make the backup anew",
+        )
+
+
 def _create(client: Client, database: str, name: str, metadata: Mapping[str, Any], *, drop: bool) -> None:
     options = dict(metadata.get("options") or {})
     # The UUID is the old collection's; the index on _id comes by itself, unless the collection is clustered by it.
@@ -163,9 +203,7 @@ def _put_back(
     stopped: Callable[[], bool],
 ) -> RestoredCollection:
     namespace = f"{database}.{name}"
-    source = _source(name, metadata)
-    path = placed(directory, database, source, BSON) or placed(directory, database, name, BSON)
-    assert path is not None  # noqa: S101 - looked for before
+    source, path = _source(name, metadata), _documents_file(directory, database, name, metadata)
     options: CodecOptions[Any] = CodecOptions(document_class=RawBSONDocument)
     collection = client[database].get_collection(source, codec_options=options)
     content = ContentHash()
@@ -183,12 +221,7 @@ def _put_back(
                 raise TargetError(f"inserting into {namespace}: the server refuses: {first.get('errmsg', error)}",
                                   hint="the collection is there in part: give --drop next time") from error  # fmt: skip
         progress(namespace, content.count)
-    if said is not None and said.hash and (said.documents, said.hash) != (content.count, content.text):
-        raise InvalidRun(
-            f"{path} is not what the backup wrote: it holds {content.count} documents, of {said.documents}, "
-            "or others than these",
-            hint="restore the file from a copy, or make the backup anew",
-        )
+    _require_as_written(path, content, said)
     indexes = [each for each in metadata.get("indexes", []) if each.get("name") != "_id_" and not each.get("clustered")]
     if indexes:
         wanted = [{key: value for key, value in each.items() if key not in _OF_THE_SERVER_ALONE} for each in indexes]
