@@ -144,12 +144,26 @@ def test_without_ray_the_error_says_how_to_get_it(brimline_cli: CommandLine, mon
     )
 
 
+@pytest.mark.slow("runs by turns")
+def test_how_many_take_part_is_a_factor(brimline_cli: CommandLine) -> None:
+    spec = _written(brimline_cli, "200ms")
+    words = ("run", spec, "--null", "--workers", "local:2", "--vary")
+    brimline_cli.run(*words, "workers=1,4").check_error(2, "4 workers are asked for, and there are 2")
+    assert not list(brimline_cli.runs.glob("*/trials/*"))
+    ran = brimline_cli.run(*words, "workers=1,2")
+    assert ran.exit_code in (0, 4), ran.stderr  # so short runs say little
+    records = [read_record(path) for path in sorted(brimline_cli.runs.glob("*/trials/*"))]
+    assert {len(record.summary["nodes"]) for record in records if record.summary} == {1, 2}
+    assert len({record.summary["operations_hash"] for record in records if record.summary}) == 1
+
+
 @pytest.mark.parametrize(
     ("words", "part"),
     [
         (("--workers", "dask:4"), "names no workers"),
         (("--workers", "local:0"), "there can be 1 to"),
         (("--workers-per-node", "2"), "has no effect without --workers"),
+        (("--vary", "workers=1,2"), "--vary workers needs nodes to take part"),
     ],
 )
 def test_what_names_no_workers_is_told_before_anything_happens(

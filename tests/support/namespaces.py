@@ -1,13 +1,17 @@
 """Owns network namespaces of this machine: nodes with addresses of their own, on one bridge."""
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import psutil
 import pytest
+
+_NAME = "brimline"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +32,10 @@ def networks(count: int, *, subnet: str) -> Iterator[Networks]:
     """So many namespaces on `subnet`, such as "10.111.0"; the test is skipped where there can be none."""
     if shutil.which("ip") is None or os.geteuid() != 0:
         pytest.skip("network namespaces need root and ip")
-    names = tuple(f"brimline-{os.getpid()}-{number}" for number in range(count))
+    _sweep()
+    names = tuple(f"{_NAME}-{os.getpid()}-{number}" for number in range(count))
     addresses = tuple(f"{subnet}.{number + 2}" for number in range(count))
-    bridge = f"bl{os.getpid() % 1_000_000}"
+    bridge = f"bl{os.getpid()}"
     try:
         try:
             _run("link", "add", bridge, "type", "bridge")
@@ -51,6 +56,21 @@ def networks(count: int, *, subnet: str) -> Iterator[Networks]:
         for name in names:
             subprocess.run(["ip", "netns", "delete", name], capture_output=True, check=False)
         subprocess.run(["ip", "link", "delete", bridge], capture_output=True, check=False)
+
+
+def _sweep() -> None:
+    """Takes away what tests that were killed have left: it would have the same addresses."""
+    listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=False).stdout.split()
+    bridges = subprocess.run(
+        ["ip", "-o", "link", "show", "type", "bridge"], capture_output=True, text=True, check=False
+    )
+    for name in re.findall(rf"{_NAME}-(\d+)-\d+", " ".join(listed)):
+        if not psutil.pid_exists(int(name)):
+            for each in (word for word in listed if word.startswith(f"{_NAME}-{name}-")):
+                subprocess.run(["ip", "netns", "delete", each], capture_output=True, check=False)
+    for name in re.findall(r": bl(\d+):", bridges.stdout):
+        if not psutil.pid_exists(int(name)):
+            subprocess.run(["ip", "link", "delete", f"bl{name}"], capture_output=True, check=False)
 
 
 def _run(*words: str) -> None:

@@ -76,10 +76,10 @@ def _typical(runs: Sequence[Mapping[tuple[str, str], Any]], where: str, name: st
 def _text(where: str, name: str, value: Any) -> str:
     """A plan leaves nothing open, so that what it lacks is not set; what an environment lacks isn't known.
 
-    Messages without a compressor are known to have none.
+    Messages without a compressor are known to have none, and a run without workers is of one client.
     """
     if value is None:
-        is_known = where in ("plan", "server options", "lab") or (where, name) == ("server", "compressor")
+        is_known = where in ("plan", "server options", "lab", "workers") or (where, name) == ("server", "compressor")
         return "not set" if is_known else UNKNOWN_TEXT
     if isinstance(value, bool):
         return "yes" if value else "no"

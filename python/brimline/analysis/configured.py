@@ -10,7 +10,7 @@ from brimline.record.model import Environment
 
 Settings = dict[tuple[str, str], Any]
 """By where a setting is made (`plan`, `search`, `import`, `tool`, `server`, `server options`, `server host`, `lab`,
-`host`, `container`, `brimline`, `python`) and its name."""
+`host`, `workers`, `container`, `brimline`, `python`) and its name."""
 # What names a run, or where a server listens, and no property of what was measured.
 _NO_CONFIGURATION = frozenset(
     {
@@ -33,6 +33,7 @@ _ENVIRONMENT = (
             "virtualised", "memory_bytes", "swap_bytes", "transparent_huge_pages",
         ),
     ),
+    ("workers", ("count",)),
     ("container", ("kind", "cpu_limit_cores", "memory_limit_bytes")),
     ("brimline", ("version",)),
     ("python", ("version",)),

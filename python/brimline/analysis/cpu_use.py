@@ -20,11 +20,20 @@ HOST_BUSY_SHARE = 0.90
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratorCpu:
-    """CPU of the generator. Shares are of one CPU: a process with two busy threads has 2.0."""
+    """CPU of the generator. Shares are of one CPU: a process with two busy threads has 2.0.
+
+    Of several nodes `process_share` is that of all, of which `elsewhere_share` is on other hosts than the command's.
+    """
 
     busiest_thread_share: float
     process_share: float
     engine_cpu_ns: int
+    elsewhere_share: float = 0.0
+
+    @property
+    def here_share(self) -> float:
+        """What it took of the host that the command ran on."""
+        return max(0.0, self.process_share - self.elsewhere_share)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +76,18 @@ class ServerCpu:
         return self.deployment_cpus_used >= self.host_cpus_busy / 2
 
 
-def generator_cpu(measured: Sequence[IntervalRow]) -> GeneratorCpu:
-    """CPU of the generator over the measured intervals; zeros when there are none."""
+def generator_cpu(measured: Sequence[IntervalRow], *, elsewhere_ns: int = 0) -> GeneratorCpu:
+    """CPU of the generator over the measured intervals; zeros when there are none.
+
+    `elsewhere_ns`: what processes on other hosts took of it.
+    """
     wall_ns = max(sum(row["end_ns"] - row["start_ns"] for row in measured), 1)
     return GeneratorCpu(
         # The clocks of CPU and wall are read one after the other, and a thread has no more than one CPU.
         busiest_thread_share=min(1.0, sum(row["busiest_thread_cpu_ns"] for row in measured) / wall_ns),
         process_share=sum(row["process_cpu_ns"] for row in measured) / wall_ns,
         engine_cpu_ns=sum(row["engine_cpu_ns"] for row in measured),
+        elsewhere_share=elsewhere_ns / wall_ns,
     )
 
 

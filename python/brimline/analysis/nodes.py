@@ -66,6 +66,15 @@ def _median(values: Sequence[int]) -> int:
     return sorted(values)[len(values) // 2] if values else 0
 
 
+def cpu_elsewhere_ns(record: RunRecord) -> int:
+    """CPU time, in the measured window, of nodes on other hosts than the one that the command ran on."""
+    nodes = record.summary.get("nodes", []) if record.summary else []
+    here = (record.environment.get("host") or {}).get("name")
+    elsewhere = {node["node"] for node in nodes if node["host"] != here}
+    rows = (row for row in record.nodes if row["phase"] == "measure" and row["node"] in elsewhere)
+    return sum(row["process_cpu_ns"] for row in rows)
+
+
 def clock_error_ns(record: RunRecord) -> int | None:
     """How far the clocks of the nodes may be apart at any instant; None of a run on one clock."""
     nodes = record.summary.get("nodes", []) if record.summary else []

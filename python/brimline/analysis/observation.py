@@ -13,6 +13,7 @@ from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.latency import Latency, latencies
 from brimline.analysis.lateness import LagEffect, Lateness, lateness
 from brimline.analysis.loads import all_loads
+from brimline.analysis.nodes import cpu_elsewhere_ns
 from brimline.analysis.objective import LatencyKey, LatencyObjective, Statistic, interval_quantiles
 from brimline.analysis.server_use import ServerUse, link_bits_per_s, server_use
 from brimline.analysis.server_window import ServerWindow
@@ -265,7 +266,7 @@ def _run_figures(
         service=service,
         response=response,
         lag=lag,
-        generator=generator_cpu(window.intervals),
+        generator=generator_cpu(window.intervals, elsewhere_ns=cpu_elsewhere_ns(window.record)),
         server=server,
         steady=steady,
     )

@@ -45,7 +45,7 @@ def open_place(
             require_same_server(before.directory, read_environment(earlier), place.context.environment)
         here = [each for its, each in variants.items() if settings.server_levels(its) == settings.server_levels(levels)]
         for each in here:  # now it is known how many servers a connection leads to
-            target = place.reading(each.reads).beside(each.loaded).target
+            target = place.reading(each.reads).sharing(each.workers).beside(each.loaded).target
             allow_descriptors(run_plan(each.loaded.spec, settings, target))
         yield _Place(place, settings, variants)
 

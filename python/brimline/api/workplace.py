@@ -131,7 +131,9 @@ class Workplace:
         executor = self.context.executor
         if nodes is None or executor is None:
             return self
-        return replace(self, context=replace(self.context, executor=executor.of(nodes)))
+        part = executor.of(nodes)
+        environment = {**self.context.environment, "workers": part.facts}
+        return replace(self, context=replace(self.context, executor=part, environment=environment))
 
     def directory(self, plan: Plan, *, kind: str = "") -> Path:
         """A new directory for a record of `plan`."""
@@ -247,7 +249,7 @@ def workplace(
                 context=RunContext(
                     deployment=deployment,
                     spec_text=loaded.text,
-                    environment=environment_of(deployment, options, {SPEC_FILE: spec}),
+                    environment=environment_of(deployment, options, {SPEC_FILE: spec}, executor),
                     progress=options.progress,
                     stop=stop,
                     executor=executor,
@@ -347,12 +349,21 @@ def server_in_use(
 
 
 def environment_of(
-    deployment: Deployment | None, options: Options, specs: Mapping[str, Spec] = MappingProxyType({})
+    deployment: Deployment | None,
+    options: Options,
+    specs: Mapping[str, Spec] = MappingProxyType({}),
+    executor: Executor | None = None,
 ) -> dict[str, Any]:
     """Where it happens, for the record: this machine, what the server says about itself, and files that specs name.
 
-    `specs` are by their names in the record.
+    `specs` are by their names in the record. `executor`: who performs the runs, where this process doesn't.
     """
     server = None if deployment is None else server_of(deployment)
     uri = None if deployment is None else deployment.uri_redacted
-    return capture_environment(uri=uri, server=server, command=options.command, row_files=row_files(specs))
+    return capture_environment(
+        uri=uri,
+        server=server,
+        command=options.command,
+        row_files=row_files(specs),
+        workers=None if executor is None else executor.facts,
+    )

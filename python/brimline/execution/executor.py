@@ -1,6 +1,6 @@
 """Owns who performs a plan: the engine in this process, or nodes of a cluster, which to `execute` are one as well."""
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from brimline.plan import Plan
 from brimline.record.model import Samples, Summary
@@ -34,6 +34,10 @@ class Engine(Protocol):
 
 class Executor(Protocol):
     """Performs plans elsewhere than in this process, one after the other."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """For records: the `count` of its nodes, and their `hosts`."""
 
     def of(self, nodes: int) -> "Executor":
         """The same with so many of its nodes. Raises UsageError where it has fewer."""

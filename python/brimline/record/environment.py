@@ -33,12 +33,14 @@ def capture_environment(
     server: Mapping[str, Any] | None = None,
     command: Sequence[str] | None = None,
     row_files: Mapping[str, Any] | None = None,
+    workers: Mapping[str, Any] | None = None,
     root: Path = Path("/"),
 ) -> dict[str, Any]:
     """Everything about this host that may matter to a result, and `server` (buildInfo and friends), redacted.
 
     `command` are the words of the command line that started the run, for the report's "how to reproduce".
-    `row_files` say of each spec where the files of rows are that it names, and what is in them.
+    `row_files` say of each spec where the files of rows are that it names, and what is in them. `workers` says how many
+    nodes share a run, and their hosts, where several do.
     `root` is where `/proc` and `/sys` are looked for.
     """
     environment: dict[str, Any] = {
@@ -54,6 +56,8 @@ def capture_environment(
         environment["command"] = shlex.join(redact(command))
     if row_files:
         environment["row_files"] = row_files
+    if workers is not None:
+        environment["workers"] = workers
     if server is not None:
         environment["server"] = redact(server)
     return environment

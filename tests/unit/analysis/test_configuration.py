@@ -45,6 +45,12 @@ def test_each_difference_is_named_with_both_values() -> None:
     )
 
 
+def test_a_run_that_more_clients_shared_differs_in_that() -> None:
+    alone = simulated_run("a", environment=environment())
+    shared = simulated_run("b", environment={**environment(), "workers": {"count": 4, "hosts": ["n1"] * 4}})
+    assert configuration_differences([alone], [shared]) == (Difference("workers", "count", ("not set",), ("4",)),)
+
+
 def test_runs_of_one_side_that_met_two_servers_are_a_difference_too() -> None:
     a = [simulated_run(f"a{index}", environment=environment(version=version)) for index, version in enumerate("12")]
     b = [simulated_run("b", environment=environment(version="2"))]

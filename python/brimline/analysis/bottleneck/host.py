@@ -48,7 +48,7 @@ def other_programs_share(observation: Observation) -> float | None:
         return None
     if server.shared_host is None:
         return None  # whether the generator's share is to be taken off isn't known
-    ours = observation.generator.process_share if server.shared_host else 0.0
+    ours = observation.generator.here_share if server.shared_host else 0.0
     return max(server.host_cpus_busy - server.deployment_cpus_used - ours, 0.0) / server.host_cpu_count
 
 
@@ -72,7 +72,7 @@ def host_text(observation: Observation) -> str:
         message("server {share}", share=_with_names((server.deployment_cpus_used or 0) / whole, members)),
     ]
     if server.shared_host:
-        share = format_percentage(observation.generator.process_share / whole)
+        share = format_percentage(observation.generator.here_share / whole)
         parts.append(message("generator {share}", share=share))
     others = other_programs_share(observation)
     if others is not None:

@@ -42,6 +42,11 @@ class Cluster:
         return part
 
     @property
+    def facts(self) -> dict[str, Any]:
+        """See `Executor`."""
+        return {"count": len(self._nodes), "hosts": [hello["host"] for _, hello in self._nodes]}
+
+    @property
     def described(self) -> str:
         """The nodes in a line."""
         hosts = [hello["host"] for _, hello in self._nodes]

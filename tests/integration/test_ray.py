@@ -1,0 +1,101 @@
+"""The nodes of a Ray cluster share a run: the same operations, an error for whatever they lack, and nothing is left."""
+
+import signal
+import time
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from brimline.record import read_record
+from tests.support.command_line import CommandLine, Outcome
+from tests.support.ray_cluster import RayCluster, ray_cluster
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.slow("Ray takes seconds to start, and each command reaches it anew")
+
+SHARED = """\
+name: shared
+data: {records: 1000}
+operations: {read: 1}
+load: {kind: constant, rate: 2000/s}
+connections: 8
+warmup: 0s
+interval: 100ms
+duration: DURATION
+"""
+GONE_WITHIN_S = 10.0
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[RayCluster]:
+    with ray_cluster(2) as there:
+        yield there
+
+
+def _spec(brimline_cli: CommandLine, duration: str) -> str:
+    (brimline_cli.directory / "shared.yaml").write_text(SHARED.replace("DURATION", duration))
+    return "shared.yaml"
+
+
+def _run(brimline_cli: CommandLine, cluster: RayCluster, *words: str) -> Outcome:
+    spec = _spec(brimline_cli, "1s")
+    return brimline_cli.run_process("run", spec, "--null", "--json", *words, environment=cluster.environment)
+
+
+def test_one_and_two_nodes_send_what_this_machine_alone_does(brimline_cli: CommandLine, cluster: RayCluster) -> None:
+    """One of them is reached by Ray's client, as from a machine that is no node."""
+    where = ((), ("--workers", f"{cluster.client}/1"), ("--workers", "ray"))
+    alone, one, two = (_run(brimline_cli, cluster, *words).json() for words in where)
+    assert [len(each["nodes"]) for each in (alone, one, two)] == [0, 1, 2]
+    assert alone["operations_hash"] == one["operations_hash"] == two["operations_hash"]
+    assert two["counts_whole_run"]["sent"] == alone["counts_whole_run"]["sent"] == 2000
+    for node in two["nodes"]:
+        assert node["late_ns"] == 0 and node["why_lost"] is None
+        assert 0 < node["clock_error_ns"] < 100_000_000
+        assert abs(node["clock_ahead_ns"]) <= node["clock_error_ns"], "they have this machine's own clock"
+    assert eventually(lambda: not cluster.actors(), timeout_s=GONE_WITHIN_S)
+
+
+def test_more_nodes_than_there_are_is_one_error(brimline_cli: CommandLine, cluster: RayCluster) -> None:
+    _run(brimline_cli, cluster, "--workers", "ray:3").check_error(2, "3 nodes are asked for, and the cluster has 2")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_however_the_command_ends_no_actor_is_left(
+    brimline_cli: CommandLine, cluster: RayCluster, number: signal.Signals
+) -> None:
+    running = brimline_cli.start(
+        "run", _spec(brimline_cli, "120s"), "--null", "--workers", "ray", environment=cluster.environment
+    )
+    directory = brimline_cli.wait_for_samples("shared")
+    assert len(cluster.actors()) == 2
+    running.send(number)
+    outcome = running.end()
+    assert eventually(lambda: not cluster.actors(), timeout_s=GONE_WITHIN_S)
+    record = read_record(directory)
+    if number is signal.SIGKILL:
+        assert record.ended_by == "killed" and record.operations
+    else:
+        outcome.check_error(143, "interrupted by SIGTERM")
+        assert (record.ended_by, record.imbalances) == ("interrupt", ())
+
+
+def test_a_machine_that_is_gone_ends_the_run_and_what_was_measured_is_kept(
+    brimline_cli: CommandLine, cluster: RayCluster
+) -> None:
+    """The last test: the cluster has a node less afterwards."""
+    running = brimline_cli.start(
+        "run", _spec(brimline_cli, "120s"), "--null", "--workers", "ray", environment=cluster.environment
+    )
+    directory = brimline_cli.wait_for_samples("shared")
+    for process in psutil.Process(cluster.nodes[1].pid).children(recursive=True):
+        process.kill()
+    cluster.nodes[1].kill()
+    killed_s = time.monotonic()
+    outcome = running.end()
+    assert time.monotonic() - killed_s < GONE_WITHIN_S
+    outcome.check_error(4, "was lost: its actor is gone")
+    record = read_record(directory)
+    assert (record.ended_by, record.imbalances) == ("worker_lost", ())
+    assert record.summary is not None and record.summary["ok"] > 0

@@ -1,0 +1,104 @@
+"""Owns a Ray cluster on this machine: a head without processors, and nodes in network namespaces of their own."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+
+from brimline.servers.bundled import free_port
+from tests.support.namespaces import networks
+from tests.support.waiting import eventually
+
+_SOURCES = Path(__file__).parents[2] / "python"
+_UP_WITHIN_S = 120.0
+_UP = "Ray runtime started."
+
+
+@dataclass(frozen=True, slots=True)
+class RayCluster:
+    """`address` is what RAY_ADDRESS is set to, `client` that of Ray's client; `nodes` are what keeps the nodes up."""
+
+    address: str
+    client: str
+    nodes: Sequence[subprocess.Popen[bytes]]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a command needs to find it."""
+        return {"RAY_ADDRESS": self.address, "RAY_USAGE_STATS_ENABLED": "0"}
+
+    def actors(self) -> list[psutil.Process]:
+        """The workers that are at work on its nodes."""
+        below = [each for node in self.nodes for each in psutil.Process(node.pid).children(recursive=True)]
+        return [each for each in below if _is_actor(each)]
+
+
+@contextmanager
+def ray_cluster(count: int) -> Iterator[RayCluster]:
+    """So many nodes of a processor each. The test is skipped without Ray or network namespaces."""
+    if importlib.util.find_spec("ray") is None:
+        pytest.skip("no Ray here: make cluster")
+    with ExitStack() as stack:
+        network = stack.enter_context(networks(count, subnet="10.112.0"))
+        directory = tempfile.mkdtemp(prefix="blray", dir="/tmp")  # paths of sockets are short
+        stack.callback(shutil.rmtree, directory, ignore_errors=True)
+        port, client = free_port(), free_port()
+        head = f"{network.here}:{port}"
+        ports = (
+            f"--port={port}",
+            f"--dashboard-agent-listen-port={free_port()}",
+            f"--ray-client-server-port={client}",
+        )
+        where = (f"--node-ip-address={network.here}", f"--temp-dir={directory}")
+        log = Path(directory, "start.log")
+        stack.enter_context(_started((), log, "--head", "--include-dashboard=false", "--num-cpus=0", *ports, *where))
+        nodes = []
+        for number, address in enumerate(network.addresses):  # one after the other: they look for free names of sockets
+            words = (f"--address={head}", f"--node-ip-address={address}", "--num-cpus=1")
+            nodes.append(stack.enter_context(_started(network.command(number), log, *words)))
+        yield RayCluster(head, f"ray://{network.here}:{client}", nodes)
+
+
+@contextmanager
+def _started(prefix: Sequence[str], log: Path, *words: str) -> Iterator[subprocess.Popen[bytes]]:
+    command = [*prefix, sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--disable-usage-stats"]
+    begun = log.read_text().count(_UP) if log.exists() else 0
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [*command, "--object-store-memory=100000000", *words],
+            env={
+                **os.environ,
+                "PYTHONPATH": str(_SOURCES),
+                "RAY_USAGE_STATS_ENABLED": "0",
+                "RAY_raylet_start_wait_time_s": "120",
+            },
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        is_up = eventually(lambda: log.read_text().count(_UP) > begun, timeout_s=_UP_WITHIN_S)
+        assert is_up, log.read_text()
+        yield process
+    finally:
+        below = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
+        for each in below:
+            each.kill()
+        process.kill()
+        process.wait()
+
+
+def _is_actor(process: psutil.Process) -> bool:
+    try:
+        return "ray::_Actor" in " ".join(process.cmdline())
+    except psutil.NoSuchProcess:
+        return False
