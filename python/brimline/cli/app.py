@@ -71,7 +71,7 @@ VERBS = {
     "jmeter": _Verb("jmeter", "jmeter", "Write a workload from a test plan of JMeter."),
     "lint": _Verb("lint", "lint", "Recompute what a report claims."),
     "workloads": _Verb("workloads", "workloads", "List the shipped workloads."),
-    "schema": _Verb("schema", "schema", "Print the JSON Schema of a workload, for editors."),
+    "schema": _Verb("schema", "schema", "Print the JSON Schema of workloads and studies, for editors."),
     "completion": _Verb("completion", "completion", "Print the script for Tab in bash, zsh or fish."),
     "doctor": _Verb("doctor", "doctor", "Check what this machine can do."),
     "ycsb": _Verb("ycsb", "ycsb", "Load or run as YCSB does: same flags and output.", _WORDS_OF_ITS_OWN),

@@ -7,5 +7,5 @@ from brimline.study.spec import StudySpec
 
 
 def study_schema() -> dict[str, Any]:
-    """JSON Schema (draft 2020-12) of a study's YAML."""
+    """JSON Schema (draft 2020-12) of a study's YAML. Figures in prose and names that refer are the reader's alone."""
     return {"$schema": DIALECT, **model_schema(StudySpec), "title": "brimline study"}

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import ConfigDict, Field, ValidationError, WithJsonSchema, field_validator, model_validator
 
 from brimline.errors import UsageError
 from brimline.spec.base import Part
@@ -20,6 +20,7 @@ from brimline.units import format_percentage
 from brimline.wording import LANGUAGES, Language
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_NAMED = WithJsonSchema({"type": "string", "pattern": f"^{_NAME.pattern}$"})
 _SHIPPED = "studies"
 
 Scalar: TypeAlias = str | int | float | bool
@@ -53,7 +54,7 @@ class ExperimentSpec(Part):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    name: str
+    name: Annotated[str, _NAMED]
     """By which prose refers to it; small letters, digits and dashes."""
     title: Words
     """The heading of its results."""
@@ -114,7 +115,7 @@ def require_references(words: Words) -> None:
 class StudySpec(Part):
     """A study: what it is for, its experiments in order, and what is said of them."""
 
-    name: str
+    name: Annotated[str, _NAMED]
     """Its name, also of its directory."""
     title: Words
     """On the cover."""

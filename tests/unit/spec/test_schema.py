@@ -11,17 +11,17 @@ from jsonschema import Draft202012Validator
 from pydantic import ValidationError
 
 from brimline.spec import Spec, load_spec, spec_schema
+from brimline.spec.base import Part
 from brimline.spec.document import parse_document
 from brimline.spec.own.schema import step_properties
+from brimline.study.schema import study_schema
+from brimline.study.spec import StudySpec, shipped_studies
 
 ROOT = Path(__file__).parents[3]
 FILES = [
-    *sorted((ROOT / "workloads").glob("*.yaml")),
-    *(
-        each
-        for each in sorted((ROOT / "examples").rglob("*.yaml"))
-        if "claims" not in each.name and each.parent.name != "ci"
-    ),
+    path
+    for path in (*sorted((ROOT / "workloads").glob("*.yaml")), *sorted((ROOT / "examples").rglob("*.yaml")))
+    if re.search("^(operations|scans):", path.read_text(), re.MULTILINE)
 ]
 BY_KEY = """
 name: shop
@@ -144,6 +144,8 @@ OF_SEVERAL_KEYS = re.compile(
     "none of the collections|is no operation of|has no share|has no form|load of its own|all be counts|64-bit"
 )
 """What is wrong only beside another key, each of which could be so; and Extended JSON."""
+START = ROOT / "python" / "brimline" / "study" / "start.yaml"
+OF_PROSE = re.compile("refers to an experiment that is not there|is typed, and figures of results|two experiments are")
 CHANGES = (None, True, -1, 10**19, "", "x", "10s", [1], {}, {"kind": "x"})
 
 
@@ -169,9 +171,9 @@ def slips(value: Any) -> Iterator[Any]:
         yield made
 
 
-def refusal(values: dict[str, Any]) -> str | None:
+def refusal(values: dict[str, Any], model: type[Part] = Spec) -> str | None:
     try:
-        Spec.model_validate(deepcopy(values), context={"rows_in": Path()})
+        model.model_validate(deepcopy(values), context={"rows_in": Path()})
     except ValidationError as error:
         return str(error)
     return None
@@ -192,6 +194,28 @@ def test_they_agree_on_every_slip_in_a_workload(text: str, schema: Draft202012Va
     for slip in slips(values):
         said, takes = refusal(slip), schema.is_valid(slip)
         if (said is None) is not takes and not (said and OF_SEVERAL_KEYS.search(said)):
+            odd.append((said, slip))
+    assert not odd
+
+
+@pytest.fixture(scope="module")
+def of_studies() -> Draft202012Validator:
+    Draft202012Validator.check_schema(study_schema())
+    return Draft202012Validator(study_schema())
+
+
+@pytest.mark.parametrize("path", shipped_studies().values(), ids=shipped_studies())
+def test_the_schema_takes_what_studies_are_shipped(path: Path, of_studies: Draft202012Validator) -> None:
+    assert not list(of_studies.iter_errors(parse_document(path.read_text(), path.name).values))
+
+
+def test_they_agree_on_every_slip_in_a_study(of_studies: Draft202012Validator) -> None:
+    values = parse_document(START.read_text(), START.name).values
+    assert of_studies.is_valid(values)
+    odd = []
+    for slip in slips(values):
+        said, takes = refusal(slip, StudySpec), of_studies.is_valid(slip)
+        if (said is None) is not takes and not (said and OF_PROSE.search(said)):
             odd.append((said, slip))
     assert not odd
 
