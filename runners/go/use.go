@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math/bits"
 	"runtime"
 	"sync/atomic"
 
@@ -12,6 +13,8 @@ import (
 // pool is what the driver's pool tells of its connections and of waiting for one.
 type pool struct {
 	created, closed, taken, refused, waitedNs, waitedMaxNs atomic.Int64
+	// How often it took so long: the bits of the time in µs.
+	waits [32]atomic.Int64
 }
 
 func (pool *pool) monitor() *event.PoolMonitor {
@@ -33,6 +36,7 @@ func (pool *pool) monitor() *event.PoolMonitor {
 
 func (pool *pool) waited(elapsedNs int64) {
 	pool.waitedNs.Add(elapsedNs)
+	pool.waits[min(bits.Len64(uint64(max(elapsedNs, 0)/1000)), len(pool.waits)-1)].Add(1)
 	for {
 		longest := pool.waitedMaxNs.Load()
 		if elapsedNs <= longest || pool.waitedMaxNs.CompareAndSwap(longest, elapsedNs) {
@@ -47,6 +51,10 @@ func (pool *pool) used() bson.D {
 	_ = unix.Getrusage(unix.RUSAGE_SELF, &usage)
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
+	waits := make(bson.A, len(pool.waits))
+	for place := range pool.waits {
+		waits[place] = pool.waits[place].Load()
+	}
 	return bson.D{
 		{Key: "cpu_ns", Value: usage.Utime.Nano() + usage.Stime.Nano()},
 		{Key: "memory_peak_bytes", Value: usage.Maxrss * 1024},
@@ -58,5 +66,6 @@ func (pool *pool) used() bson.D {
 		{Key: "pool_refused", Value: pool.refused.Load()},
 		{Key: "pool_waited_ns", Value: pool.waitedNs.Load()},
 		{Key: "pool_waited_max_ns", Value: pool.waitedMaxNs.Load()},
+		{Key: "pool_waits", Value: waits},
 	}
 }

@@ -345,6 +345,8 @@ class Pool {
   refused = 0;
   waitedMs = 0;
   waitedMaxMs = 0;
+  // How often it took so long: the bits of the time in µs.
+  waits = new Array(32).fill(0);
 
   constructor(client) {
     client.on("connectionCreated", () => (this.created += 1));
@@ -362,6 +364,8 @@ class Pool {
   #waited(elapsedMs) {
     this.waitedMs += elapsedMs;
     this.waitedMaxMs = Math.max(this.waitedMaxMs, elapsedMs);
+    const bits = 32 - Math.clz32(Math.min(Math.floor(elapsedMs * 1000), 2 ** 32 - 1));
+    this.waits[Math.min(bits, this.waits.length - 1)] += 1;
   }
 }
 
@@ -389,6 +393,7 @@ function used(pool) {
     pool_refused: long(pool.refused),
     pool_waited_ns: long(pool.waitedMs * 1e6),
     pool_waited_max_ns: long(pool.waitedMaxMs * 1e6),
+    pool_waits: pool.waits.map(long),
   };
 }
 

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, NoReturn
 import bson
 import pymongo
 from bson.codec_options import CodecOptions, DatetimeConversion
+from bson.int64 import Int64
 from pymongo import errors
 from pymongo.monitoring import ConnectionPoolListener
 
@@ -151,6 +152,8 @@ class PoolEvents(ConnectionPoolListener):
     def __init__(self) -> None:
         self.created = self.closed = self.taken = self.refused = 0
         self.waited_ns = self.waited_max_ns = 0
+        self.waits = [0] * 32
+        """How often it took so long: the bits of the time in µs."""
 
     def pool_created(self, event: Any) -> None: ...
     def pool_ready(self, event: Any) -> None: ...
@@ -178,6 +181,7 @@ class PoolEvents(ConnectionPoolListener):
         waited_ns = round(duration_s * 1e9)
         self.waited_ns += waited_ns
         self.waited_max_ns = max(self.waited_max_ns, waited_ns)
+        self.waits[min((waited_ns // 1000).bit_length(), len(self.waits) - 1)] += 1
 
 
 class Collections:
@@ -210,6 +214,7 @@ def used(pool: PoolEvents, collections: Collections) -> bytes:
             "pool_refused": pool.refused,
             "pool_waited_ns": pool.waited_ns,
             "pool_waited_max_ns": pool.waited_max_ns,
+            "pool_waits": [*map(Int64, pool.waits)],
         }
     )
 

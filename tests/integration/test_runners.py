@@ -225,6 +225,11 @@ def test_a_pool_is_as_large_as_it_is_said_to_be(
     assert 1 <= runner["connections_created"] <= 2
     assert runner["pool_taken"] >= 1000
     assert runner["cpu_ns"] > 0 and runner["memory_peak_bytes"] > 1_000_000
+    waits = runner["pool_waits"]
+    assert sum(waits) == runner["pool_taken"] + runner["pool_refused"]
+    longest = max(place for place, count in enumerate(waits) if count)
+    assert runner["pool_waited_max_ns"] >= 1000 * 2**longest // 2, "the bounds hold what they count"
+    assert sum(count * (2**place // 2) for place, count in enumerate(waits)) * 1000 <= runner["pool_waited_ns"] + 1000
     [directory] = (each for each in brimline_cli.record_directories() if "-load-" not in each.name)
     shown = observe(read_record(directory))
     assert shown.usage.client_connections == runner["connections_created"], "its sockets, and not its workers"

@@ -1,11 +1,11 @@
 """Owns what a report says of the driver that a run's operations went through, by what its process said of itself."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brimline.record.model import RunRecord
 from brimline.report.view import Fact, Facts
-from brimline.units import format_bytes, format_count, format_duration
+from brimline.units import NS_PER_US, format_bytes, format_count, format_duration
 from brimline.wording import message
 
 
@@ -43,6 +43,9 @@ def _of(record: RunRecord, runner: Mapping[str, Any]) -> list[Fact]:
         mean = format_duration(runner.get("pool_waited_ns", 0) / runner["pool_taken"])
         longest = format_duration(runner.get("pool_waited_max_ns", 0))
         value = message("{mean} in the mean, {longest} at most", mean=mean, longest=longest)
+        if waits := runner.get("pool_waits"):
+            p50, p99 = (format_duration(_below_ns(waits, share)) for share in (0.5, 0.99))
+            value = message("{value}; half below {p50}, 99 % below {p99}", value=value, p50=p50, p99=p99)
         facts.append(Fact(label="Wait for a connection", value=value, note="a part of the service time"))
     if runner.get("pool_refused"):
         facts.append(Fact(label="No connection in time", value=format_count(runner["pool_refused"])))
@@ -65,3 +68,13 @@ def _of(record: RunRecord, runner: Mapping[str, Any]) -> list[Fact]:
             Fact(label="Its clock", value=message("known to {error}", error=error), note="before and after the run")
         )
     return facts
+
+
+def _below_ns(waits: Sequence[int], share: float) -> int:
+    """The end of the place that `share` of the waits lie below; place *n* ends at 2^n µs."""
+    wanted, seen = share * sum(waits), 0
+    for place, count in enumerate(waits):
+        seen += count
+        if seen >= wanted:
+            return NS_PER_US << place
+    return NS_PER_US << len(waits)

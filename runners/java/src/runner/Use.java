@@ -13,8 +13,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
+import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt64;
 
@@ -26,6 +28,9 @@ final class Use implements ConnectionPoolListener {
     private final LongAdder refused = new LongAdder();
     private final LongAdder waitedNs = new LongAdder();
     private final LongAccumulator waitedMaxNs = new LongAccumulator(Math::max, 0);
+
+    /** How often it took so long: the bits of the time in µs. */
+    private final AtomicLongArray waits = new AtomicLongArray(32);
 
     @Override
     public void connectionCreated(ConnectionCreatedEvent event) {
@@ -52,6 +57,8 @@ final class Use implements ConnectionPoolListener {
     private void waited(long elapsedNs) {
         waitedNs.add(elapsedNs);
         waitedMaxNs.accumulate(elapsedNs);
+        int bits = Long.SIZE - Long.numberOfLeadingZeros(Math.max(elapsedNs, 0) / 1000);
+        waits.incrementAndGet(Math.min(bits, waits.length() - 1));
     }
 
     /** So far. */
@@ -74,6 +81,11 @@ final class Use implements ConnectionPoolListener {
         put(used, "pool_refused", refused.sum());
         put(used, "pool_waited_ns", waitedNs.sum());
         put(used, "pool_waited_max_ns", waitedMaxNs.get());
+        BsonArray counts = new BsonArray();
+        for (int place = 0; place < waits.length(); place++) {
+            counts.add(new BsonInt64(waits.get(place)));
+        }
+        used.put("pool_waits", counts);
         return used;
     }
 

@@ -1,0 +1,34 @@
+"""What a report says of a driver's pool: how often it was waited for how long, from counts whose places are known."""
+
+import bson
+import pytest
+
+from brimline.report.run.driver_facts import _below_ns
+from brimline.runners import runner_facts
+
+SAID = {"ready": b"", "workers": 4}
+
+
+def told(before: object, after: object) -> dict[str, object]:
+    used = {name: bson.encode({"pool_waits": each}) for name, each in (("used_before", before), ("used_after", after))}
+    return runner_facts({**SAID, **used})
+
+
+def test_waits_are_those_of_the_run_alone() -> None:
+    assert told([3, 0, 1], [3, 5, 4])["pool_waits"] == [0, 5, 3]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [([1], [1, 2]), ([5], [4]), (["1"], ["2"]), ([True], [True]), ([-1], [1]), (3, 4), ([], []), ([0] * 99, [1] * 99)],
+)
+def test_counts_that_can_not_be_are_left_out(before: object, after: object) -> None:
+    assert "pool_waits" not in told(before, after)
+
+
+def test_a_share_of_the_waits_lies_below_the_end_of_its_place() -> None:
+    """98 below 1 µs, one from 4 µs to 8 µs, one from 512 µs to 1.024 ms."""
+    waits = [98, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1]
+    assert _below_ns(waits, 0.5) == 1_000
+    assert _below_ns(waits, 0.99) == 8_000
+    assert _below_ns(waits, 1.0) == 1_024_000
