@@ -13,7 +13,9 @@ import pytest
 
 import brimline
 from brimline.execution import Silence
+from brimline.execution.telemetry import Telemetry
 from brimline.execution.telemetry.metrics import BOUNDS_S
+from tests.unit.report.report_samples import simulated_plan
 
 service = pytest.importorskip(
     "opentelemetry.proto.collector.metrics.v1.metrics_service_pb2", reason="make telemetry installs what sends metrics"
@@ -106,6 +108,23 @@ def test_what_arrives_is_what_the_record_has(tmp_path: Path, monkeypatch: pytest
     assert attributes(info)["brimline.plan_hash"] == record.plan.hash8()
     text = "".join(path.read_text(errors="replace") for path in record.directory.iterdir())
     assert "of-the-collector" not in text
+
+
+def test_what_is_counted_has_one_beginning_over_the_places_of_a_command() -> None:
+    collector = Collector()
+    with collector.at_work() as url:
+        told = Telemetry(Silence(), prometheus=None, otlp=f"{url}/v1/metrics")
+        for _ in range(2):
+            with told.at_work():
+                told.begin("run", simulated_plan(rate_ops_per_s=500.0, duration_s=2.0))
+    runs = [
+        metric.sum.data_points[0]
+        for request in collector.requests
+        for metric in request.resource_metrics[0].scope_metrics[0].metrics
+        if metric.name == "brimline.runs"
+    ]
+    assert [each.as_int for each in runs] == [1, 2]
+    assert runs[0].start_time_unix_nano == runs[1].start_time_unix_nano
 
 
 class Warned(Silence):

@@ -268,6 +268,17 @@ def test_a_trouble_that_lasts_is_told_once() -> None:
     assert "no room" in said and "the run goes on" in said
 
 
+def test_what_cannot_be_read_is_counted_and_ends_nothing() -> None:
+    told = Telemetry(Silence(), prometheus=None, otlp=None)
+    with told.at_work():
+        told.samples({"operations": [{"phase": "measure"}], "intervals": [{}]})  # type: ignore[typeddict-item]
+        told.samples(samples())
+    told.samples(samples())  # nothing is at work, so that nothing is lost
+    found = values(told.text())
+    assert found["brimline_telemetry_lost_intervals_total"] == 1
+    assert sum(value for name, value in found.items() if "operations_sent_total" in name) == 4
+
+
 def test_figures_go_on_over_the_places_of_one_command() -> None:
     told = Telemetry(Silence(), prometheus=("127.0.0.1", 0), otlp=None)
     for _ in range(2):

@@ -14,12 +14,14 @@ _WITHIN_S = 3.0
 
 
 class Collector:
-    """A collector at `url`. `version`: of brimline. Raises UsageError where the library isn't installed.
+    """A collector at `url`. `version`: of brimline; `began_ns`: since when metrics are counted, in ns since 1970.
+
+    Raises UsageError where the library isn't installed.
 
     Headers that the collector wants, such as a key, come from OTEL_EXPORTER_OTLP_HEADERS, as the library has it.
     """
 
-    def __init__(self, url: str, *, version: str) -> None:
+    def __init__(self, url: str, *, version: str, began_ns: int) -> None:
         try:
             from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
             from opentelemetry.sdk.metrics import export
@@ -34,7 +36,7 @@ class Collector:
         self._exporter = OTLPMetricExporter(endpoint=url, timeout=_WITHIN_S)
         self._resource = Resource.create({"service.name": "brimline", "service.version": version})
         self._scope = InstrumentationScope("brimline", version)
-        self._began_ns = time.time_ns()
+        self._began_ns = began_ns
 
     def send(self, metrics: Iterable[Metric]) -> str:
         """Sends them all; "" when they were taken, else why not. Raises nothing, and takes some seconds at most."""

@@ -51,8 +51,9 @@ class Telemetry:
         self._figures = Figures(version=brimline_version())
         self._lock = threading.Lock()
         self._news: queue.SimpleQueue[Callable[[Figures], None]] = queue.SimpleQueue()
-        self._lost = 0
+        self._lost = self._unreadable = 0
         self._users = 0
+        self._began_ns = 0
         self._stopped = threading.Event()
 
     @contextmanager
@@ -92,7 +93,7 @@ class Telemetry:
 
     def samples(self, samples: Samples) -> None:
         """Intervals are complete."""
-        if not self._tell(lambda figures: figures.add(samples)):
+        if not self._tell(lambda figures: figures.add(samples)) and self._users:
             self._lost += len(samples["intervals"])  # only who measures counts here, and only the thread reads it
         self._beside.samples(samples)
 
@@ -133,7 +134,10 @@ class Telemetry:
         from brimline.execution.telemetry.otlp import Collector  # with a server of HTTP, of no use to other runs
         from brimline.execution.telemetry.page import Page
 
-        collector = None if self._otlp is None else Collector(self._otlp, version=brimline_version())
+        self._began_ns = self._began_ns or time.time_ns()
+        collector = None
+        if self._otlp is not None:
+            collector = Collector(self._otlp, version=brimline_version(), began_ns=self._began_ns)
         served = None if self._prometheus is None else Page(*self._prometheus, self.text)
         self._stopped.clear()
         adding = Worker(lambda: self._add_up(collector), name="adding up figures for others")
@@ -173,8 +177,11 @@ class Telemetry:
             news = self._news.get(timeout=wait_s) if wait_s else self._news.get_nowait()
             while True:
                 with self._lock:
-                    news(self._figures)
-                    self._figures.lost_intervals = self._lost
+                    try:
+                        news(self._figures)
+                    except Exception:  # of an unforeseen shape: it must end neither the others nor the thread
+                        self._unreadable += 1
+                    self._figures.lost_intervals = self._lost + self._unreadable
                 news = self._news.get_nowait()
         except queue.Empty:
             return
