@@ -4,17 +4,20 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
+import brimline
 from brimline.report.view import Chart, Report, Table
 from brimline.study.document.whole import study_report
 from brimline.study.spec import load_study
 from brimline.study.state import StudyDirectory
 from tests.support.command_line import CommandLine
 
+STUDIES = Path(brimline.__file__).parent / "study" / "studies"
 PARTS = ("测试目的", "测试点", "测试环境", "测试方法", "测试数据", "测试结果", "稳定性", "结论与建议", "附录")
 
 
-def made(brimline_cli: CommandLine, name: str) -> Path:
+def made(brimline_cli: CommandLine, name: str | Path) -> Path:
     words = ("study", "run", name, "--scale", "ci", "--lang", "zh", "--format", "html", "--quiet")
     outcome = brimline_cli.run_process(*words, timeout_s=400)
     assert outcome.exit_code == 0, outcome.stderr
@@ -43,18 +46,24 @@ def check(directory: Path) -> Report:
     return report
 
 
-@pytest.mark.slow("eleven experiments on servers of their own")
+@pytest.mark.slow("two experiments on servers of their own")
 @pytest.mark.other_client
-def test_the_study_of_growth_ends_in_a_whole_document(brimline_cli: CommandLine) -> None:
-    report = check(made(brimline_cli, "s4-import-growth-shards"))
+def test_two_experiments_of_a_study_end_in_a_whole_document(brimline_cli: CommandLine) -> None:
+    whole = yaml.safe_load((STUDIES / "s4-import-growth-shards.yaml").read_text(encoding="utf-8"))
+    kept = [each for each in whole["experiments"] if each["name"] in ("growth", "node-load")]
+    two = brimline_cli.directory / "two.yaml"
+    advice = [each for each in whole["advice"] if "{growth" in each["en"]]
+    study = {**whole, "name": "two", "experiments": kept, "advice": advice}
+    two.write_text(yaml.safe_dump(study, allow_unicode=True), encoding="utf-8")
+    report = check(made(brimline_cli, two))
     titles = [str(each.title) for each in report.sections]
     assert any("Performance breakpoints" in each for each in titles)
 
 
 @pytest.mark.long
 @pytest.mark.other_client
-@pytest.mark.parametrize("name", ["s0-order-service", "s1-drivers", "s2-load-and-scan", "s3-versions"])
+@pytest.mark.parametrize("name", [path.stem for path in sorted(STUDIES.glob("*.yaml"))])
 def test_every_study_ends_in_a_whole_document(brimline_cli: CommandLine, name: str) -> None:
-    """Its quick twin is that of growth."""
+    """A minute each. Its quick twin is the test of two experiments."""
     assert load_study(name).spec.name == name
     check(made(brimline_cli, name))
