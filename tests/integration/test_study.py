@@ -184,3 +184,18 @@ def test_a_study_to_start_from_can_be_made(brimline_cli: CommandLine) -> None:
 )
 def test_bad_words_are_one_error(brimline_cli: CommandLine, words: tuple[str, ...], said: str) -> None:
     brimline_cli.run("study", *words).check_error(2, said)
+
+
+@pytest.mark.slow("a server that is not there is waited for")
+def test_an_experiment_that_fails_ends_nothing_and_is_told(brimline_cli: CommandLine, study: Path) -> None:
+    lost = "null: true, records: 1k, connections-max: 2"
+    text = STUDY.replace(lost, "uri: 'mongodb://127.0.0.1:1/', records: 1k, connections-max: 2")
+    assert text != STUDY
+    study.write_text(text, encoding="utf-8")
+    environment = {"BRIMLINE_URI": "mongodb://127.0.0.1:2/"}  # which a study has no use for
+    words = ("study", "run", study, "--format", "html", "--quiet")
+    brimline_cli.run(*words, environment=environment).check_error(4, "1 of 3 experiments failed: ladder: ")
+    document = json.loads((study_directory(brimline_cli) / "study-report.json").read_text())
+    by_name = {each["name"]: each for each in document["experiments"]}
+    assert "127.0.0.1:1" in by_name["ladder"]["error"]
+    assert by_name["crossed"]["verdict"]

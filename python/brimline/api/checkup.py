@@ -12,6 +12,7 @@ from brimline.api.protocols import require_protocol
 from brimline.api.workload import WorkloadWords, load_workload, overrides_of
 from brimline.doctor import Check, Planned, ServerInUse, examine
 from brimline.doctor.disk import free_at_server
+from brimline.doctor.documents import documents_ready
 from brimline.doctor.runners import runners_ready
 from brimline.doctor.telemetry import telemetry_ready
 from brimline.doctor.workers import workers_ready
@@ -58,6 +59,7 @@ def checkup(
         extra=[
             ("runners", runners_ready),
             ("telemetry", telemetry_ready),
+            ("documents", documents_ready),
             ("workers", workers_ready),
             ("generator_ceiling", encoding_ceiling),
             ("socket_ceiling", socket_ceiling),

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from brimline.api.options import Group, RecordOptions, option
+from brimline.api.options import URI_VARIABLE, Group, RecordOptions, option
 from brimline.api.planning import Cost, Planned, planning
 from brimline.cli import options as opt
 from brimline.cli.grouped import grouped, only
@@ -71,13 +72,15 @@ class _Verbs:
     def perform(self, words: Sequence[str]) -> None:
         from brimline.cli.app import performed  # which imports this verb when it is called
 
-        argv = sys.argv
+        argv, named = sys.argv, os.environ.pop(URI_VARIABLE, None)  # a study says itself which servers it has
         sys.argv = ["brimline", *words]  # what its record says was typed
         try:
             with contextlib.redirect_stdout(io.StringIO()):  # its summary is not the study's
                 performed(words)
         finally:
             sys.argv = argv
+            if named is not None:
+                os.environ[URI_VARIABLE] = named
 
 
 @app.command(cls=GroupedCommand)

@@ -8,9 +8,9 @@ from brimline.report.grid_charts import grid_charts
 from brimline.report.lint_section import SECTION_ID as LINT
 from brimline.report.showing import FIGURES
 from brimline.report.vary.breakpoints import MOVED
-from brimline.report.view import Block, Chart, Drawing, Heading, Section, Table, Text
+from brimline.report.view import Block, Cell, Chart, Column, Drawing, Heading, Section, Table, Text, Verdict
 from brimline.study.document.made import Made
-from brimline.study.figures import FigureMissing, figure_of, references, said
+from brimline.study.figures import FigureMissing, figure_of, headline, references, said
 from brimline.study.spec import Words, in_words
 from brimline.units import UNKNOWN_TEXT
 from brimline.wording import Verbatim, message
@@ -135,6 +135,23 @@ def titled(blocks: Sequence[Block], title: str) -> Iterator[Block]:
             yield block
 
 
+_SEARCHES = frozenset({"capacity", "grow", "sweep"})
+
+
+def _is_search(made: Made) -> bool:
+    """Whether its verdict is where something breaks; that of a design is what differs."""
+    return made.experiment.verb in _SEARCHES and not made.experiment.vary
+
+
+def _break_row(title: str, verdict: Verdict) -> list[Cell]:
+    return [
+        Cell(text=title),
+        Cell(text=headline(replace(verdict, interval="")) or verdict.caption),
+        Cell(text=verdict.interval or UNKNOWN_TEXT),
+        Cell(text=verdict.sentence),
+    ]
+
+
 def _says_something(table: Table) -> bool:
     """Whether a table has any figure: one of dashes alone is as good as empty."""
     numeric = [place for place, column in enumerate(table.columns) if column.numeric and not column.leading]
@@ -145,7 +162,22 @@ def _says_something(table: Table) -> bool:
 
 def breakpoints(made: Sequence[Made], prose: Prose) -> Section:
     """Where something breaks: verdicts of searches, then what growths and sweeps say of it."""
-    blocks: list[Block] = []
+    rows = [
+        _break_row(prose.title(each), each.report.verdict)
+        for each in made
+        if each.report is not None and _is_search(each)
+    ]
+    table = Table(
+        columns=[
+            Column(label="Experiment", numeric=False, leading=True),
+            Column(label="Figure", numeric=False),
+            Column(label="Interval", numeric=False),
+            Column(label="What it means", numeric=False),
+        ],
+        rows=rows,
+        title="Limits and breakpoints",
+    )
+    blocks: list[Block] = [table] if rows else []
     for each in made:
         if each.report is None:
             continue

@@ -14,9 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from brimline.doctor.documents import CHROMIUM_NAMES
 from brimline.errors import BrimlineError, TargetError
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -38,7 +38,7 @@ _WIDTH_PX, _HEIGHT_PX, _SCALE = 900, 1200, 2
 
 def find_chromium() -> str | None:
     """Path of an installed Chromium or Chrome, None where there is none."""
-    return next((path for name in _NAMES if (path := shutil.which(name))), None)
+    return next((path for name in CHROMIUM_NAMES if (path := shutil.which(name))), None)
 
 
 class Chromium:
