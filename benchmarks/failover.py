@@ -94,19 +94,23 @@ def main() -> int:
     arguments = parser.parse_args()
     secured: bool = arguments.secured
     wrong: list[str] = []
-    figures: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="brimline-failover-") as directory:
         with brimline.lab(
             replica_set=3, small=True, election_timeout_ms=ELECTION_TIMEOUT_MS, auth=secured, tls=secured
         ) as lab:
-            figures["kill"] = _kills(lab, arguments.kills, Path(directory), wrong)
-            figures["step-down"] = _all(lab, "step-down", arguments.step_downs, Path(directory), wrong)
+            _tell("kill", _kills(lab, arguments.kills, Path(directory), wrong))
+            _tell("step-down", _all(lab, "step-down", arguments.step_downs, Path(directory), wrong))
         if arguments.partitions:
-            figures["partition"] = _partitions(arguments.partitions, Path(directory), wrong)
-    sys.stdout.write(json.dumps(figures, indent=2) + "\n")
+            _tell("partition", _partitions(arguments.partitions, Path(directory), wrong))
     for each in wrong:
         sys.stdout.write(f"wrong: {each}\n")
     return 1 if wrong else 0
+
+
+def _tell(fault: str, figures: dict[str, Any]) -> None:
+    """At once: what comes behind it may take minutes."""
+    sys.stdout.write(json.dumps({fault: figures}, indent=2) + "\n")
+    sys.stdout.flush()
 
 
 def _kills(lab: Lab, count: int, directory: Path, wrong: list[str]) -> dict[str, Any]:
@@ -141,7 +145,7 @@ def _sound(results: list[FailoverResult], wrong: list[str]) -> dict[str, Any]:
 
 def _partitions(count: int, directory: Path, wrong: list[str]) -> dict[str, Any]:
     """With w: 1, the primary of a minority acknowledges what is rolled back, and the ledger names each write."""
-    with brimline.lab(replica_set=3, small=True, election_timeout_ms=3000, network="all:0ms") as lab:
+    with brimline.lab(replica_set=3, small=True, election_timeout_ms=3000, delay="0ms", between="all") as lab:
         results = [strike(lab, "partition", directory, repeats=count, write_concern=1, hold_s=10.0)]
         found = _summed(results)
         trials = results[0].trials
