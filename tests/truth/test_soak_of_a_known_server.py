@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ from brimline.api.reopen import open_result
 from brimline.api.soak import SoakResult, soak_in, soak_result
 from brimline.api.workload import load_workload
 from brimline.api.workplace import Workplace, workplace
+from brimline.errors import UsageError
 from brimline.experiments.soak.order import SoakSettings
 from brimline.record import read_experiment
+from tests.support.command_line import CommandLine
 from tests.support.simulation import target
 
 MS, S = 1_000_000, 1_000_000_000
@@ -106,6 +109,37 @@ def test_without_a_rate_a_closed_loop_tells_it(tmp_path: Path) -> None:
     assert part["rate_ops_per_s"] == 500
     assert "closed loop" in "".join(block.text for section in result.report.sections if section.id == "parts"
                                     for block in section.blocks if block.kind == "text")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("ycsb-c", "--duration", "0s"), "1 s to 30 days"),
+        (("ycsb-c", "--duration", "forever"), "duration"),
+        (("ycsb-c", "--rate", "-1"), "rate"),
+        (("ramped.yaml",), "a soak needs a rate that stays"),
+        (("--resume", "nowhere"), "nowhere"),
+    ],
+)
+def test_what_cant_be_soaked_is_one_clear_error(
+    brimline_cli: CommandLine, tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    shipped = (resources.files("brimline") / "spec" / "workloads" / "ycsb-c.yaml").read_text()
+    ramp = "load: {kind: ramp, from: 0/s, to: 10/s, over: 5s}"
+    (brimline_cli.directory / "ramped.yaml").write_text(shipped.replace("load: closed", ramp))
+    outcome = brimline_cli.run("soak", *words, "--null", "--runs-dir", str(tmp_path / "runs"))
+    assert outcome.exit_code == 2 and said in outcome.stderr, outcome.stderr
+    assert outcome.stderr.count("error:") == 1
+
+
+def test_a_record_that_wont_fit_is_refused_before_anything_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("brimline.execution.log_room.free_below", lambda _directory: 1_000_000)
+    with place_of(SERVER, tmp_path, rate=50) as place, pytest.raises(UsageError, match="the record of 1 h"):
+        soak_in(place, SoakSettings(duration_s=HOUR_S))
+    with place_of(SERVER, tmp_path, rate=50) as place:
+        soak_in(place, SoakSettings(duration_s=10.0))
 
 
 @pytest.mark.long

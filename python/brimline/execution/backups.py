@@ -22,6 +22,9 @@ from brimline.servers.password import environment_without_secrets
 
 _DUMP_TOOL = "mongodump"
 _PREFIX = ".brimline-backup-"
+_NO_DATA = {"diagnostic.data"}
+_PREPARED = ("WiredTigerPreplog", "mongod.l")
+"""Journal files that hold nothing yet, the server's log and its lock."""
 
 
 class Backup(Background):
@@ -82,17 +85,22 @@ class FileCopies(Background):
     def _work(self) -> None:
         while not self._stop.is_set():
             with TemporaryDirectory(prefix=_PREFIX, dir=self._directory) as place, self._span():
-                paths = [path for path in self._files.rglob("*") if path.is_file()]
-                check_room(sum(path.stat().st_size for path in paths), self._directory, what="a copy of the files")
+                check_room(sum(path.stat().st_size for path in self._wanted()), self._directory,
+                           what="a copy of the files")  # fmt: skip
                 size = 0
                 with self._locked():
-                    for number, path in enumerate(path for path in self._files.rglob("*") if path.is_file()):
+                    for number, path in enumerate(self._wanted()):
                         if self._stop.is_set():
                             return
                         copy = Path(place) / str(number)
                         shutil.copyfile(path, copy)
                         size += copy.stat().st_size
             self._made(size)
+
+    def _wanted(self) -> list[Path]:
+        """The files that the server's data are in now."""
+        return [path for path in self._files.rglob("*") if path.is_file() and not _NO_DATA & {path.parent.name}
+                and not path.name.startswith(_PREPARED)]  # fmt: skip
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -106,6 +106,7 @@ _NEXT: Mapping[tuple[str, Tone | None], str] = {
     ("comparison", "warn"): "repeat it with more runs of each side",
     ("comparison", None): "see what else changed in the report",
     ("growth", None): "see in the report what else began there, or go further with --to",
+    ("soak", None): "see every figure over the whole time in the report",
     ("scan", None): "see the plan of each query in the report",
     ("vary", None): "see every combination in the report",
     ("import", "pass"): "measure on it with brimline run or brimline capacity",

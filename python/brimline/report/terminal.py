@@ -37,7 +37,8 @@ _SERIES_ID = "series-"
 """What the sections of a trend's series begin with."""
 _SHOWN_SECTIONS = (
     "background", "server-beside", "faults", "ledger", "objectives",
-    "configuration", "warnings", "gate", "changes", "plans", "distribution", "probes", "documents", "operations",
+    "configuration", "warnings", "gate", "drift", "changes", "stalls", "parts",
+    "plans", "distribution", "probes", "documents", "operations",
     "steps",
     "loads", FIGURES, "accounting", "errors", "validity", "bottleneck",
     "rule", "scenarios",

@@ -14,6 +14,7 @@ from brimline.experiments.paired.order import PAIRS_AGAIN_MAX, Arm, PairProbe, P
 from brimline.record.background import BACKGROUND_FILE, Activity, read_activities, write_activities
 from brimline.record.files import replace_json
 from tests.support.run_sets import run_sets
+from tests.unit.report.comparison_samples import interfered
 
 S = 1_000_000_000
 
@@ -183,3 +184,22 @@ def test_a_design_over_it_is_about_what_the_background_leaves(pairs: int) -> Non
     assert figures["throughput_beside"].value == pytest.approx(0.5, rel=0.15)
     assert (figures["throughput_beside"].low is None) == (pairs == 1)
     assert figures["alone"].value == pytest.approx(10_000, rel=0.15)
+
+
+def test_a_backup_has_a_length_and_a_size_and_one_that_was_cut_short_has_none() -> None:
+    spans = ((10 * S, 12 * S), (12 * S, 15 * S), (15 * S, 16 * S))
+    made = Activity(kind="backup", unit="dumps", spans=spans, progress=((12 * S, 1), (15 * S, 2)),
+                    sizes_bytes=(1000, 2000))  # fmt: skip
+    seen = coverage(made, (10 * S, 16 * S))
+    assert (seen.each_s, seen.each_bytes, seen.problem) == ((2.0, 3.0), (1000, 2000), None)
+    assert coverage(replace(made, unit="documents"), (10 * S, 16 * S)).each_s == ()
+
+
+@pytest.mark.parametrize(("text", "of"), [("backup", ""), ("backup:files", "files"), ("backup:mongodump", "mongodump")])
+def test_backups_are_of_three_kinds(text: str, of: str) -> None:
+    assert (parse_background(text).kind, parse_background(text).of) == ("backup", of)
+    with pytest.raises(ValueError, match="there is no backup"):
+        parse_background("backup:tape")
+    facts = next(block for block in interfered(text).sections[0].blocks if block.kind == "facts")
+    assert [fact.label for fact in facts.facts] == ["A backup took", "Size of a backup"]
+    assert "2.00 s (95 % interval" in facts.facts[0].value and facts.facts[1].value == "50.0 MB"

@@ -46,14 +46,17 @@ def more_in_flight() -> Comparison:
     )
 
 
-def interfered() -> Report:
-    """An import beside B's runs: a fifth less throughput, and one pair of which the import ended early."""
+def interfered(kind: str = "import") -> Report:
+    """Beside B's runs an import: a fifth less throughput, one pair of which it ended early; or backups of 2 s."""
     a, b = run_sets(np.random.default_rng(1), order=abba(5), slower=0.2)
     early = message("the background ended early: {reason}", reason="it came to its end by itself")
     comparison = compare_runs(a, [b[0].with_problem(early), *b[1:]])
     at_work = Coverage(
         kind="import", unit="documents", busy_share=1.0, units=900_000, units_per_s=90_000.0, problem=None
     )
+    if kind != "import":
+        at_work = replace(at_work, kind=kind, unit="dumps", units=2, units_per_s=0.2, each_s=(1.9, 2.1),
+                          each_bytes=(50_000_000, 50_000_000))  # fmt: skip
     coverages = {run.name: (at_work,) for run in b}
     coverages[b[0].name] = (replace(at_work, busy_share=0.5, units=None, units_per_s=None, problem=b[0].name),)
     experiment = ExperimentRecord(
@@ -69,7 +72,7 @@ def interfered() -> Report:
         trials=(),
     )
     server = {"A": {"Cache filled": 0.2}, "B": {"Cache filled": 0.8, "CPUs used by the server": 1.5}}
-    settings = InterferenceSettings(background="import")
+    settings = InterferenceSettings(background=kind)
     return interference_report(comparison, coverages, experiment=experiment, settings=settings, server=server)
 
 

@@ -150,8 +150,8 @@ def test_no_english_word_is_left_where_things_went_wrong(tmp_path: Path, kind: s
 
 @pytest.mark.parametrize(
     "report",
-    [report_of(regressed()), trend_of(dropped()), interfered()],
-    ids=["comparison", "trend", "interference"],
+    [report_of(regressed()), trend_of(dropped()), interfered(), interfered("backup")],
+    ids=["comparison", "trend", "interference", "backups"],
 )
 def test_no_english_word_is_left_between_runs(report: Report) -> None:
     assert _english(in_language(report, "zh"), *QUOTED) == set()
