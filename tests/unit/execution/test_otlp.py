@@ -13,7 +13,7 @@ import pytest
 
 import brimline
 from brimline.execution import Silence
-from brimline.execution.telemetry import Telemetry
+from brimline.execution.telemetry import Telemetry, otlp
 from brimline.execution.telemetry.metrics import BOUNDS_S
 from tests.unit.report.report_samples import simulated_plan
 
@@ -100,6 +100,7 @@ def test_what_arrives_is_what_the_record_has(tmp_path: Path, monkeypatch: pytest
         ended = sum(row["ok"] + row["miss"] + row["failed"] for row in rows if row["operation"] == operation)
         assert sum(each.count for each in points) == ended == sum(sum(each.bucket_counts) for each in points)
         assert all(list(each.explicit_bounds) == list(BOUNDS_S) for each in points)
+        assert all(0 < each.min <= each.sum / each.count <= each.max for each in points)
         assert all(0 < each.start_time_unix_nano < each.time_unix_nano for each in points)
     (resource,) = collector.requests[-1].resource_metrics
     of = {each.key: each.value.string_value for each in resource.resource.attributes}
@@ -141,7 +142,10 @@ def nobody() -> str:
 
 
 @pytest.mark.parametrize("trouble", ["refuses", "is not there"])
-def test_a_collector_that_takes_nothing_is_told_once_and_costs_no_figure(trouble: str, tmp_path: Path) -> None:
+def test_a_collector_that_takes_nothing_is_told_once_and_costs_no_figure(
+    trouble: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(otlp, "WITHIN_S", 0.2)
     warned = Warned()
     with Collector(status=400).at_work() as url:
         record = measured(url if trouble == "refuses" else nobody(), tmp_path, warned).record

@@ -63,6 +63,7 @@ def test_times_lie_in_the_buckets_that_they_are_of() -> None:
     # A millisecond's bucket of the engine reaches a little beyond 1 ms.
     assert (upper[0.001] + upper[0.002], upper[0.005], upper[1.0], upper[float("inf")]) == (1, 2, 1, 1)
     assert times.count == 5 and times.sum_s == pytest.approx(60.707, rel=0.01)
+    assert (times.min_s, times.max_s) == (pytest.approx(0.001, rel=0.01), pytest.approx(60, rel=0.01))
 
 
 def test_counts_grow_over_intervals_and_runs() -> None:

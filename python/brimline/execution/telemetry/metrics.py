@@ -7,6 +7,7 @@ Names are OpenTelemetry's where its semantic conventions have one
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Literal
 
 from brimline import _native
@@ -29,10 +30,12 @@ Labels = tuple[tuple[str, str], ...]
 
 @dataclass(slots=True)
 class Times:
-    """How many times lay in each bucket, the last of which has no upper end, and their sum."""
+    """How many times lay in each bucket, the last of which has no upper end; their sum, the shortest, the longest."""
 
     counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS_S) + 1))
     sum_s: float = 0.0
+    min_s: float = inf
+    max_s: float = 0.0
 
     @property
     def count(self) -> int:
@@ -45,6 +48,8 @@ class Times:
         for highest_ns, count in histogram.buckets():
             self.counts[bisect_left(BOUNDS_S, highest_ns / NS_PER_S)] += count
         self.sum_s += histogram.mean() * histogram.count() / NS_PER_S
+        self.min_s = min(self.min_s, histogram.min() / NS_PER_S)
+        self.max_s = max(self.max_s, histogram.max() / NS_PER_S)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from brimline.doctor.telemetry import HOW
 from brimline.errors import UsageError
 from brimline.execution.telemetry.metrics import BOUNDS_S, Labels, Metric, Times
 
-_WITHIN_S = 3.0
+WITHIN_S = 3.0
 """How long one attempt may take, further tries included."""
 
 
@@ -33,7 +33,7 @@ class Collector:
         quiet.addHandler(logging.NullHandler())
         quiet.propagate = False  # what went wrong is said here, once
         self._export = export
-        self._exporter = OTLPMetricExporter(endpoint=url, timeout=_WITHIN_S)
+        self._exporter = OTLPMetricExporter(endpoint=url, timeout=WITHIN_S)
         self._resource = Resource.create({"service.name": "brimline", "service.version": version})
         self._scope = InstrumentationScope("brimline", version)
         self._began_ns = began_ns
@@ -41,7 +41,7 @@ class Collector:
     def send(self, metrics: Iterable[Metric]) -> str:
         """Sends them all; "" when they were taken, else why not. Raises nothing, and takes some seconds at most."""
         try:
-            result = self._exporter.export(self._data(metrics), timeout_millis=_WITHIN_S * 1000)
+            result = self._exporter.export(self._data(metrics), timeout_millis=WITHIN_S * 1000)
         except Exception as error:  # of the library, of its library, of the network
             return f"{type(error).__name__}"
         return "" if result is self._export.MetricExportResult.SUCCESS else "it did not take them"
@@ -87,6 +87,6 @@ class Collector:
             sum=times.sum_s,
             bucket_counts=list(times.counts),
             explicit_bounds=list(BOUNDS_S),
-            min=None,
-            max=None,
+            min=times.min_s,
+            max=times.max_s,
         )
