@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 from pydantic import ConfigDict, Field, ValidationError, WithJsonSchema, field_validator, model_validator
 
 from brimline.errors import UsageError
 from brimline.spec.base import Part
-from brimline.spec.document import TEXT_BYTES_MAX, dump_document, parse_document
+from brimline.spec.document import TEXT_BYTES_MAX, parse_document
 from brimline.spec.messages import Place, spec_error
 from brimline.study.figures import NUMBER_IN_WORDS, references
 from brimline.study.needs import require_known
@@ -162,10 +162,6 @@ class StudySpec(Part):
                         raise ValueError(f"{found[0]} refers to an experiment that is not there: {found['name']}")
         return self
 
-    def to_document(self) -> dict[str, Any]:
-        """As YAML has it."""
-        return self.model_dump(mode="json", exclude_defaults=True)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedStudy:
@@ -223,11 +219,6 @@ def size_said(spec: StudySpec, scale: Scale) -> str:
     if scale.is_ci or scale.fraction >= 1:
         return scale.text if scale.is_ci else "1"
     return format_percentage(scale.fraction) if any(each.is_scaled for each in scaled_values(spec)) else AUTO
-
-
-def study_text(spec: StudySpec) -> str:
-    """The YAML of a study."""
-    return dump_document(spec.to_document())
 
 
 def languages_lacking(spec: StudySpec) -> Sequence[str]:
