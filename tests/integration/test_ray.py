@@ -51,7 +51,7 @@ def test_one_and_two_nodes_send_what_this_machine_alone_does(brimline_cli: Comma
     assert alone["operations_hash"] == one["operations_hash"] == two["operations_hash"]
     assert two["counts_whole_run"]["sent"] == alone["counts_whole_run"]["sent"] == 2000
     for node in two["nodes"]:
-        assert node["late_ns"] == 0 and node["why_lost"] is None
+        assert node["why_lost"] is None
         assert 0 < node["clock_error_ns"] < 100_000_000
         assert abs(node["clock_ahead_ns"]) <= node["clock_error_ns"], "they have this machine's own clock"
     assert eventually(lambda: not cluster.actors(), timeout_s=GONE_WITHIN_S)

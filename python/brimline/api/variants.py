@@ -17,10 +17,10 @@ from brimline.experiments.trial import Probe
 from brimline.experiments.vary.factor_kinds import (
     COMPRESSION,
     INDEXES,
+    NODES,
     READ_PREFERENCE,
     RETRYABLE_WRITES,
     SERVER,
-    WORKERS,
     WORKLOAD,
     Change,
     Scope,
@@ -175,7 +175,7 @@ def _variant(
         reads=next((mode for mode in MODES if mode == named.get(READ_PREFERENCE)), None),
         compression=named.get(COMPRESSION),
         retries=named.get(RETRYABLE_WRITES),
-        workers=None if WORKERS not in named else int(named[WORKERS]),
+        workers=None if NODES not in named else int(named[NODES]),
         said=said,
     )
     _check_routing(variant)

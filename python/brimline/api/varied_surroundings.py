@@ -14,12 +14,12 @@ from brimline.experiments.vary.factor_kinds import (
     INDEXES,
     KINDS,
     MONGOD,
+    NODES,
     PROTOCOL,
     READ_PREFERENCE,
     SERVER,
     SERVER_VERSION,
     TOPOLOGY,
-    WORKERS,
     Scope,
 )
 from brimline.experiments.vary.factors import Factor
@@ -51,8 +51,8 @@ def check_surroundings(
         _check_reads(names, options, uri)
     if COMPRESSION in names:
         _check_compression(options, uri)
-    if WORKERS in names and options.workers is None:
-        raise UsageError("--vary workers needs nodes to take part", hint="add --workers ray, or --workers local:4")
+    if NODES in names and options.workers is None:
+        raise UsageError("--vary nodes needs workers to choose from", hint="add --workers ray, or --workers local:4")
     if INDEXES in names and options.null:
         raise UsageError("--vary indexes needs a server, and the null target is none", hint="leave --null out")
     if any(factor.kind.scope is Scope.DATA for factor in factors) and options.data is DataPolicy.AS_IS:

@@ -29,6 +29,7 @@ from brimline.experiments.vary.order import VarySettings
         ("indexes=primary,single", "indexes", ("none", "single")),
         ("workload=ycsb-a,ycsb-b", "workload", ("ycsb-a", "ycsb-b")),
         ("pool=8,32", "max-pool-size", ("8", "32")),
+        ("workers=1,2,4", "nodes", ("1", "2", "4")),
         ("rate=500,2k/s", "rate", ("500", "2000")),
         ("r=10s,1m", "ramp-up", ("10s", "1m")),
         ("document-size=500,1kB", "document-bytes", ("500", "1000")),

@@ -2,7 +2,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "parts of JSON are put together")]
 
-use brimline_engine::plan::{Plan, Work};
+use brimline_engine::plan::{Plan, Share, Work};
 use brimline_engine::{EndedBy, Run, RunError, Surroundings};
 use serde_json::json;
 
@@ -63,6 +63,19 @@ fn threads_share_the_same_operations_and_a_load_beside_has_its_own_rate() {
     let outcome = execute(&timed);
     assert_eq!(of(&outcome, "report"), 100);
     assert_eq!(of(&outcome, "look") + of(&outcome, "order"), 1_000);
+}
+
+/// A load beside of one connection is one node's, and the others go without it.
+#[test]
+fn nodes_share_out_a_load_beside_as_far_as_its_connections_go() {
+    let plan = Plan { pacer: crate::common::constant(1_000.0), duration_ns: Some(S), ..own(work()) };
+    let plan = Plan { connections: 8, operation_count: None, ..plan };
+    let parts: Vec<_> =
+        (0..4).map(|node| execute(&Plan { share: Some(Share { node, nodes: 4 }), ..plan.clone() })).collect();
+    assert_eq!(parts.iter().map(|part| part.summary.due).sum::<u64>(), 1_100);
+    let connections = plan.own().expect("own operations").loads[0].connections as usize;
+    let with_it = parts.iter().filter(|part| of(part, "report") > 0).count();
+    assert_eq!(with_it, connections.min(4));
 }
 
 /// Rows of one column `n`: 0, 1, 2 …

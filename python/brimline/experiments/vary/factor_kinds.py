@@ -46,7 +46,7 @@ READ_PREFERENCE = "read-preference"
 COMPRESSION = "compression"
 RETRYABLE_WRITES = "retryable-writes"
 FAULT = "fault"
-WORKERS = "workers"
+NODES = "nodes"
 PROTOCOL = "protocol"
 SERVER = "server"
 DATABASES = ("mongodb", "mariadb", "postgres")
@@ -305,8 +305,8 @@ _ALL = (
                change=_spec("keys"), levels=_KEYS),
     FactorKind(name="threads", scope=Scope.RUN, what="threads of the generator", read=_connections,
                change=_spec("threads"), largest_loads=True),
-    FactorKind(name=WORKERS, scope=Scope.RUN, what="how many of the nodes of --workers take part", read=_connections,
-               change=_place("workers")),
+    FactorKind(name=NODES, scope=Scope.RUN, what="how many of the nodes of --workers take part", read=_connections,
+               change=_place("nodes")),
     FactorKind(name="client", scope=Scope.RUN, what=f"clients: {', '.join(CLIENTS)}", read=_client,
                change=_spec("target.client"), of_mongodb=True, is_loading=True, levels=CLIENTS),
     FactorKind(name=INDEXES, scope=Scope.DATA, what="none, single, compound, or fields such as a+b", read=_indexes,
@@ -348,6 +348,7 @@ KINDS: Mapping[str, FactorKind] = {kind.name: kind for kind in _ALL}
 """Every factor by its name."""
 ALIASES = {
     "w": WRITE_CONCERN,
+    "workers": NODES,
     "j": JOURNAL,
     "cache": CACHE,
     "cache-size": CACHE,
