@@ -101,7 +101,7 @@ def test_one_that_is_killed_half_way_is_gone_after_the_next_command(
 ) -> None:
     running = cli.start("lab", "up", *_SET_OF_TWO, "--delay", "1ms")
     assert eventually(lambda: any((cache / "brimline" / "labs").glob("*")))
-    time.sleep(after_s)  # any instant will do; a quicker machine may be up by then
+    eventually(lambda: running.process.poll() is not None, timeout_s=after_s)  # any instant will do, until it is up
     running.send(signal.SIGKILL)
     running.end()
     for lab in cli.run("lab", "list", "--json").json():

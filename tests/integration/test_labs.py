@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
@@ -234,7 +233,7 @@ def test_a_lab_that_is_killed_half_way_is_gone_after_the_next_command(
     running = cli.start("lab", "up", *_SET_OF_THREE, "--auth")
     labs = cache / "brimline" / "labs"
     assert eventually(lambda: any(labs.glob("*")))
-    time.sleep(after_s)  # any instant will do; a quicker machine may be up by then
+    eventually(lambda: running.process.poll() is not None, timeout_s=after_s)  # any instant will do, until it is up
     running.send(signal.SIGKILL)
     running.end()
     for lab in cli.run("lab", "list", "--json").json():

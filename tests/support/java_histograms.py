@@ -7,6 +7,8 @@ from pathlib import Path
 
 _MAIN_CLASS = "org.HdrHistogram.HistogramLogProcessor"
 _DEADLINE_S = 60
+JAVA_ONCE = ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""For a program that is over in a second: to compile it well would take longer than to run it."""
 _ROW = re.compile(r" *(?P<value>[\d.]+) +(?P<share>[\d.]+) +(?P<count>\d+)(?: +(?:[\d.]+|Infinity))?")
 _TOTALS = re.compile(r"#\[Max += +(?P<max>[\d.]+), Total count += +(?P<count>\d+)\]")
 
@@ -28,7 +30,7 @@ class JavaProcessor:
 
     def run(self, log: Path, *words: str) -> subprocess.CompletedProcess[str]:
         """Its output and exit code for a log."""
-        command = ["java", "-cp", self.class_path, _MAIN_CLASS, "-i", str(log), *words]
+        command = [*JAVA_ONCE, "-cp", self.class_path, _MAIN_CLASS, "-i", str(log), *words]
         return subprocess.run(command, capture_output=True, text=True, timeout=_DEADLINE_S, check=False)
 
     def tags(self, log: Path) -> list[str]:

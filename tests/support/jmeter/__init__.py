@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchmarks.peers.builds import LOGS, ROOT, build_with_maven
+from tests.support.java_histograms import JAVA_ONCE
 
 _HOME = ROOT / "target" / "jmeter"
 _MAIN_CLASS = "org.apache.jmeter.NewDriver"
@@ -30,7 +31,7 @@ def samples_by_label(plan: Path, *, properties: Mapping[str, str], directory: Pa
     words = ["-n", "-t", str(plan), "-l", str(results), "-j", str(directory / "jmeter.log")]
     done = subprocess.run(
         [
-            "java",
+            *JAVA_ONCE,
             *own,
             "-cp",
             class_path,
