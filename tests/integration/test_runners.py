@@ -346,6 +346,7 @@ def test_a_runner_that_fails_ends_the_run_with_one_error(
     assert 150 <= summary["ok"] < 1000
 
 
+@pytest.mark.slow("what hangs is given up by its time")
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
