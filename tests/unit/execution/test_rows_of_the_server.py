@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from brimline.execution import RunContext, Silence, StopToken
+from brimline.execution.watching import Watching
 from brimline.plan import NullTarget, resolve
 from brimline.spec import load_spec
 
@@ -57,5 +58,5 @@ def test_no_row_is_taken_before_the_clock_has_a_zero(monkeypatch: pytest.MonkeyP
     writer: Any = Writer()
     plan = resolve(load_spec("ycsb-c").spec, target=NullTarget())
     context = RunContext(deployment=None, spec_text="", environment={}, progress=Silence(), stop=StopToken())
-    executing._drive(plan, writer, sampler, "run", context)
+    executing._drive(plan, writer, Watching(sampler, None), "run", context)
     assert sampler.has_origin

@@ -175,7 +175,7 @@ RUNS: Mapping[str, str] = {
     "to_ns": "When it ended, on the run's clock.",
     "length_ns": "How long the silence was.",
     "ended": "Whether something was answered afterwards.",
-    "cause": "`primary`, `connection` or `unanswered`: what was missing; `runner`: the process of a driver did not run.",
+    "cause": "`primary`, `connection` or `unanswered`: what was missing; `runner`: a driver's process did not run.",
     "primary_afterwards": "Where writes went afterwards; null where that is not known.",
     "until_ns": "Until when, on the run's clock.",
     "cost": "What watching took; null where it is not known.",
