@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from brimline.servers import Deployment, bundled, deployment
 from brimline.servers.distrust import ControlClient
@@ -18,8 +18,8 @@ from tests.support.sql_servers import SYSTEMS, SqlServer, shared_server
 from tests.support.suite import pytest_runtest_makereport  # noqa: F401 (a hook)
 from tests.support.sweeper import swept
 
-# A busy machine may take its time over any example.
-settings.register_profile("tests", deadline=None)
+# A busy machine may take its time over any example, and to draw one: a worker that computes steps back for all others.
+settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tests")
 
 

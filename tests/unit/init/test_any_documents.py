@@ -63,7 +63,7 @@ _QUIET = settings(
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 

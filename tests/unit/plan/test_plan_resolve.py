@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from plan_strategies import specs
 from pydantic import ValidationError
 
@@ -94,7 +94,7 @@ def test_the_hash_knows_the_work_and_not_the_port() -> None:
 
 
 @given(specs)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 def test_resolve_is_pure_and_the_stored_spec_gives_the_same_plan(spec: Spec) -> None:
     plan = resolve(spec, target=NullTarget())
     stored = Spec.model_validate(parse_document(dump_document(spec.to_document()), "s").values)
@@ -105,7 +105,7 @@ def test_resolve_is_pure_and_the_stored_spec_gives_the_same_plan(spec: Spec) -> 
 
 
 @given(specs)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 def test_the_engine_takes_every_plan_and_understands_the_same(spec: Spec) -> None:
     for plan in (
         resolve(spec, target=wire_target(spec, address="127.0.0.1:27017")),
@@ -115,7 +115,7 @@ def test_the_engine_takes_every_plan_and_understands_the_same(spec: Spec) -> Non
 
 
 @given(specs)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 def test_every_plan_explains_itself_in_one_line_per_aspect(spec: Spec) -> None:
     for plan in (resolve(spec, target=NullTarget()), load_plan(spec, target=NullTarget())):
         lines = explain(plan)
@@ -126,7 +126,7 @@ def test_every_plan_explains_itself_in_one_line_per_aspect(spec: Spec) -> None:
 
 
 @given(specs)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 def test_loading_covers_every_record_and_fits_messages(spec: Spec) -> None:
     plan = load_plan(spec, target=NullTarget())
     assert isinstance(plan.work, LoadWork)
