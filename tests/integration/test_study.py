@@ -156,6 +156,7 @@ def test_a_killed_study_goes_on_to_the_same_document(brimline_cli: CommandLine, 
     (undisturbed,) = (brimline_cli.directory / "others").iterdir()
     first, second = (study_report(StudyDirectory.open(each), "en") for each in (killed, undisturbed))
     assert shape(first) == shape(second)
+    assert not (killed / "dropped").exists(), "what was cut short was gone on with, and not made anew"
     (record,) = killed.glob("experiments/crossed/*")
     result = open_result(record)
     assert isinstance(result, VaryResult)
