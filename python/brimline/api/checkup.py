@@ -13,9 +13,8 @@ from brimline.api.workload import WorkloadWords, load_workload, overrides_of
 from brimline.doctor import Check, Planned, ServerInUse, examine
 from brimline.doctor.disk import free_at_server
 from brimline.doctor.documents import documents_ready
+from brimline.doctor.extras import extras_ready
 from brimline.doctor.runners import runners_ready
-from brimline.doctor.telemetry import telemetry_ready
-from brimline.doctor.workers import workers_ready
 from brimline.errors import UsageError
 from brimline.plan import wire_target
 from brimline.servers import control_client, external
@@ -58,9 +57,8 @@ def checkup(
         server=server,
         extra=[
             ("runners", runners_ready),
-            ("telemetry", telemetry_ready),
             ("documents", documents_ready),
-            ("workers", workers_ready),
+            *extras_ready(),
             ("generator_ceiling", encoding_ceiling),
             ("socket_ceiling", socket_ceiling),
             ("generator_lag", lambda: send_lag(beside_server=shares_host(server))),

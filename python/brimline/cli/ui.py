@@ -9,6 +9,7 @@ import typer
 from brimline.cli import options as opt
 from brimline.cli.grouped import grouped, only
 from brimline.cli.output import printing
+from brimline.doctor.extras import UI
 from brimline.errors import UsageError
 
 PORT_DEFAULT = 8170
@@ -64,6 +65,6 @@ def require_extra() -> None:
     missing = [name for name in EXTRA if find_spec(name) is None]
     if missing:
         raise UsageError(
-            f"brimline ui needs {' and '.join(missing)}, which are not installed",
-            hint="make ui in brimline's own directory, or pip install 'brimline[ui]'",
+            f"brimline ui needs {' and '.join(missing)}, not installed here",
+            hint=UI.how,
         )

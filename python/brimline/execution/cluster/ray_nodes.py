@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from brimline.doctor.workers import HOW
+from brimline.doctor.extras import CLUSTER
 from brimline.errors import TargetError, UsageError
 from brimline.execution.cluster.link import ANSWER_WITHIN_S, NodeLost
 from brimline.execution.cluster.node import NodeEngine
@@ -116,7 +116,7 @@ def _imported() -> Any:
     except ImportError as error:
         raise UsageError(
             "--workers ray needs Ray, which is not installed here",
-            hint=f"{HOW}; --workers local:N needs nothing",
+            hint=f"{CLUSTER.how}; --workers local:N needs nothing",
         ) from error
     return ray
 

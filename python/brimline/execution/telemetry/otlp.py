@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from brimline.doctor.telemetry import HOW
+from brimline.doctor.extras import TELEMETRY
 from brimline.errors import UsageError
 from brimline.execution.telemetry.metrics import BOUNDS_S, Labels, Metric, Times
 
@@ -28,7 +28,9 @@ class Collector:
             from opentelemetry.sdk.resources import Resource
             from opentelemetry.sdk.util.instrumentation import InstrumentationScope
         except ImportError:
-            raise UsageError("--otlp needs OpenTelemetry's library, which is not installed", hint=HOW) from None
+            raise UsageError(
+                "--otlp needs OpenTelemetry's library, which is not installed", hint=TELEMETRY.how
+            ) from None
         quiet = logging.getLogger("opentelemetry")
         quiet.addHandler(logging.NullHandler())
         quiet.propagate = False  # what went wrong is said here, once
