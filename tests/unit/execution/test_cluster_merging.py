@@ -206,6 +206,12 @@ def test_where_workers_are(text: str, expected: tuple[bool, str | None, int | No
     assert (where.is_ray, where.address, where.count) == expected
 
 
+def test_processes_of_this_machine_are_so_many_on_each_of_so_many_nodes() -> None:
+    assert [read_where("local:2", per_node).processes for per_node in (1, 3)] == [2, 6]
+    with pytest.raises(ValueError, match="on a node"):
+        read_where("local:2", 0)
+
+
 @pytest.mark.parametrize("text", ["", "ray:0", "local", "local:0", "ray://head", "dask:2", "local:20000", "ray:x"])
 def test_what_names_no_workers_is_refused(text: str) -> None:
     with pytest.raises(ValueError):

@@ -83,7 +83,7 @@ def opened(where: Where) -> Iterator[Cluster]:
 
             links += stack.enter_context(ray_links(where))
         else:
-            for _ in range(where.count or 1):
+            for _ in range(where.processes):
                 links.append(link := ProcessLink())
                 stack.callback(link.close)
         yield Cluster(links)

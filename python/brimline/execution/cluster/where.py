@@ -18,6 +18,11 @@ class Where:
     count: int | None = None
     per_node: int = 1
 
+    @property
+    def processes(self) -> int:
+        """How many processes of this machine are meant, where it is no cluster."""
+        return (self.count or 1) * self.per_node
+
 
 def read_where(text: str, per_node: int = 1) -> Where:
     """What `text` says. Raises ValueError."""
