@@ -129,7 +129,7 @@ class Pages:
         return form
 
     def _state(self, request: Request, job: Job) -> dict[str, Any]:
-        language, record = self.language_of(request), job.record()
+        language, record = self.language_of(request), self._known_record(job)
         progress = progress_of(record) if record is not None and job.exit_code is None else None
         ended = ended_words(job.exit_code, language)
         return {
@@ -139,6 +139,14 @@ class Pages:
             "ended": ended,
             "talk": job.talk,
         }
+
+    def _known_record(self, job: Job) -> Path | None:
+        """What a job writes or wrote, once it can be shown."""
+        record = job.record()
+        try:
+            return None if record is None else self.shelf.find(record.name)
+        except UsageError:
+            return None
 
     def static(self, request: Request) -> Response:
         """The style sheet and the script, which say the same to everybody who is let in."""
@@ -181,17 +189,19 @@ class Pages:
 
     def _at_work(self, request: Request) -> dict[str, Any]:
         language = self.language_of(request)
-        started = {job.record(): job for job in self.jobs.all() if job.exit_code is None}
+        at_work = [job for job in self.jobs.all() if job.exit_code is None]
+        started = {record: job for job in at_work if (record := job.record()) is not None}
+        running = self.shelf.running()
         by_directory = {entry.directory: entry for entry in self.shelf.entries()}
         working = []
-        for directory in self.shelf.running():
+        for directory in running:
             if (entry := by_directory.get(directory)) is not None:
                 progress = progress_of(directory)
                 line = line_of(entry, language)
                 working.append((line, progress_words(progress, language), progress.share, started.get(directory)))
         return {
             "working": working,
-            "unrecorded": [job for record, job in started.items() if record is None],
+            "unrecorded": [job for job in at_work if not any(started.get(each) is job for each in running)],
             "ended": [
                 (job, ended_words(job.exit_code, language)) for job in self.jobs.all() if job.exit_code is not None
             ],

@@ -12,11 +12,12 @@ from brimline.errors import UsageError
 from brimline.record import RecordEntry
 from brimline.record.directory_lock import is_held
 from brimline.record.layout import ANALYSIS_FILE, EXPERIMENT_FILE, RECORD_FILE, REPORT_FILE, RUNNING
-from brimline.record.listing import is_record, record_entry
+from brimline.record.listing import is_record, named_time, record_entry
 from brimline.report import in_language, render_html
 
 _HEAD_BYTES: Final = 400
 """In which a page says its language."""
+_STUDY_FILE, _DOCUMENT_FILE = "study.json", "document.html"
 _HTML_LANGUAGES: Final = {"en": b'lang="en"', "zh": b'lang="zh-CN"'}
 
 
@@ -69,7 +70,7 @@ class Shelf:
             known = self._known.get(name)
             if known is not None and known[0] == written:
                 found[name] = known
-            elif (entry := record_entry(self.directory / name)) is not None:
+            elif (entry := _entry(self.directory / name)) is not None:
                 found[name] = written, entry
         self._known = found
         return [entry for _, entry in found.values()]
@@ -81,7 +82,7 @@ class Shelf:
 
     def running(self) -> list[Path]:
         """The records that a process is writing now, oldest first."""
-        return sorted(each for each in self._directories() if is_held(each) and is_record(each))
+        return sorted(each for each in self._directories() if _is_at_work(each))
 
     def find(self, name: str) -> Path:
         """The directory of a record. Raises UsageError for what is none, and for what leads out of the directory."""
@@ -89,13 +90,15 @@ class Shelf:
         directory = next((each for each in self._directories() if each.name == name), None)
         if directory is None or directory.resolve().parent != self.directory.resolve():
             raise UsageError("there is no such record", hint="go back to the list")
-        if not is_record(directory):
+        if not is_record(directory) and not _is_study(directory):
             raise UsageError("there is no record in this directory", hint="go back to the list")
         return directory
 
     def report(self, name: str, language: str) -> str:
         """A record's report as a page of its own: the one beside it, or one that is made now. Raises BrimlineError."""
         directory = self.find(name)
+        if _is_study(directory):
+            return _document(directory)
         stored = directory / REPORT_FILE
         if not is_held(directory) and _is_in(stored, language) and _is_newer(stored, directory):
             return stored.read_text(encoding="utf-8", errors="replace")
@@ -107,6 +110,44 @@ class Shelf:
         return render_html(in_language(result.report, language))
 
 
+def _entry(directory: Path) -> RecordEntry | None:
+    """A record, or a study, which is a directory of records that ends in a document."""
+    if not _is_study(directory):
+        return record_entry(directory)
+    ended = RUNNING if _is_at_work(directory) else "completed" if (directory / _DOCUMENT_FILE).exists() else "stopped"
+    return RecordEntry(
+        directory=directory,
+        kind="study",
+        name=directory.name.partition("-study-")[2] or directory.name,
+        started_at=named_time(directory),
+        ended_by=ended,
+        outcome="",
+        message="",
+        problem="",
+    )
+
+
+def _is_study(directory: Path) -> bool:
+    return (directory / _STUDY_FILE).exists()
+
+
+def _is_at_work(directory: Path) -> bool:
+    """Whether a process writes a record, or one of a study's."""
+    if _is_study(directory):
+        return any(is_held(each) for each in directory.glob("experiments/*/*") if each.is_dir())
+    return is_held(directory) and is_record(directory)
+
+
+def _document(directory: Path) -> str:
+    """A study's document, in the language that it was written in. Raises UsageError before it is."""
+    try:
+        return (directory / _DOCUMENT_FILE).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        raise UsageError(
+            "this study has no document yet", hint="it is written when the last experiment has ended"
+        ) from None
+
+
 def _written(directory: Path) -> tuple[int, ...]:
     """When the files were written that an entry is read from; a record that is being written always reads anew."""
     times = []
@@ -115,7 +156,9 @@ def _written(directory: Path) -> tuple[int, ...]:
             times.append((directory / name).stat().st_mtime_ns)
         except OSError:
             times.append(0)
-    return (*times, int(is_held(directory)))
+    if _is_study(directory):
+        times.append(int((directory / _DOCUMENT_FILE).exists()))
+    return (*times, int(_is_at_work(directory)))
 
 
 def _is_in(page: Path, language: str) -> bool:

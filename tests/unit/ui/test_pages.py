@@ -169,6 +169,25 @@ def test_the_page_is_in_the_language_that_was_asked_for(visitor: Visitor) -> Non
     assert '<html lang="en">' in visitor.get("/?lang=xx").text
 
 
+def test_a_study_is_listed_with_its_document(visitor: Visitor, runs: Path) -> None:
+    name = "20261126t100000z-study-s1-drivers"
+    inside = runs / name / "experiments" / "first" / NAME
+    shutil.copytree(runs / NAME, inside)
+    (runs / name / "study.json").write_text("{}")
+    text = visitor.get("/?kind=study").text
+    assert ">s1-drivers</a>" in text and '<span class="tag warn">stopped</span>' in text
+    assert "has no document yet" in visitor.get(f"/records/{name}/report").text
+    descriptor = lock_directory(inside)
+    try:
+        assert "study · s1-drivers" in visitor.get("/running").text
+    finally:
+        os.close(descriptor)
+    (runs / name / "document.html").write_text("<h1>whole</h1>")
+    assert '<span class="tag muted">completed</span>' in visitor.get("/rows?kind=study").text
+    answer = visitor.get(f"/records/{name}/report")
+    assert answer.text == "<h1>whole</h1>" and answer.headers["content-security-policy"].startswith("sandbox")
+
+
 def test_no_page_asks_for_anything_from_elsewhere(visitor: Visitor) -> None:
     for url in ("/", f"/records/{NAME}", f"/compare?r={NAME}&r={OTHER}", "/nothing", "/static/ui.css", "/static/ui.js"):
         assert not re.search(r"(https?:)?//[a-z]", visitor.get(url).text.replace("// ", "")), url
