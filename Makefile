@@ -61,6 +61,8 @@ check-python: $(NATIVE)
 	$(BIN)/mypy runners/python
 	$(BIN)/mypy --package tools.reference
 	$(BIN)/lint-imports
+	@# Workers of the tests read them at once, and would all compile them: half a minute, which has company here.
+	set -o pipefail; $(BIN)/python -m pytest --collect-only --quiet --quiet | sed '/^tests.*: [0-9]*$$/d'
 
 .PHONY: format
 format: $(VENV)/.installed ## Bring all code into form
