@@ -1,6 +1,7 @@
 """The page of `brimline ui` in a real browser: read, compared, watched, with the keyboard, on a phone, in Chinese."""
 
 import re
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -36,7 +37,7 @@ def address(command_line: CommandLine) -> Iterator[str]:
     running = command_line.start("ui", "--port", "0")
     assert running.process.stdout is not None
     yield running.process.stdout.readline().strip()
-    running.process.terminate()
+    running.send(signal.SIGTERM)
     running.end(timeout_s=30)
 
 
@@ -115,7 +116,7 @@ def test_what_runs_is_shown_and_what_ended_comes_into_the_list(
     browser.wait_for("document.querySelector('.running li') !== null")
     browser.wait_for("/\\d+ s|ms/.test(document.querySelector('.running li')?.textContent ?? '')")
     assert browser.evaluate("document.querySelector('.running li a').textContent").endswith("ycsb-a")
-    running.process.terminate()
+    running.send(signal.SIGTERM)
     running.end()
     browser.wait_for("document.querySelector('.running li') === null")
     browser.wait_for(f"document.querySelectorAll('input[name=r]').length === {before + 1}")
@@ -174,6 +175,6 @@ def test_without_a_script_all_can_be_read(browser: Chromium, base: str) -> None:
 def test_the_server_ends_when_it_is_told_to(command_line: CommandLine) -> None:
     running = command_line.start("ui", "--port", "0")
     assert running.process.stdout is not None and running.process.stdout.readline().startswith("http://127.0.0.1:")
-    running.process.terminate()
+    running.send(signal.SIGTERM)
     assert eventually(lambda: running.process.poll() is not None)
     assert "Traceback" not in running.end().stderr
