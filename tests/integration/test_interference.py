@@ -150,7 +150,8 @@ def trials(directory: Path) -> set[str]:
 
 def test_a_backup_without_its_tool_says_how_to_get_it(uri: str, brimline_cli: CommandLine) -> None:
     outcome = brimline_cli.run(
-        *("interfere", "ycsb-c", "--with", "backup", *SHORT, "--uri", uri, "-q"), environment={"PATH": "/nowhere"}
+        *("interfere", "ycsb-c", "--with", "backup:mongodump", *SHORT, "--uri", uri, "-q"),
+        environment={"PATH": "/nowhere"},
     )
     outcome.check_error(2, "there is no mongodump on PATH", "Database Tools")
 
