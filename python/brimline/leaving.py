@@ -1,4 +1,4 @@
-"""Owns how the process is left by a signal, and what becomes of a wait that no signal ends."""
+"""Owns how the process is left by a signal, what is said then, and what becomes of a wait that no signal ends."""
 
 import os
 import signal
@@ -6,14 +6,19 @@ import sys
 from collections.abc import Callable
 from types import FrameType
 
+last_words: dict[object, str] = {}
+"""What is said as well where the process ends at once, each under a key of whoever put it there: what is left to do."""
+
 
 def leave(number: int, _frame: FrameType | None = None) -> None:
-    """Ends the process at once, with one line; guardians and the kernel clean up after it.
+    """Ends the process at once, with one line and the last words; guardians and the kernel clean up after it.
 
     Not by an exception: raised inside an import of a library it may be swallowed or come out as another one.
     """
     try:
-        os.write(sys.stderr.fileno(), f"error: interrupted by {signal.Signals(number).name}\n".encode())
+        hints = [f"hint: {each}" for each in list(last_words.values())]
+        said = [f"error: interrupted by {signal.Signals(number).name}", *hints]
+        os.write(sys.stderr.fileno(), "".join(f"{line}\n" for line in said).encode())
     finally:  # also where standard error is closed or full
         os._exit(128 + number)
 

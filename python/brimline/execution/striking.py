@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from brimline import leaving
 from brimline.errors import BrimlineError
 from brimline.record.fault import FaultFacts
 from brimline.record.model import Samples
@@ -19,6 +20,7 @@ _END_WITHIN_S = 600.0
 class Striking:
     """One fault, `at_s` on the run's clock, undone `hold_s` later; both as soon as the run ends before.
 
+    As long as it is on, a process that ends at once says what is to be done by hand.
     `on_samples` of the run tells it the clock. `end` waits until the servers are put back, and says what happened.
     """
 
@@ -46,7 +48,9 @@ class Striking:
         """The run is over: what was done is undone, if it isn't yet."""
         self._over.set()
         self._runs.set()
-        self._worker.join(_END_WITHIN_S)
+        if not self._worker.join(_END_WITHIN_S):
+            self._note(undo_trouble=f"that did not end within {_END_WITHIN_S:.0f} s")
+        leaving.last_words.pop(self, None)
         return self._facts
 
     def _strike(self) -> None:
@@ -54,6 +58,7 @@ class Striking:
         if self._zero_s is None or self._over.wait(max(0.0, self._zero_s + self._at_s - time.monotonic())):
             return
         self._note(begun_unix_ns=time.time_ns())
+        leaving.last_words[self] = self._left
         trouble = _trouble_of(self._fault.do)
         self._note(trouble=trouble, **({} if trouble else {"done_unix_ns": time.time_ns()}))
         # What failed may have been done in part: it is undone as well.
@@ -62,6 +67,13 @@ class Striking:
         self._note(undo_begun_unix_ns=time.time_ns())
         undo_trouble = _trouble_of(self._fault.undo)
         self._note(undo_trouble=undo_trouble, **({} if undo_trouble else {"undone_unix_ns": time.time_ns()}))
+        if not undo_trouble:
+            leaving.last_words.pop(self, None)
+
+    @property
+    def _left(self) -> str:
+        by_hand = f"; do it by hand: {self._facts.by_hand}" if self._facts.by_hand else ""
+        return f"the fault {self._facts.name} was not undone, the servers are NOT as they were{by_hand}"
 
     def _note(self, **facts: object) -> None:
         self._facts = replace(self._facts, **facts)  # type: ignore[arg-type]

@@ -2,6 +2,9 @@
 
 from typing import Any, cast
 
+import pytest
+
+from brimline import leaving
 from brimline.errors import TargetError
 from brimline.execution.striking import Striking
 from brimline.record.fault import FaultFacts
@@ -73,6 +76,30 @@ def test_an_undo_that_fails_is_told() -> None:
     assert eventually(lambda: fault.acts == ["do", "undo"])
     facts = striking.end()
     assert (facts.undo_trouble, facts.undone_unix_ns, facts.by_hand) == ("undo failed", None, "start it")
+
+
+@pytest.mark.parametrize("fails", ["", "do", "undo"])
+def test_a_process_that_ends_at_once_says_what_is_left_to_do(fails: str) -> None:
+    """As long as the fault is on; the end itself says it of one whose undoing failed."""
+    fault = Noted(fails=fails)
+    striking = _started(fault, hold_s=0.0 if fails else 3600.0)
+    assert eventually(lambda: len(fault.acts) == (2 if fails else 1))
+    if fails != "do":
+        (said,) = leaving.last_words.values()
+        assert "kill was not undone" in said and "do it by hand: start it" in said
+    striking.end()
+    assert not leaving.last_words
+
+
+def test_the_last_words_are_written_where_the_process_ends(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    ended: list[int] = []
+    monkeypatch.setattr("os._exit", ended.append)
+    monkeypatch.setitem(leaving.last_words, "here", "start it again")
+    leaving.leave(2)
+    assert capfd.readouterr().err == "error: interrupted by SIGINT\nhint: start it again\n"
+    assert ended == [130]
 
 
 def test_nothing_is_done_in_a_run_that_never_began() -> None:

@@ -1,6 +1,7 @@
 """What can be said of a fault, and what is refused before anything is done."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -128,6 +129,28 @@ def test_a_command_that_fails_says_what_it_said(tmp_path: Path) -> None:
     with pytest.raises(TargetError) as told:
         secret.do()
     assert "hunter2" not in f"{told.value.message} {told.value.hint} {secret.what} {secret.by_hand}"
+
+
+def test_a_command_is_not_reached_by_what_is_pressed_at_the_terminal(tmp_path: Path) -> None:
+    session = tmp_path / "session"
+    CommandFault(command=f"cut -d ' ' -f 6 /proc/self/stat > {session}", undoing="").do()
+    assert int(session.read_text()) != os.getsid(0)
+
+
+def test_a_line_that_does_not_follow_leaves_no_other_cut(
+    deployment: Deployment, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = []
+
+    def order(_lab: Lab, server: LabServer) -> None:
+        told.append(server)
+        if server != SERVERS[2]:
+            raise TargetError(f"{server.address} doesn't follow", hint="")
+
+    monkeypatch.setattr("brimline.servers.faults.kinds.order", order)
+    with pytest.raises(TargetError, match="5001"):
+        KINDS["partition"].undo(Site(deployment=deployment, lab=lab, server=SERVERS[0]), "")
+    assert told == list(SERVERS)
 
 
 def test_what_servers_said_of_a_fault_is_read_from_their_logs(lab: Lab) -> None:

@@ -165,11 +165,12 @@ def fault_on(asked: Asked, site: Site, *, alone: bool = False) -> Fault:
 
 
 def _run(command: str) -> None:
+    """In a session of its own: Ctrl-C at the terminal ends the run, and must not end what undoes a fault."""
     try:
         ended = subprocess.run(  # noqa: S603 (the user's own command)
             ["/bin/sh", "-c", command], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
             timeout=COMMAND_WITHIN_S, env={**environment_without_secrets(), "PATH": os.environ.get("PATH", "")},
-            check=False,
+            check=False, start_new_session=True,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
         raise TargetError(

@@ -126,9 +126,16 @@ def _cut(site: Site, *, clients: bool) -> None:
 
 
 def _join(site: Site, _argument: str) -> None:
+    """Each is told, also where one before it doesn't follow: that one alone stays cut."""
     lab, server = site.struck
+    troubles = []
     for each in (server, *site.others):
-        order(lab, each)
+        try:
+            order(lab, each)
+        except TargetError as error:
+            troubles.append(error)
+    if troubles:
+        raise troubles[0]
 
 
 def _slow_network(site: Site, argument: str) -> None:
