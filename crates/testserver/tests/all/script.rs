@@ -12,6 +12,7 @@ fn every_key_is_read_and_written_back_the_same() {
     let text = r#"{"seed": 7, "service": {"kind": "lognormal", "mean_ns": 200000, "sigma": 0.5}, "servers": 4,
         "capacity_ops_per_s": 5000.5,
         "stalls": [{"at_ns": 1, "length_ns": 2}, {"at_ns": 1, "length_ns": 2, "every_ns": 100000, "slowdown": 3.0}],
+        "service_growth_per_hour": 0.01,
         "faults": [
             {"when": {"share": 0.01}, "kind": {"error": {"code": 189, "name": "PrimarySteppedDown", "label": "RetryableWriteError"}}},
             {"when": {"first_n": 3}, "kind": {"write_error": {"code": 11000}}},
@@ -26,6 +27,7 @@ fn every_key_is_read_and_written_back_the_same() {
         Script {
             seed: 7,
             service: ServiceTime::Lognormal { mean_ns: 200_000, sigma: 0.5 },
+            service_growth_per_hour: 0.01,
             servers: Some(4),
             capacity_ops_per_s: Some(5000.5),
             stalls: vec![
@@ -58,6 +60,7 @@ fn every_key_is_read_and_written_back_the_same() {
 fn what_is_refused_is_named() {
     let cases = [
         (r#"{"servers": 0}"#, "servers"),
+        (r#"{"service_growth_per_hour": -0.01}"#, "service_growth_per_hour"),
         (r#"{"capacity_ops_per_s": 0}"#, "capacity_ops_per_s"),
         (r#"{"service": {"kind": "fixed", "ns": 4000000000000}}"#, "service.ns"),
         (r#"{"service": {"kind": "lognormal", "mean_ns": 1, "sigma": -1}}"#, "service.sigma"),
