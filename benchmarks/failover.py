@@ -71,16 +71,32 @@ def pinging(uri: str) -> Iterator[dict[str, int]]:
 
 
 def strike(
-    lab: Lab, fault: str, directory: Path, *, repeats: int = 1, write_concern: object = "majority", **settings: Any
+    lab: Lab,
+    fault: str,
+    directory: Path,
+    *,
+    repeats: int = 1,
+    write_concern: object = "majority",
+    reads_alone: bool = False,
+    **settings: Any,
 ) -> FailoverResult:
-    """The product, on a lab that is there."""
+    """The product, on a lab that is there.
+
+    `reads_alone`: writes wait for most members also where a primary is there, and a ping doesn't.
+    """
+    workload = {**WORKLOAD, "target.write_concern": write_concern}
+    if reads_alone:
+        workload = {
+            **{name: each for name, each in workload.items() if name != "transaction"},
+            "operations": {"read": 1},
+        }
     (uri,) = lab.uri_file.read_text().split()
     words: dict[str, Any] = {"before_s": 3.0, "hold_s": 4.0, "after_s": 5.0, **settings}
     return failover(
         "ycsb-a",
         settings=FailoverSettings(fault=fault, repeats=repeats, **words),
         options=Options(uri=uri, runs_dir=directory, data="load", drop=True),
-        overrides={**WORKLOAD, "target.write_concern": write_concern},
+        overrides=workload,
     )
 
 
@@ -119,7 +135,7 @@ def _kills(lab: Lab, count: int, directory: Path, wrong: list[str]) -> dict[str,
     results, differences = [], []
     for _ in range(count):
         with pinging(uri) as seen:
-            results.append(strike(lab, "kill", directory))
+            results.append(strike(lab, "kill", directory, reads_alone=True))
         figures = results[-1].trials[0].figures
         if figures is None:
             wrong.append(f"a kill has no figures: {results[-1].trials[0].problem}")

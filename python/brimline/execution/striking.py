@@ -60,7 +60,12 @@ class Striking:
         self._note(begun_unix_ns=time.time_ns())
         leaving.last_words[self] = self._left
         trouble = _trouble_of(self._fault.do)
-        self._note(trouble=trouble, **({} if trouble else {"done_unix_ns": time.time_ns()}))
+        self._note(
+            trouble=trouble,
+            at=self._fault.at,
+            by_hand=self._fault.by_hand,
+            **({} if trouble else {"done_unix_ns": time.time_ns()}),
+        )
         # What failed may have been done in part: it is undone as well.
         if not trouble:
             self._over.wait(self._hold_s)

@@ -18,7 +18,7 @@ FACTS = FaultFacts(name="kill", what="the server is killed", at="127.0.0.1:5001"
 class Noted:
     """A fault that notes what was done."""
 
-    what, at, by_hand = "it is noted", "", ""
+    what, at, by_hand = "it is noted", "127.0.0.1:5001", "start it"
 
     def __init__(self, *, fails: str = "") -> None:
         self.acts: list[str] = []

@@ -16,6 +16,7 @@ from brimline.servers.faults.said import said_between
 from brimline.servers.faults.site import Site, site_of
 from brimline.servers.lab import small_disk
 from brimline.servers.lab.disk_rate import require_rate
+from brimline.servers.lab.lifecycle import ServerLook
 from brimline.servers.lab.state import Lab, LabServer, claim
 from tests.support.small_disk import small_disk as mounted
 
@@ -176,3 +177,19 @@ def test_what_servers_said_of_a_fault_is_read_from_their_logs(lab: Lab) -> None:
         (2_100_000_000, "127.0.0.1:5002", "SECONDARY → PRIMARY"),
         (3_297_000_000, "127.0.0.1:5002", permitted),
     ]
+
+
+def test_who_has_the_role_when_it_happens_is_struck(
+    deployment: Deployment, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = [
+        ServerLook(server=server, pid=1, state=state)
+        for server, state in zip(SERVERS, ("SECONDARY", "PRIMARY", "SECONDARY"), strict=True)
+    ]
+    monkeypatch.setattr("brimline.servers.faults.site.look_at", lambda _lab: looks)
+    site = Site(deployment=deployment, lab=lab, server=SERVERS[0], at="primary")
+    site.look_again()
+    assert site.server == SERVERS[1]
+    named = Site(deployment=deployment, lab=lab, server=SERVERS[0])
+    named.look_again()
+    assert named.server == SERVERS[0]

@@ -99,7 +99,8 @@ class LabFault:
         return self.kind.by_hand(self.site, self.argument)
 
     def do(self) -> None:
-        """That of its kind."""
+        """That of its kind, to whoever has the role now."""
+        self.site.look_again()
         self.kind.do(self.site, self.argument)
 
     def undo(self) -> None:

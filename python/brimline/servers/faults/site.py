@@ -30,12 +30,13 @@ _STATES = {PRIMARY: ("PRIMARY", "up"), SECONDARY: ("SECONDARY",)}
 class Site:
     """Servers of `deployment`. `lab` and `server` (which is struck) are None where they aren't those of a lab here.
 
-    `kept`: what a fault notes for its own undoing.
+    `at`: which role is struck, "" where one is named. `kept`: what a fault notes for its own undoing.
     """
 
     deployment: Deployment
     lab: Lab | None = None
     server: LabServer | None = None
+    at: str = ""
     kept: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -48,6 +49,11 @@ class Site:
                 "--undo 'ssh db1 sudo systemctl start mongod'",
             )
         return self.lab, self.server
+
+    def look_again(self) -> None:
+        """Who is struck now: an election may have come between. Where nobody has the role, it is who had it."""
+        if self.lab is not None and self.at:
+            self.server = _in_role(self.lab, self.at) or self.server
 
     @property
     def process(self) -> ProcessIdentity:
@@ -127,7 +133,11 @@ def site_of(deployment: Deployment, *, at: str = PRIMARY) -> Site:
         return Site(deployment=deployment)
     if at not in _STATES:
         return Site(deployment=deployment, lab=lab, server=member_named(lab, at))
-    for look in look_at(lab):
-        if look.state in _STATES[at] and look.server.role in _WITH_DATA:
-            return Site(deployment=deployment, lab=lab, server=look.server)
+    if (server := _in_role(lab, at)) is not None:
+        return Site(deployment=deployment, lab=lab, server=server, at=at)
     raise TargetError(f"no server of the lab is a {at} now", hint="see brimline lab status")
+
+
+def _in_role(lab: Lab, role: str) -> LabServer | None:
+    looks = look_at(lab)
+    return next((each.server for each in looks if each.state in _STATES[role] and each.server.role in _WITH_DATA), None)
