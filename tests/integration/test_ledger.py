@@ -66,6 +66,13 @@ def test_without_retries_a_lost_answer_is_a_write_of_unknown_fate() -> None:
     assert (settled.missing, settled.twice) == ([], [])
 
 
+def test_a_write_that_most_members_do_not_have_yet_is_not_missing() -> None:
+    """What was acknowledged a moment before the ledger is read."""
+    settled = settled_of(Writes(is_behind=True), count=100)
+    assert len(settled.acknowledged) >= 90
+    assert settled.missing == []
+
+
 @pytest.mark.mongod
 @pytest.mark.other_client
 def test_a_real_server_keeps_each_once_and_nothing_is_left_of_them(mongod: Deployment) -> None:

@@ -22,11 +22,14 @@ class Writes:
     """What was written, by document, and what the server did with it.
 
     `forget_every`: so many writes are acknowledged and the last of them is not kept. `break_every`: a write is done and
-    the connection closed instead of an answer; when it comes again under its number it is done again.
+    the connection closed instead of an answer; when it comes again under its number it is done again. `is_behind`: most
+    members have what was written before the last write that was to be on most of them, and nothing later.
     """
 
     forget_every: int = 0
     break_every: int = 0
+    is_behind: bool = False
+    replicated: dict[str, list[int]] = field(default_factory=dict)
     kept: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     forgotten: list[tuple[str, int]] = field(default_factory=list)
     doubled: list[tuple[str, int]] = field(default_factory=list)
@@ -48,6 +51,11 @@ class Writes:
                 self.doubled.append((key, number))
                 return False
             return True
+
+    def replicate(self) -> None:
+        """Most members have what is there now."""
+        with self.lock:
+            self.replicated = {key: list(numbers) for key, numbers in self.kept.items()}
 
 
 @contextmanager
@@ -121,8 +129,12 @@ def _answer(body: dict[str, Any], writes: Writes, address: str) -> dict[str, Any
             "logicalSessionTimeoutMinutes": 30, "maxWireVersion": 21, "maxBsonObjectSize": 16_777_216,
             "maxMessageSizeBytes": 48_000_000, "maxWriteBatchSize": 100_000,
         }  # fmt: skip
+    if body.get("writeConcern", {}).get("w") == "majority":
+        writes.replicate()
     if name == "update":
         (change,) = body["updates"]
+        if "$push" not in change["u"]:
+            return {"ok": 1, "n": 1, "nModified": 1}
         is_answered = writes.push(change["q"]["_id"], change["u"]["$push"]["writes"])
         return {"ok": 1, "n": 1, "nModified": 1} if is_answered else None
     if name == "find":
@@ -132,6 +144,8 @@ def _answer(body: dict[str, Any], writes: Writes, address: str) -> dict[str, Any
 
 def _found(body: dict[str, Any], writes: Writes) -> list[dict[str, Any]]:
     wanted = body.get("filter", {}).get("_id")
+    is_behind = writes.is_behind and body.get("readConcern", {}).get("level") == "majority"
     with writes.lock:
-        keys = [wanted] if isinstance(wanted, str) else sorted(writes.kept)
-        return [{"_id": key, "writes": list(writes.kept[key])} for key in keys]
+        kept = writes.replicated if is_behind else writes.kept
+        keys = [wanted] if isinstance(wanted, str) else sorted(kept)
+        return [{"_id": key, "writes": list(kept[key])} for key in keys]

@@ -35,6 +35,8 @@ _SELECTION_MS = 30_000
 _SOCKET_MS = 20_000
 """A driver waits for ever by default; a ledger has to come to its end."""
 _CONNECT_MS = 2_000
+_REPLICATED_WITHIN_MS = 30_000
+"""Within which most members have what a primary acknowledged; they all do their part by then."""
 _END_WITHIN_S = 2 * (_SELECTION_MS + _SOCKET_MS) / 1000
 _SEEN = "writes"
 
@@ -117,9 +119,16 @@ class Ledger:
         return [stale for each in self._sessions for stale in each.stale]
 
     def there(self) -> list[tuple[int, int]]:
-        """Every number that is there by (session, number), as often as most members have it now. Raises TargetError."""
+        """Every number that is there by (session, number), as often as most members have it now. Raises TargetError.
+
+        A write comes before the read, and most members are to have it: what was acknowledged by one alone a moment ago
+        would count as missing.
+        """
         try:
             with self._primary() as database:
+                database.get_collection(COLLECTION, write_concern=self._safe).update_one(
+                    {"_id": self._key(0, 0)}, {"$set": {"over": True}}
+                )
                 collection = database.get_collection(COLLECTION, read_concern=self._majority)
                 return [
                     (int(document["_id"].split("/")[1]), number)
@@ -143,7 +152,9 @@ class Ledger:
 
     @property
     def _safe(self) -> WriteConcern:
-        return WriteConcern(w="majority") if self._deployment.kind == "replica-set member" else WriteConcern(w=1)
+        if self._deployment.kind != "replica-set member":
+            return WriteConcern(w=1)
+        return WriteConcern(w="majority", wtimeout=_REPLICATED_WITHIN_MS)
 
     @property
     def _majority(self) -> ReadConcern | None:
@@ -155,7 +166,10 @@ class Ledger:
     @contextmanager
     def _primary(self) -> Iterator[Any]:
         primary = primary_now(self._deployment)
-        with control_client(primary.address, access=primary.access, purpose="ledger") as client:
+        within_s = 2 * _REPLICATED_WITHIN_MS / 1000
+        with control_client(
+            primary.address, access=primary.access, purpose="ledger", command_timeout_s=within_s
+        ) as client:
             yield client[self._database]
 
     def _client(self) -> ControlClient:
