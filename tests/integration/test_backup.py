@@ -15,7 +15,7 @@ from bson.decimal128 import Decimal128
 from bson.int64 import Int64
 
 from brimline.api.backup import backup, restore
-from brimline.dataset.backup import read_summary
+from brimline.dataset.backup import read, read_summary
 from brimline.dataset.backup.layout import ContentHash, documents_of, split
 from brimline.dataset.backup.restore import content_of
 from brimline.errors import Interrupted, InvalidRun, RecordError, UsageError
@@ -196,6 +196,61 @@ def test_damage_is_found_and_named(uri: str, tmp_path: Path) -> None:
         path.unlink()
         with pytest.raises(UsageError, match="lacks the documents"):
             restore(tmp_path / "dump", uri=uri, drop=True)
+
+
+def test_every_file_is_on_the_disk_before_the_backup_says_that_it_is_whole(
+    uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    whole_after: list[int] = []
+    fsync, summed = os.fsync, read.write_summary
+
+    def note(descriptor: int) -> None:
+        synced.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
+        fsync(descriptor)
+
+    def write(directory: Path, made: Any) -> None:
+        if made.complete:
+            whole_after.append(len(synced))
+        summed(directory, made)
+
+    monkeypatch.setattr(os, "fsync", note)
+    monkeypatch.setattr(read, "write_summary", write)
+    with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as client:
+        client["backup_synced"]["one"].insert_one({"_id": 1})
+    for gzip, ending in ((False, ""), (True, ".gz")):
+        synced.clear()
+        directory = tmp_path / f"dump{ending}"
+        backup(directory, uri=uri, databases=["backup_synced"], gzip=gzip)
+        before = synced[: whole_after.pop()]
+        assert before.index(f"one.bson{ending}") < before.index("backup_synced") < before.index(directory.name, 3)
+        assert f"one.metadata.json{ending}" in before
+
+
+def test_what_is_the_servers_own_is_put_back_where_it_is_named_alone(uri: str, tmp_path: Path) -> None:
+    """A whole mongodump holds the users and roles of its server as well."""
+    with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as client:
+        client["backup_own"]["one"].insert_one({"_id": 1})
+        backup(tmp_path / "dump", uri=uri, databases=["backup_own"])
+        client.drop_database("backup_own")
+        (tmp_path / "dump" / "brimline-backup.json").unlink()
+        for database, name in (("admin", "system.users"), ("admin", "backup_notes"), ("config", "system.sessions")):
+            place = tmp_path / "dump" / database
+            place.mkdir(exist_ok=True)
+            for ending in (".bson", ".metadata.json"):
+                (place / f"{name}{ending}").write_bytes(
+                    (tmp_path / "dump" / "backup_own" / f"one{ending}").read_bytes()
+                )
+        said: list[str] = []
+        made = restore(tmp_path / "dump", uri=uri, notice=said.append)
+        assert [each.namespace for each in made.collections] == ["backup_own.one"]
+        assert "admin, config" in said[-1] and "--db admin" in said[-1]
+        made = restore(tmp_path / "dump", uri=uri, databases=["admin"], notice=said.append)
+        assert [each.namespace for each in made.collections] == ["admin.backup_notes"]
+        assert "admin.system.users" in said[-1]
+        client["admin"].drop_collection("backup_notes")
+        with pytest.raises(UsageError, match="holds no database nowhere"):
+            restore(tmp_path / "dump", uri=uri, databases=["nowhere"])
 
 
 def test_no_room_and_an_interrupt_leave_nothing(uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,12 +93,14 @@ def restore(
     *,
     uri: str | None = None,
     password: PasswordSource | None = None,
+    databases: Sequence[str] = (),
     drop: bool = False,
     progress: Callable[[str, int], None] = lambda _namespace, _documents: None,
     notice: Callable[[str], None] = lambda _text: None,
 ) -> Restored:
     """Puts back what `backup` or mongodump wrote: documents, options and indexes, counted and compared by hash.
 
+    `databases`: those that are wanted; default: all but admin, config and local, and `notice` is told what is left out.
     `drop`: collections that are there are dropped, else refused before anything is changed. `uri`: else BRIMLINE_URI.
 
     Raises UsageError, TargetError, RecordError, Interrupted, and InvalidRun where what is there is not the backup's.
@@ -113,7 +115,8 @@ def restore(
                        command_timeout_s=WORK_WITHIN_S) as client,
     ):  # fmt: skip
         try:
-            return restore_backup(client, place, drop=drop, progress=progress, stopped=lambda: stop.requested)
+            return restore_backup(client, place, databases=databases, drop=drop, progress=progress, notice=notice,
+                                  stopped=lambda: stop.requested)  # fmt: skip
         except Stopped:
             error = stop.error(kept=None)
             error.hint = "collections are there in part: give --drop next time"

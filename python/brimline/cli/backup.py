@@ -73,13 +73,14 @@ def restore(
     server: Annotated[ServerOptions, only("uri", "password_file")],
     printed: Annotated[opt.OutputOptions, only("as_json", "quiet")],
     *,
+    databases: Databases = None,
     drop: Drop = False,
 ) -> int:
     """Put back a backup: documents, options and indexes, counted and compared by hash."""
     said = _Said(quiet=printed.quiet)
     password = opt.password_source(server.password_file)
-    made = restore_api(directory, uri=server.uri, password=password, drop=drop, progress=said.written,
-                       notice=said.note)  # fmt: skip
+    made = restore_api(directory, uri=server.uri, password=password, databases=databases or (), drop=drop,
+                       progress=said.written, notice=said.note)  # fmt: skip
     with printing():
         sys.stdout.write(json.dumps(restore_document(made), indent=2) + "\n" if printed.as_json else _put_back(made))
     return 0

@@ -107,7 +107,7 @@ def replace_pieces(path: Path, pieces: Iterable[str]) -> None:
                 file.append(piece)
             file.sync()
         temporary.replace(path)
-        _sync_directory(path.parent)
+        sync_directory(path.parent)
     except OSError as error:
         raise unwritable(path, error) from error
     finally:
@@ -182,7 +182,8 @@ def digests(directory: Path, names: Iterable[str]) -> dict[str, str]:
     return {name: digest(directory / name) for name in names if (directory / name).exists()}
 
 
-def _sync_directory(directory: Path) -> None:
+def sync_directory(directory: Path) -> None:
+    """Waits until the names of what is in it are on the disk. Raises OSError."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

@@ -8,7 +8,9 @@ written as in URLs.
 
 import gzip
 import hashlib
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 from urllib.parse import quote, unquote
@@ -58,11 +60,17 @@ def placed(directory: Path, database: str, collection: str, ending: str) -> Path
     return None
 
 
-def open_for_writing(path: Path) -> IO[bytes]:
-    """A new file, compressed where its name says so. Raises OSError."""
-    if path.suffix == GZ:
-        return cast("IO[bytes]", gzip.open(path, "xb", compresslevel=COMPRESSION_LEVEL))
-    return path.open("xb")
+@contextmanager
+def open_for_writing(path: Path) -> Iterator[IO[bytes]]:
+    """A new file, compressed where its name says so; it is on the disk where the `with` block ends. Raises OSError."""
+    with path.open("xb") as file:
+        if path.suffix == GZ:
+            with gzip.GzipFile(path.name, "wb", compresslevel=COMPRESSION_LEVEL, fileobj=file) as compressed:
+                yield cast("IO[bytes]", compressed)
+        else:
+            yield file
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def open_for_reading(path: Path) -> IO[bytes]:

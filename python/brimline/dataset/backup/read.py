@@ -32,12 +32,13 @@ from brimline.dataset.backup.layout import (
 )
 from brimline.dataset.backup.summary import SUMMARY_FILE, Backup, CollectionBackup, write_summary
 from brimline.errors import TargetError, UsageError
+from brimline.record.files import sync_directory
 from brimline.record.layout import unwritable
 from brimline.servers.deployment import Client
 
 NOT_USERS = ("admin", "config", "local")
 """Databases of the server itself, which are left out unless they are named."""
-_OF_THE_SERVER = ("system.",)
+OF_THE_SERVER = ("system.",)
 BUCKETS = "system.buckets."
 _SNAPSHOT_TOO_OLD = 239
 _SNAPSHOT_FROM = 13
@@ -147,6 +148,10 @@ def write_backup(
             of = session if each.has_snapshots else None
             made.append(_write_documents(client, directory, each, of, gzip=gzip, hashed=hashed, tell=tell))
         stamp = None if session is None else getattr(session, "_snapshot_time", None)
+    # What says that it is whole must not outlive a crash that takes a part of it.
+    for place in dict.fromkeys(_path(directory, each, METADATA, gzip=gzip).parent for each in found):
+        _sync(place)
+    _sync(directory)
     whole = replace(
         backup,
         as_of=None if stamp is None else (stamp.time, stamp.inc),
@@ -193,7 +198,7 @@ def _of_database(client: Client, name: str) -> Iterator[_Found]:
         listed = list(database.list_collections())
     for each in sorted(listed, key=lambda one: str(one["name"])):
         collection, kind = str(each["name"]), str(each.get("type", "collection"))
-        if collection.startswith(_OF_THE_SERVER):
+        if collection.startswith(OF_THE_SERVER):
             continue
         indexes: list[dict[str, Any]] = []
         if kind != "view":
@@ -230,6 +235,13 @@ def _session(client: Client, *, snapshot: bool) -> Iterator[ClientSession | None
         return
     with client.start_session(snapshot=True) as session:
         yield session
+
+
+def _sync(directory: Path) -> None:
+    try:
+        sync_directory(directory)
+    except OSError as error:
+        raise unwritable(directory, error) from error
 
 
 def _write_metadata(directory: Path, found: _Found, *, gzip: bool) -> None:

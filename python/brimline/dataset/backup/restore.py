@@ -21,7 +21,7 @@ from brimline.dataset.backup.layout import (
     read_metadata,
     split,
 )
-from brimline.dataset.backup.read import BUCKETS, Stopped
+from brimline.dataset.backup.read import BUCKETS, NOT_USERS, OF_THE_SERVER, Stopped
 from brimline.dataset.backup.summary import CollectionBackup, read_summary
 from brimline.errors import InvalidRun, TargetError, UsageError
 from brimline.servers.deployment import Client
@@ -73,11 +73,16 @@ def restore_backup(
     client: Client,
     directory: Path,
     *,
+    databases: Sequence[str] = (),
     drop: bool = False,
     progress: Callable[[str, int], None] = lambda _namespace, _documents: None,
+    notice: Callable[[str], None] = lambda _text: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Restored:
     """Puts back what is in `directory`, in mongodump's layout. `progress`: a namespace, and its documents so far.
+
+    `databases`: those that are wanted, none named: all but the server's own, which `notice` is told of. Of these no
+    `system` collection is ever put back: users, roles and what a server keeps of itself are made by commands alone.
 
     Nothing is changed before all is looked at. `drop`: collections that are there are dropped once every file was read
     to its end, else they are refused.
@@ -90,10 +95,12 @@ def restore_backup(
     if summary is not None and not summary.complete:
         raise UsageError(f"the backup in {directory} did not come to its end", hint="make it anew: brimline backup")
     said = {} if summary is None else {each.namespace: each for each in summary.collections}
-    found = [(database, name, _metadata(directory, database, name)) for database, name in namespaces(directory)]
-    if missing := said.keys() - {f"{database}.{name}" for database, name, _ in found}:
+    there = namespaces(directory)
+    if missing := said.keys() - {f"{database}.{name}" for database, name in there}:
         raise UsageError(f"{directory} lacks {', '.join(sorted(missing))}, which the backup held",
                          hint="restore the directory from a copy, or make the backup anew")  # fmt: skip
+    wanted = _wanted(directory, there, databases, notice=notice)
+    found = [(database, name, _metadata(directory, database, name)) for database, name in wanted]
     _require_absent(client, [(database, name) for database, name, _ in found], drop=drop)
     if drop:
         for database, name, metadata in found:
@@ -111,6 +118,30 @@ def restore_backup(
         made.append(_put_back(client, directory, database, name, metadata, said.get(f"{database}.{name}"),
                               progress=progress, stopped=stopped))  # fmt: skip
     return Restored(collections=tuple(made), views=views, elapsed_s=round(time.monotonic() - begun, 3))
+
+
+def _wanted(
+    directory: Path, there: Sequence[tuple[str, str]], databases: Sequence[str], *, notice: Callable[[str], None]
+) -> list[tuple[str, str]]:
+    names = list(dict.fromkeys(database for database, _ in there))
+    if missing := [each for each in databases if each not in names]:
+        raise UsageError(f"{directory} holds no database {', '.join(missing)}", hint=f"it holds {', '.join(names)}")
+    chosen = list(databases) or [each for each in names if each not in NOT_USERS]
+    others = [each for each in names if each in NOT_USERS and not databases]
+    if others:
+        notice(f"left out, as of the server itself: {', '.join(others)}; name it where it is wanted: --db {others[0]}")
+    wanted = [(database, name) for database, name in there if database in chosen]
+    kept_back = [f"{database}.{name}" for database, name in wanted if _is_of_the_server(database, name)]
+    if kept_back:
+        notice(f"left out, as made by commands alone: {', '.join(kept_back)}")
+    wanted = [each for each in wanted if not _is_of_the_server(*each)]
+    if not wanted:
+        raise UsageError(f"{directory} holds no collection of a user's to put back", hint="name a database: --db NAME")
+    return wanted
+
+
+def _is_of_the_server(database: str, name: str) -> bool:
+    return database in NOT_USERS and name.startswith(OF_THE_SERVER)
 
 
 def _metadata(directory: Path, database: str, name: str) -> Mapping[str, Any]:
