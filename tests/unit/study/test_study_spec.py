@@ -8,6 +8,7 @@ from jsonschema import Draft202012Validator
 from brimline.errors import BrimlineError
 from brimline.spec.document import parse_document
 from brimline.study.commands import command_of, with_files
+from brimline.study.figures import references
 from brimline.study.scale import CI, Scale, Scaled, parse_scale
 from brimline.study.schema import study_schema
 from brimline.study.spec import in_words, languages_lacking, load_study, read_study, shipped_studies
@@ -99,6 +100,17 @@ def test_shipped_studies_are_written_in_both_languages(name: str) -> None:
     assert spec.name == name
     assert languages_lacking(spec) == []
     assert all(isinstance(words, dict) for each in spec.experiments for words in (each.title, *each.text))
+
+
+@pytest.mark.parametrize("name", shipped_studies())
+def test_shipped_advice_depends_on_a_figure_that_was_measured(name: str) -> None:
+    """So that none is given where its experiment was left out, and the best of what was tried is no plateau."""
+    for words in load_study(name).spec.advice:
+        for language in ("en", "zh"):
+            text = in_words(words, language)
+            assert references.search(text), text
+            if " max at-" in text:
+                assert {"en": "tried", "zh": "试过"}[language] in text, text
 
 
 def test_prose_without_a_language_is_taken_as_it_is() -> None:
