@@ -21,6 +21,10 @@ from brimline.units import NS_PER_S
 AROUND_NS = 5 * NS_PER_S
 """Operations that were due so long before and after a fault began are those around it: ten seconds."""
 BACK_SHARE = 0.95
+_BY_CHANCE = 3.0
+"""Standard deviations of a count of independent arrivals, which is its root."""
+_USUALLY_OFF = 0.1
+"""Share of the rate by which a server is off now and then: a checkpoint is more than chance, and no loss."""
 _BIN_NS = NS_PER_S // 10
 _WINDOW_BINS = 10
 """A rate is that of a second."""
@@ -122,7 +126,7 @@ def fault_figures(record: RunRecord, facts: FaultFacts) -> FaultFigures | None:
     }  # fmt: skip
     counts = _counts(record, answers, resolution_ns)
     before, back_ns = time_back(counts, begun_ns=begun_ns, from_ns=record.plan.warmup_ns, gap=gap, end_ns=end_ns)
-    p99_ns, around, unanswered = (None, 0, 0) if resolution_ns else _around(record, answers, begun_ns)
+    p99_ns, around, unanswered = (None, 0, 0) if resolution_ns else _around(record, answers, begun_ns, end_ns)
     errors: Counter[str] = Counter()
     for row in summary["errors"]:
         errors[" ".join(filter(None, (row["outcome"], str(row["code"] or ""), row["label"])))] += row["count"]
@@ -154,7 +158,8 @@ def time_back(
     """The rate before a fault in operations per second, and how long after it began 95 % of that is answered again.
 
     `counts`: answers in each tenth of a second since the run's start. What a second had before at the least counts as
-    the rate as well, so that chance is no loss. 0: it never fell below; None: not before the end.
+    the rate as well, so that chance is no loss, but not what is further below than chance goes: a second that was slow
+    before a fault is no measure of what came after. 0: it never fell below; None: not before the end.
     """
     seconds = np.convolve(counts, np.ones(_WINDOW_BINS, dtype=np.int64), mode="valid")
     first, begin, last = -(-from_ns // _BIN_NS), begun_ns // _BIN_NS, end_ns // _BIN_NS - _WINDOW_BINS
@@ -162,7 +167,8 @@ def time_back(
     if not len(usual):
         return math.nan, None
     mean = float(usual.mean())
-    enough = seconds >= min(BACK_SHARE * mean, float(usual.min()))
+    least = max(float(usual.min()), mean - max(_BY_CHANCE * math.sqrt(mean), _USUALLY_OFF * mean))
+    enough = seconds >= min(BACK_SHARE * mean, least)
     after = enough[begin : last + 1]
     if after.all() and gap.length_ns < NS_PER_S:
         return mean, 0
@@ -211,9 +217,12 @@ def _counts(record: RunRecord, answers: _Answers, resolution_ns: int) -> npt.NDA
     return counts
 
 
-def _around(record: RunRecord, answers: _Answers, begun_ns: int) -> tuple[int | None, int, int]:
-    """The p99 of what was due in the ten seconds around, of how many, and how many were never answered."""
-    begin, end = max(begun_ns - AROUND_NS, 0), begun_ns + AROUND_NS
+def _around(record: RunRecord, answers: _Answers, begun_ns: int, end_ns: int) -> tuple[int | None, int, int]:
+    """The p99 of what was due in the ten seconds around, of how many, and how many were never answered.
+
+    Nothing is due after the run's end.
+    """
+    begin, end = max(begun_ns - AROUND_NS, 0), min(begun_ns + AROUND_NS, end_ns)
     chosen = (answers.due >= begin) & (answers.due < end)
     well = chosen & answers.well
     seen, response = int(chosen.sum()), np.sort(answers.done[well] - answers.due[well])

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from brimline.analysis.around_fault import Gap, longest_gap, time_back
+from brimline.analysis.around_fault import Gap, fault_figures, longest_gap, time_back
 from brimline.api.compared_record import read_compared
 from brimline.api.failover import failover_result
 from brimline.errors import GateFailed, InvalidRun, UsageError
 from brimline.experiments.failover.figures import failover_figures
 from brimline.experiments.failover.order import Limit, parse_limit
-from brimline.record import ExperimentRecord
+from brimline.record import ExperimentRecord, read_record
 from brimline.record.fault import read_fault, write_fault
 from brimline.record.ledger import read_ledger
 from brimline.report import render_json
@@ -125,6 +125,40 @@ def test_the_rate_is_back_where_it_stays() -> None:
     level = np.full(200, 10, dtype=np.int64)
     short = Gap(from_ns=5 * S, to_ns=5 * S + 10 * MS)
     assert time_back(level, begun_ns=5 * S, from_ns=0, gap=short, end_ns=20 * S) == (100, 0)
+
+
+def test_a_slow_second_before_a_fault_is_no_measure_of_what_comes_after() -> None:
+    """A thousand answers a second; a tenth of that in one second before, and in all that comes after."""
+    counts = np.full(200, 100, dtype=np.int64)
+    counts[20:30], counts[70:] = 10, 10
+    gap = Gap(from_ns=7 * S, to_ns=7 * S + 100 * MS)
+    assert time_back(counts, begun_ns=7 * S, from_ns=0, gap=gap, end_ns=20 * S)[1] is None
+    counts[120:] = 100
+    back_ns = time_back(counts, begun_ns=7 * S, from_ns=0, gap=gap, end_ns=20 * S)[1]
+    assert back_ns is not None and 4.7 * S <= back_ns <= 5.1 * S
+
+
+@pytest.mark.parametrize("rate", [20, 100, 1000])
+def test_chance_in_arrivals_is_no_loss(rate: int) -> None:
+    """Arrivals at random, and an outage of 2 s: the rate is back when answers are."""
+    back = []
+    for seed in range(20):
+        counts = np.random.default_rng(seed).poisson(rate / 10, 400).astype(np.int64)
+        counts[120:140] = 0
+        gap = Gap(from_ns=12 * S, to_ns=14 * S)
+        back.append(time_back(counts, begun_ns=12 * S, from_ns=0, gap=gap, end_ns=40 * S)[1])
+    assert all(each is not None and each < 8 * S for each in back), back
+
+
+def test_nothing_is_due_after_the_end_of_a_run(experiment: ExperimentRecord) -> None:
+    """As with a fault 3 s before the end: what never was due is not unanswered."""
+    record = read_record(experiment.trials[0].directory)
+    facts = read_fault(record.directory)
+    assert facts is not None and record.summary is not None
+    figures = fault_figures(record, replace(facts, begun_unix_ns=record.summary["started_unix_ns"] + 17 * S))
+    assert figures is not None
+    assert (figures.around, figures.around_unanswered) == (8 * RATE_OPS_PER_S, 0)
+    assert figures.p99_ns is not None
 
 
 def test_the_file_of_the_ledger_says_the_fate_of_each_write(experiment: ExperimentRecord) -> None:
