@@ -39,6 +39,8 @@ LOOKED_AT = (*(column for columns in _HAPPENED.values() for column in columns), 
 """The columns that are needed of every look at the server."""
 COUNT_FOR_P99 = 300
 """Operations of a block below which its p99 is its slowest operation, or nearly."""
+_SAME_START_WITHIN_S, _CLOCKS_DIFFER = 5.0, 1e-4
+"""How far apart the start of one server seems by two looks: steps of the wall clock, and what it gains on another."""
 EVICTION_BEGINS = 0.8
 """Share of the cache from which WiredTiger evicts in the background, unless it is configured otherwise."""
 
@@ -127,7 +129,8 @@ def _stretches(parts: Sequence[PartRecord]) -> list[list[tuple[float, PartRecord
 def _apart_s(before: PartRecord, part: PartRecord) -> float | None:
     """From the beginning of one to that of the next by the server's own clock; None where it was another one.
 
-    Where nobody looked at a server, the one begins when the other ends.
+    One that was started anew in a long pause may have run for longer than the part before: when it was started, which
+    is the wall clock without its uptime, tells. Where nobody looked at a server, the one begins when the other ends.
     """
     first, second = (_zero_of_uptime_s(each.record.server) for each in (before, part))
     if first is None and second is None:
@@ -135,7 +138,20 @@ def _apart_s(before: PartRecord, part: PartRecord) -> float | None:
     if first is None or second is None:
         return None
     apart_s = second - first + part.begins_s - before.begins_s
-    return apart_s if apart_s >= before.measured_s else None
+    if apart_s < before.measured_s:
+        return None
+    began = [_started_unix_s(each.record) for each in (before, part)]
+    if began[0] is not None and began[1] is not None:
+        off_s = (began[1] - second) - (began[0] - first)
+        if abs(off_s) > _SAME_START_WITHIN_S + _CLOCKS_DIFFER * apart_s:
+            return None
+    return apart_s
+
+
+def _started_unix_s(record: RunRecord) -> float | None:
+    """The wall clock when the run's was zero."""
+    started = None if record.summary is None else record.summary.get("started_unix_ns")
+    return None if started is None else started / NS_PER_S
 
 
 def _zero_of_uptime_s(rows: Sequence[ServerRow]) -> float | None:
