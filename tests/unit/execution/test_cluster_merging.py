@@ -13,7 +13,8 @@ from brimline.execution.cluster.shares import taking_part
 from brimline.execution.cluster.totals import SeenOfNode, merged_outages, merged_standstills, merged_summary
 from brimline.execution.cluster.where import read_where
 from brimline.plan import Plan, Share, resolve
-from brimline.record.model import IntervalRow, Outage, SampleRow, Samples, Standstill, Summary
+from brimline.record.conservation import RowTotals, imbalances
+from brimline.record.model import IntervalRow, Outage, SampleRow, Samples, Standstill, StepSampleRow, Summary
 from tests.support.run_sets import plan as plan_of_closed_loop
 from tests.support.simulation import read_only, target
 
@@ -112,7 +113,7 @@ def test_sums_of_histograms_are_exact() -> None:
 
 def _summary(**changes: object) -> Summary:
     seen = SeenOfNode()
-    seen.add(_samples([(0, S)], 100, 200)["operations"])
+    seen.add(_samples([(0, S)], 100, 200))
     whole = seen.summary("", started_unix_ns=1)
     return {**whole, "ended_by": "completed", "operations_hash": "8" + 15 * "0", **changes}  # type: ignore[typeddict-item]
 
@@ -146,11 +147,33 @@ def test_what_happened_at_the_same_time_on_several_nodes_happened_once() -> None
 
 def test_a_lost_node_is_known_by_its_rows() -> None:
     seen = SeenOfNode()
-    row = _samples([(0, S)], 100, 200)["operations"][0]
-    seen.add([{**row, "sent": 5, "failed": 1}])
+    samples = _samples([(0, S)], 100, 200)
+    row = samples["operations"][0]
+    seen.add({**samples, "operations": [{**row, "sent": 5, "failed": 1}]})
     summary = seen.summary("gone", started_unix_ns=1)
     assert (summary["due"], summary["sent"], summary["unfinished"]) == (5, 5, 2)
     assert [(each["outcome"], each["count"]) for each in summary["errors"]] == [("unknown", 1)]
+
+
+def test_the_steps_of_a_lost_node_are_known_by_their_rows() -> None:
+    """What its rows hold is in the totals of the run, and so the counts are conserved."""
+    samples = _samples([(0, S)], 100, 200)
+    step = StepSampleRow(
+        phase="measure", start_ns=0, end_ns=S, operation="read", step="find", sent=3, ok=2, miss=0, failed=1,
+        documents=2, bytes_out=1, bytes_in=1, service=_histogram(5),
+    )  # fmt: skip
+    samples["steps"] = [step, {**step, "step": "update", "failed": 0}]
+    seen, rows = SeenOfNode(), RowTotals()
+    for _ in range(2):
+        seen.add(samples)
+        for row in samples["operations"]:
+            rows.add(row)
+        for each in samples["steps"]:
+            rows.add_step(each)
+    summary = seen.summary("gone", started_unix_ns=1)
+    assert summary["steps"]["read"]["find"] == {"sent": 6, "ok": 4, "miss": 0, "failed": 2}
+    assert imbalances(summary, rows) == []
+    assert merged_summary([summary, summary])["steps"]["read"]["update"]["sent"] == 12
 
 
 def test_a_thousand_nodes_are_merged_in_time_and_in_little_memory() -> None:

@@ -26,6 +26,10 @@ class PortableAccess:
             access=plain, ca=_content(access.tls.ca_file), certificate_key=_content(access.tls.certificate_key_file)
         )
 
+    def in_parts(self) -> "tuple[PortableAccess, bytes | None]":
+        """What is secret, which is small, and the authority's certificate, which is neither."""
+        return replace(self, ca=None), self.ca
+
     def opened(self) -> Access:
         """The access as it is here: its files are in memory, and gone with this process."""
         tls = self.access.tls

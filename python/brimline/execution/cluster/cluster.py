@@ -69,8 +69,9 @@ class Cluster:
         if self._lost:
             raise InvalidRun(f"{self._lost[0]}: nothing more can be measured", hint="what was measured before is kept")
         count = taking_part(plan, len(self._nodes))
-        orders = share_orders(plan, count, access=PortableAccess.of(access), identity=identity)
-        return SharedRun(orders, self._nodes[:count], held=held, on_lost=self._lost.append)
+        orders = share_orders(plan, count, identity=identity)
+        portable = PortableAccess.of(access)
+        return SharedRun(orders, self._nodes[:count], access=portable, held=held, on_lost=self._lost.append)
 
 
 @contextmanager

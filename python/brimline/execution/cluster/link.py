@@ -4,6 +4,13 @@ from typing import Any, Protocol
 
 ANSWER_WITHIN_S = 8.0
 """How long a node may leave a question open before it counts as lost."""
+_ROWS_PER_S_MIN_BYTES = 10_000_000
+"""A way that takes less is none for a load test either."""
+
+
+def taking_s(size_bytes: int) -> float:
+    """How long a node may leave a question open that brings it so much."""
+    return ANSWER_WITHIN_S + size_bytes / _ROWS_PER_S_MIN_BYTES
 
 
 class NodeLost(Exception):

@@ -8,13 +8,14 @@ import platform
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 from brimline import _native
 from brimline.errors import BrimlineError
 from brimline.execution.cluster.access import PortableAccess
 from brimline.plan import Plan
+from brimline.plan.operations import OperationsWork
 from brimline.record.environment import brimline_version
 from brimline.record.model import CLOCKS, NodeRow, SampleRow, Samples, Summary
 from brimline.servers import OPEN
@@ -30,8 +31,13 @@ class NodeOrder:
 
     plan: Plan
     plan_hash: str
-    access: PortableAccess = field(repr=False)
     identity: bytes | None
+
+    @property
+    def rows_bytes(self) -> int:
+        """What the rows of its tables take, which is nearly all of a large order."""
+        work = self.plan.work
+        return sum(map(len, work.table_contents())) if isinstance(work, OperationsWork) else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +73,20 @@ class NodeEngine:
         """What the monotonic clock shows here, in ns."""
         return self._clock()
 
+    def admit(self, access: PortableAccess, ca: bytes | None) -> str | None:
+        """Takes what opens the server, its authority's certificate apart; why it can't be used, where it can't.
+
+        In a call of its own: what carries calls may put a large one, as of a plan with rows, where others can read it.
+        """
+        if (given := replace(access, ca=ca)) == self._given:
+            return None
+        try:
+            self._given, self._access = given, given.opened()
+        except BrimlineError as error:
+            self._given = None
+            return error.message
+        return None
+
     def start(self, order: NodeOrder) -> str | None:
         """Starts a run that is held; why it can't be performed here, where it can't."""
         from brimline.execution.execute import start_engine  # of no use before a run
@@ -76,11 +96,10 @@ class NodeEngine:
         if (found := order.plan.hash8()) != order.plan_hash:
             return f"the plan that arrived is another one: its hash is {found}, not {order.plan_hash}"
         try:
-            if order.access != self._given:
-                self._given, self._access = order.access, order.access.opened()
             self._run = start_engine(order.plan, self._access, held=True, identity=order.identity)
         except BrimlineError as error:
             return error.message
+        self._asked_at = time.monotonic()  # what a large plan takes to begin is no silence
         threading.Thread(target=self._keep_lease, args=(self._run,), name="brimline-lease", daemon=True).start()
         return None
 

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -27,7 +28,9 @@ class ProcessLink:
             self._process = subprocess.Popen(  # noqa: S603 (our own program)
                 command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], start_new_session=True
             )
-        self._connection = Connection(ours.detach())
+        self._connection = Connection(os.dup(ours.fileno()))
+        self._socket = ours
+        self._end_within_s = _END_WITHIN_S
         self._lock = threading.Lock()
 
     @property
@@ -39,10 +42,13 @@ class ProcessLink:
         """See `Link`."""
         try:
             with self._lock:
+                self._limit_waiting(within_s)
                 self._connection.send((name, arguments))
                 if not self._connection.poll(within_s):
-                    raise NodeLost(f"no answer within {within_s:g} s")
+                    raise self._silent(within_s)
                 is_well, answer = self._connection.recv()
+        except BlockingIOError as error:
+            raise self._silent(within_s) from error
         except (EOFError, OSError) as error:
             raise NodeLost(self._how_it_ended()) from error
         if not is_well:
@@ -52,11 +58,23 @@ class ProcessLink:
     def close(self) -> None:
         """See `Link`."""
         self._connection.close()
+        self._socket.close()
         try:
-            self._process.wait(_END_WITHIN_S)
+            self._process.wait(self._end_within_s)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+    def _limit_waiting(self, within_s: float) -> None:
+        """A process that is stopped takes nothing more, and may have said half: both then end with BlockingIOError."""
+        seconds = int(within_s)
+        limit = struct.pack("ll", seconds, max(1, int((within_s - seconds) * 1e6)))
+        for way in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):
+            self._socket.setsockopt(socket.SOL_SOCKET, way, limit)
+
+    def _silent(self, within_s: float) -> NodeLost:
+        self._end_within_s = 0.0  # nor will it hear that it is to end
+        return NodeLost(f"no answer within {within_s:g} s")
 
     def _how_it_ended(self) -> str:
         with suppress(subprocess.TimeoutExpired):

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from brimline.execution.cluster.access import PortableAccess
 from brimline.execution.cluster.clocks import ROUND_TRIPS, NodeClock, read_clock
-from brimline.execution.cluster.link import Link, NodeLost
+from brimline.execution.cluster.link import Link, NodeLost, taking_s
 from brimline.execution.cluster.merging import SampleMerger
 from brimline.execution.cluster.node import Look, NodeOrder
 from brimline.execution.cluster.totals import SeenOfNode, merged_summary
@@ -56,10 +57,12 @@ class SharedRun:
         orders: Sequence[NodeOrder],
         links: Sequence[tuple[Link, dict[str, Any]]],
         *,
+        access: PortableAccess,
         held: bool,
         on_lost: Callable[[str], None],
     ) -> None:
         self._on_lost = on_lost
+        self._access = access
         self._held = held
         self._changed = threading.Condition()
         self._merger = SampleMerger(len(links))
@@ -166,12 +169,15 @@ class SharedRun:
     def _follow(self, node: _Node) -> None:
         """The life of a node's run, as it looks from here."""
         try:
-            node.refused = node.link.call("start", node.order)
+            node.refused = node.link.call("admit", *self._access.in_parts())
+            if node.refused is None:
+                rows_bytes = node.order.rows_bytes * len(self._nodes)  # all are sent theirs at once
+                node.refused = node.link.call("start", node.order, within_s=taking_s(rows_bytes))
             if node.refused is None:
                 self._follow_started(node)
-        except NodeLost as lost:
-            node.lost = str(lost)
-            self._on_lost(f"{_named(node)} was lost: {lost}")
+        except Exception as error:  # whatever it is, nothing more is known of the node
+            node.lost = str(error) if isinstance(error, NodeLost) else f"{type(error).__name__}: {error}"
+            self._on_lost(f"{_named(node)} was lost: {node.lost}")
         finally:
             with self._changed:
                 self._merger.finish(node.number)
@@ -228,7 +234,7 @@ class SharedRun:
                 row["clock_ahead_ns"], row["clock_error_ns"] = clock.latest.ahead_ns, clock.latest.error_ns
         with self._changed:
             node.progress = look.progress
-            node.seen.add(look.samples["operations"])
+            node.seen.add(look.samples)
             self._merger.add(node.number, look.samples)
             self._agree_on_start()
             self._changed.notify_all()

@@ -3,7 +3,17 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from brimline.record.model import ErrorRow, OperationTotals, Outage, SampleRow, Standstill, Summary
+from brimline.record.model import (
+    ErrorRow,
+    OperationTotals,
+    Outage,
+    SampleRow,
+    Samples,
+    Standstill,
+    StepSampleRow,
+    StepTotals,
+    Summary,
+)
 
 _SUMS = ("due", "sent", "attempted_again", "overdue", "ok", "miss", "failed", "unfinished", "threads")
 _MOST = ("elapsed_ns", "close_ns", "oldest_overdue_ns", "oldest_unfinished_ns")
@@ -55,18 +65,17 @@ class SeenOfNode:
     """What a node said in its rows: all that is known of it where it is lost before it gave its totals."""
 
     def __init__(self) -> None:
-        self._operations: dict[str, dict[str, int]] = {}
+        self._operations: dict[str, StepTotals] = {}
+        self._steps: dict[str, dict[str, StepTotals]] = {}
         self._until_ns = 0
 
-    def add(self, rows: Iterable[SampleRow]) -> None:
-        """Counts rows."""
-        for row in rows:
-            totals = self._operations.setdefault(row["operation"], {"sent": 0, "ok": 0, "miss": 0, "failed": 0})
-            totals["sent"] += row["sent"]
-            totals["ok"] += row["ok"]
-            totals["miss"] += row["miss"]
-            totals["failed"] += row["failed"]
+    def add(self, samples: Samples) -> None:
+        """Counts the rows of operations and of their steps."""
+        for row in samples["operations"]:
+            _count(self._operations, row["operation"], row)
             self._until_ns = max(self._until_ns, row["end_ns"])
+        for step in samples.get("steps", []):
+            _count(self._steps.setdefault(step["operation"], {}), step["step"], step)
 
     def summary(self, reason: str, *, started_unix_ns: int) -> Summary:
         """The totals so far; what was under way is unfinished, and why anything failed is not known."""
@@ -86,7 +95,7 @@ class SeenOfNode:
             for name, totals in operations.items()
             if totals["failed"]
         ]
-        return Summary(
+        summary = Summary(
             ended_by="worker_lost",
             message=reason,
             started_unix_ns=started_unix_ns,
@@ -108,6 +117,17 @@ class SeenOfNode:
             threads=0,
             virtual_clock=False,
         )
+        if self._steps:
+            summary["steps"] = self._steps
+        return summary
+
+
+def _count(totals: dict[str, StepTotals], name: str, row: SampleRow | StepSampleRow) -> None:
+    of_name = totals.setdefault(name, StepTotals(sent=0, ok=0, miss=0, failed=0))
+    of_name["sent"] += row["sent"]
+    of_name["ok"] += row["ok"]
+    of_name["miss"] += row["miss"]
+    of_name["failed"] += row["failed"]
 
 
 def merged_outages(outages: Iterable[Outage]) -> list[Outage]:
