@@ -76,9 +76,13 @@ def cpu_elsewhere_ns(record: RunRecord) -> int:
 
 
 def clock_error_ns(record: RunRecord) -> int | None:
-    """How far the clocks of the nodes may be apart at any instant; None of a run on one clock."""
+    """How far the clocks of two nodes may be apart; None of a run on one clock.
+
+    Each is known against the coordinator's: two of them may be off to opposite sides.
+    """
     nodes = record.summary.get("nodes", []) if record.summary else []
-    return max((node["clock"]["error_ns"] for node in nodes if node["clock"]), default=None)
+    errors = sorted((node["clock"]["error_ns"] for node in nodes if node["clock"]), reverse=True)
+    return sum(errors[:2]) if errors else None
 
 
 def node_findings(record: RunRecord) -> list[Finding]:

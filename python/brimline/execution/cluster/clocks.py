@@ -4,8 +4,8 @@ A node says what its monotonic clock shows between two looks at this node's. It 
 middle, and by no more than half of the round trip more or less.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 ROUND_TRIPS = 20
@@ -31,42 +31,45 @@ def read_clock(ask: Callable[[], int], here: Callable[[], int], *, round_trips: 
     return min(readings, key=lambda reading: reading.error_ns)
 
 
-@dataclass(slots=True)
 class NodeClock:
-    """What was read of a node's clock: `before` a run began, by which it began, and since."""
+    """What was read of a node's clock: `before` a run began, by which it began, and since. Of any length, as large."""
 
-    before: Reading
-    since: list[Reading] = field(default_factory=list)
+    def __init__(self, before: Reading) -> None:
+        self.before = self.latest = before
+        self._readings = 1
+        self._least_ns = 0  # by which the clock was off at some reading, whatever that one's own error
+
+    def add(self, reading: Reading) -> None:
+        """Takes a later reading."""
+        self.latest = reading
+        self._readings += 1
+        self._least_ns = max(self._least_ns, self._drifted_ns(reading) - reading.error_ns)
 
     def there(self, here_ns: int) -> int:
         """What the node's clock shows when this node's shows `here_ns`, as it was known before the run."""
         return here_ns + self.before.ahead_ns
 
-    @property
-    def latest(self) -> Reading:
-        """The last reading."""
-        return self.since[-1] if self.since else self.before
-
     def facts(self) -> dict[str, Any]:
-        """For the record; see `clock_facts`."""
-        return clock_facts(self.before, self.since)
+        """For the record: how far the node was ahead when the run began, how it drifted, and how far it may be off.
 
+        `error_ns` is of the run's instants, which are told without the drift. It holds at the beginning, with that
+        reading's own error, at the end, with the drift and the last one's error, and is never below what a reading
+        between proves. The drift is in parts per million, with its error; None without a later reading.
+        """
+        before, last = self.before, self.latest
+        facts: dict[str, Any] = {
+            "ahead_ns": before.ahead_ns,
+            "error_ns": max(before.error_ns, self._drifted_ns(last) + last.error_ns, self._least_ns),
+            "readings": self._readings,
+        }
+        passed_ns = last.at_ns - before.at_ns
+        if passed_ns <= 0:
+            return {**facts, "drift_ppm": None, "drift_error_ppm": None}
+        return {
+            **facts,
+            "drift_ppm": (last.ahead_ns - before.ahead_ns) / passed_ns * 1e6,
+            "drift_error_ppm": (before.error_ns + last.error_ns) / passed_ns * 1e6,
+        }
 
-def clock_facts(before: Reading, since: Sequence[Reading]) -> dict[str, Any]:
-    """How far the node was ahead when the run began, how it drifted, and by how much its instants may be off.
-
-    `error_ns` holds for every instant of the run: the reading's own error at its beginning, and at its end the drift,
-    which isn't corrected, with that one's. The drift is in parts per million, with its error; None without a later
-    reading.
-    """
-    facts: dict[str, Any] = {"ahead_ns": before.ahead_ns, "error_ns": before.error_ns, "readings": 1 + len(since)}
-    last = since[-1] if since else None
-    if last is None or last.at_ns <= before.at_ns:
-        return {**facts, "drift_ppm": None, "drift_error_ppm": None}
-    drifted_ns, passed_ns = last.ahead_ns - before.ahead_ns, last.at_ns - before.at_ns
-    return {
-        **facts,
-        "error_ns": max(before.error_ns, abs(drifted_ns) + last.error_ns),
-        "drift_ppm": drifted_ns / passed_ns * 1e6,
-        "drift_error_ppm": (before.error_ns + last.error_ns) / passed_ns * 1e6,
-    }
+    def _drifted_ns(self, reading: Reading) -> int:
+        return abs(reading.ahead_ns - self.before.ahead_ns)

@@ -250,7 +250,7 @@ class SharedRun:
         """Reads a clock that was read before, unless that is less than `every_ns` ago."""
         clock = node.clock
         if clock is not None and time.monotonic_ns() - clock.latest.at_ns > every_ns:
-            clock.since.append(read_clock(lambda: node.link.call("clock"), time.monotonic_ns, round_trips=round_trips))
+            clock.add(read_clock(lambda: node.link.call("clock"), time.monotonic_ns, round_trips=round_trips))
 
 
 def _named(node: _Node) -> str:
