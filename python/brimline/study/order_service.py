@@ -17,7 +17,7 @@ from brimline.study.scale import Scale, Scaled, valued
 from brimline.units import parse_count
 
 ORDERS = "orders"
-_IDS, _SEED = "ids.csv", "seed.py"
+IDS, SEED = "ids.csv", "seed.py"
 _DEADLINE_S = 1800.0
 
 
@@ -30,15 +30,15 @@ def place_workloads(folder: Path) -> None:
     """Puts the workloads into `folder`, with ids that no order has: enough to read them. Raises UsageError."""
     for path in find_order_service().glob("*.yaml"):
         shutil.copyfile(path, folder / path.name)
-    with (folder / _IDS).open("w", newline="", encoding="utf-8") as file:
+    with (folder / IDS).open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows([["id"], ["1"], ["2"]])
 
 
 def fill_order_service(uri: str, folder: Path, *, orders: int) -> None:
     """Makes orders at `uri`; workloads and ids are in `folder` then. Raises UsageError and TargetError."""
     place_workloads(folder)
-    program = find_order_service() / _SEED
-    words = [sys.executable, str(program), uri, "--orders", str(orders), "--file", str(folder / _IDS)]
+    program = find_order_service() / SEED
+    words = [sys.executable, str(program), uri, "--orders", str(orders), "--file", str(folder / IDS)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=_DEADLINE_S)  # noqa: S603 (this Python)
     if done.returncode != 0:
         last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
