@@ -89,6 +89,38 @@ def test_a_sar_report_over_midnight(tmp_path: Path) -> None:
     assert figures[-1].columns["host_busy_ns"] == 3 * 4 * S // 2
 
 
+_AVERAGE = "Average:        all     50.00\n\n"
+_DEVICES, _PROCESSORS = "DEV       tps     rkB/s     %util", "CPU     %user     %nice"
+
+
+@pytest.mark.parametrize(("between", "second"), [(_AVERAGE, _DEVICES), ("\n", _DEVICES), (_AVERAGE, _PROCESSORS)])
+def test_the_tables_of_a_day_are_of_the_same_day(tmp_path: Path, between: str, second: str) -> None:
+    """Each begins where the one before it began, which is no midnight."""
+    times = [f"{hour:02}:00:01" for hour in range(0, 24, 4)]
+    head = "Linux 6.1 (db) \t11/26/26 \t_x86_64_\t(4 CPU)\n\n"
+    first = "00:00:01        CPU     %user     %nice   %system   %iowait    %steal     %idle\n" + "".join(
+        f"{at}        all     50.00      0.00      0.00      0.00      0.00     50.00\n" for at in times
+    )
+    name = "vda" if second.startswith("DEV") else "all"
+    rows = "".join(f"{at}     {name}     10.00     20.00     50.00\n" for at in times)
+    (tmp_path / "sar.txt").write_text(head + first + between + f"00:00:01     {second}\n" + rows)
+    figures = read_host_file(tmp_path / "sar.txt")
+    assert [each.unix_ns - figures[0].unix_ns for each in figures] == [hour * 3600 * S for hour in range(0, 24, 4)]
+    if name == "vda":
+        assert figures[-1].disks["vda"]["disk_busy_ms"] == 20 * 3600 * 500
+
+
+def test_tables_by_turns_go_over_midnight_together(tmp_path: Path) -> None:
+    text = "Linux 6.1 (db) \t11/26/26 \t_x86_64_\t(4 CPU)\n\n"
+    for before, at in (("23:59:58", "23:59:59"), ("23:59:59", "00:00:00"), ("00:00:00", "00:00:01")):
+        text += f"{before}        CPU     %user     %nice\n{at}        all     50.00      0.00\n\n"
+        text += f"{before}          DEV       tps     %util\n{at}          vda     10.00     50.00\n\n"
+    (tmp_path / "sar.txt").write_text(text)
+    figures = read_host_file(tmp_path / "sar.txt")
+    assert [each.unix_ns - figures[0].unix_ns for each in figures] == [0, S, 2 * S]
+    assert figures[-1].disks["vda"]["disk_busy_ms"] == 1000
+
+
 def test_the_json_of_sadf() -> None:
     figures = read_host_file(SAMPLES / "sadf.json")
     assert len(figures) == 4 and figures[1].unix_ns - figures[0].unix_ns == S

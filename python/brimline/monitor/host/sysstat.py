@@ -183,24 +183,33 @@ def _json_time(stamp: Any, date: str, zone: tzinfo) -> datetime | None:
 
 
 def _text_reports(lines: Sequence[str], date: str, zone: tzinfo) -> Iterator[_Report]:
-    """Tables under headings. iostat prints a time above its tables; sar before each row, and "Average:" at the end."""
+    """Tables under headings. iostat prints a time above its tables; sar before each row, and "Average:" at the end.
+
+    Of a file sar prints one table behind the other, each from the file's beginning: each has a day of its own.
+    """
     reports: dict[datetime, _Report] = {}
     at: datetime | None = None
     columns: list[str] = []
+    last: dict[str, datetime | None] = {}  # of each kind of table
     for line in lines:
         words = line.split()
-        if not words or _HEADER.match(line) or words[0] == "Average:":
+        if not words or _HEADER.match(line):
             columns = [] if not words else columns
+            continue
+        if words[0] == "Average:":
+            last.clear()
             continue
         if (stamp := _stamp(line.strip(), zone)) is not None:
             at, columns = stamp, []
             continue
         if (clock := _CLOCK.match(line)) is not None:
             words = line[clock.end() :].split()
-            at = _following(_time(date, " ".join(filter(None, clock.groups())), zone), at)
-        if words and _is_heading(words):
-            columns = words
-        elif columns and at is not None:
+        is_heading = bool(words) and _is_heading(words)
+        columns = words if is_heading else columns
+        if clock is not None:
+            kind = columns[0] if columns else ""
+            at = last[kind] = _following(_time(date, " ".join(filter(None, clock.groups())), zone), last.get(kind))
+        if columns and at is not None and not is_heading:
             _take(reports.setdefault(at, _Report(at)), columns, words)
     yield from (reports[at] for at in sorted(reports))
 
