@@ -7,7 +7,7 @@ import pytest
 from brimline.execution.cluster.access import PortableAccess
 from brimline.execution.cluster.link import ANSWER_WITHIN_S, NodeLost
 from brimline.execution.cluster.processes import ProcessLink
-from brimline.execution.cluster.shared_run import SharedRun
+from brimline.execution.cluster.shared_run import GIVE_UP_S, SharedRun
 from brimline.execution.cluster.shares import share_orders
 from brimline.servers import Access
 from tests.support.run_sets import plan
@@ -36,6 +36,10 @@ def test_whatever_goes_wrong_with_a_node_is_its_loss() -> None:
     reason = "ValueError: an answer that can't be read"
     assert (summary["ended_by"], summary["nodes"][0]["lost"]) == ("worker_lost", reason)
     assert told == [summary["message"]] == [f"node 0 (there) was lost: {reason}"]
+
+
+def test_with_a_silent_node_a_run_is_over_within_ten_seconds() -> None:
+    assert ANSWER_WITHIN_S + GIVE_UP_S < 10.0
 
 
 def test_a_node_that_is_stopped_is_lost_also_while_it_is_sent_more_than_it_takes() -> None:

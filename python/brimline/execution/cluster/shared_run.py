@@ -24,8 +24,11 @@ _CLOCK_EVERY_NS = 1_000_000_000
 _ROUND_TRIPS_UNDER_WAY = 3
 _MARGIN_NS, _MARGIN_PER_NODE_NS = 500_000_000, 5_000_000
 """From the order to start until the start itself: every node has to hear of it before."""
-_GIVE_UP_S = 4.0
-"""After a node is lost: how long the others may take to come to their end, before they give up what is under way."""
+GIVE_UP_S = 1.0
+"""After a node is lost: how long the others may take to come to their end, before they give up what is under way.
+
+The run proves nothing any more; with the node's silence before, it is over within 10 s.
+"""
 _STAGES = ("connecting", "ready", "running", "finished")
 
 
@@ -218,7 +221,7 @@ class SharedRun:
                     lambda: self._wanted > node.told or (self._start_ns is not None and not node.released), _LOOK_S
                 )
             wanted, start_ns = self._wanted, self._start_ns
-            if self._lost_at is not None and time.monotonic() - self._lost_at > _GIVE_UP_S:
+            if self._lost_at is not None and time.monotonic() - self._lost_at > GIVE_UP_S:
                 wanted = 2
         if wanted > node.told:
             node.told = wanted
