@@ -24,6 +24,8 @@ _STOP_WAIT_S: Final = 2.0
 """How long an answer waits for the end of what is stopped; what takes longer ends afterwards."""
 _CLOSE_WAIT_S: Final = 60.0
 """How long the end of the page waits for the records of what it started."""
+_TERMINATE_WAIT_S: Final = 10.0
+"""How long what was told to end at once has for that."""
 _ADDRESS_VARIABLE, _PASSWORD_VARIABLE = "BRIMLINE_URI", "BRIMLINE_PASSWORD"
 
 
@@ -63,7 +65,7 @@ class Job:
     def record(self) -> Path | None:
         """The record that it writes or wrote; None where there is none, or none yet."""
         if self.exit_code is not None:
-            named = self.document.get("record")
+            named = self.document.get("record", self.document.get("directory"))  # of a study, which has many
             return self._in_directory(Path(named)) if isinstance(named, str) else None
         opened = Path(f"/proc/{self.process.pid}/fd")
         with suppress(OSError):
@@ -146,7 +148,11 @@ class Jobs:
                 job.process.wait(timeout=_CLOSE_WAIT_S)
             except subprocess.TimeoutExpired:
                 job.process.terminate()
-                job.process.wait()
+                try:
+                    job.process.wait(timeout=_TERMINATE_WAIT_S)
+                except subprocess.TimeoutExpired:
+                    job.process.kill()
+                    job.process.wait()
         if self._scratch is not None:
             self._scratch.cleanup()
 

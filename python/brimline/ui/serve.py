@@ -32,7 +32,7 @@ def serve(
     """
     with listening(access) as listener:
         jobs = Jobs(shelf.directory)
-        bound = replace(access, port=listener.getsockname()[1])
+        bound = bound_access(access, listener)
         settings = uvicorn.Config(
             application(Pages(shelf, bound, forms, jobs, language)),
             log_level="warning",
@@ -52,6 +52,13 @@ def serve(
             jobs.close()
 
 
+def bound_access(access: Access, listener: socket.socket) -> Access:
+    """The access with the address and port that are listened on; a name that was given stays one of this machine's."""
+    address, port = listener.getsockname()[:2]
+    names = (*access.names, access.address) if access.address not in ("", address) else access.names
+    return replace(access, address=address, port=port, names=names)
+
+
 def listening(access: Access) -> socket.socket:
     """A socket at the address. Raises UsageError where that can't be listened on."""
     family = socket.AF_INET6 if ":" in access.address else socket.AF_INET
@@ -59,7 +66,7 @@ def listening(access: Access) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((access.address, access.port))
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, UnicodeError) as error:
         listener.close()
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(

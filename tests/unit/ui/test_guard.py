@@ -1,10 +1,12 @@
 """Who is let in to the page, and who isn't: other pages, other names, other tokens."""
 
+import ipaddress
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
+from brimline.errors import UsageError
 from brimline.ui.guard import BODY_BYTES_MAX, FORM, Access, Guard
 from tests.support.asgi import HOST, ORIGIN, Visitor
 
@@ -70,6 +72,27 @@ def test_other_names_are_known_where_they_were_given() -> None:
     assert not access.knows_host("evil.example")
     assert not access.is_loopback and access.url.startswith("http://127.0.0.1:80/?token=")
     assert not Access(port=80, address="10.1.2.3").knows_host("10.1.2.4:80")
+
+
+@pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "box.local"])
+def test_a_name_that_is_listened_on_becomes_an_address_and_stays_known(name: str) -> None:
+    pytest.importorskip("uvicorn")
+    from brimline.ui.serve import bound_access, listening
+
+    with listening(Access(port=0)) as listener:
+        bound = bound_access(Access(port=0, address=name), listener)
+    assert bound.port > 0 and ipaddress.ip_address(bound.address).is_loopback == bound.is_loopback
+    assert bound.address in bound.url and bound.knows_host(f"{name}:{bound.port}")
+    assert not bound.knows_host("") and not bound.knows_host("evil.example")
+
+
+@pytest.mark.parametrize("name", ["nowhere.invalid", "a" * 300])
+def test_a_name_that_leads_nowhere_is_refused(name: str) -> None:
+    pytest.importorskip("uvicorn")
+    from brimline.ui.serve import listening
+
+    with pytest.raises(UsageError, match="can't listen on"):
+        listening(Access(port=0, address=name))
 
 
 def test_a_host_that_is_said_twice_is_refused(visitor: Visitor) -> None:
