@@ -1,10 +1,17 @@
 """What `brimline failover` says of words that make no sense, before anything is started."""
 
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
 
-from brimline.api.failover import surroundings
+from brimline.api.failover import _fault_plan, surroundings
 from brimline.api.options import Options
 from brimline.api.workload import load_workload
+from brimline.api.workplace import Workplace
+from brimline.experiments.failover.order import FailoverSettings
+from brimline.plan import NullTarget
+from brimline.units import NS_PER_S
 from tests.support.command_line import CommandLine
 
 URI = "mongodb://127.0.0.1:1"
@@ -14,6 +21,7 @@ URI = "mongodb://127.0.0.1:1"
     ("words", "told", "hint"),
     [
         (("--uri", URI), "does nothing to servers that are somebody's", "--fault step-down"),
+        (("--fault", "step-down", "--at", "secondary"), "befalls the primary and no other", "leave --at out"),
         (("--fault", "kil"), 'there is no fault "kil"', "kill, stop, pause"),
         (("--fault", "kill:9"), "takes nothing behind its name", "--fault kill"),
         (("--fault", "kill", "--undo", "ssh db1 start"), "undoes the fault kill itself", "leave --undo out"),
@@ -55,3 +63,14 @@ def test_servers_of_its_own_are_a_set_of_three_with_a_line_where_the_fault_needs
     assert (varied.topology, varied.network) == (None, None)
     there = Options(uri=URI)
     assert surroundings(loaded, ["partition"], there) is there
+
+
+@pytest.mark.parametrize("executor", [None, object()])
+def test_several_workers_have_no_log_of_operations_and_shorter_intervals(executor: object) -> None:
+    """Each worker would hold a part of a log, so that a cluster refuses one."""
+    place = SimpleNamespace(
+        spec=load_workload("ycsb-a").spec, target=NullTarget(), context=SimpleNamespace(executor=executor)
+    )
+    plan = _fault_plan(cast("Workplace", place), FailoverSettings(fault="kill", rate_ops_per_s=100.0))
+    logged = executor is None
+    assert (plan.operation_log, plan.interval_ns) == (logged, NS_PER_S // (4 if logged else 10))

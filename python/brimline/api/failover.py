@@ -37,7 +37,7 @@ from brimline.experiments.measure import Measure
 from brimline.experiments.stored import read_part, stored_settings
 from brimline.plan import Plan, resolve
 from brimline.record import ExperimentRecord, read_experiment, read_record
-from brimline.record.fault import left_undone
+from brimline.record.fault import FaultFacts, left_undone
 from brimline.record.layout import TARGET_LOST
 from brimline.record.redaction import REDACTED
 from brimline.report.failover.view import Seen, failover_report, limit_text
@@ -56,8 +56,8 @@ _LINE = "all:0ms"
 _RATE_SHARE = 0.3
 """Of what a closed loop reaches: far below saturation, so that what waited can be answered within seconds."""
 _LOOK_S = 3.0
-_INTERVAL_NS, _INTERVAL_OF_OWN_NS = NS_PER_S // 4, NS_PER_S // 10
-"""Of a workload of own operations, which have no log, it is what an outage is known to."""
+_INTERVAL_NS, _INTERVAL_WITHOUT_LOG_NS = NS_PER_S // 4, NS_PER_S // 10
+"""Where operations have no log, which own ones and those of several workers haven't, an outage is known to this."""
 # The ledger's commands are counted at the server as well, and a server that was started again counts from 0.
 _PROVING = frozenset({"conservation", "unaltered", "operation_log", "standstills"})
 """Checks without which no figure holds; others fail because of the fault."""
@@ -76,13 +76,18 @@ class FailoverResult(Result):
 
     @property
     def error(self) -> BrimlineError | None:
-        """Interrupted, not undone, the target lost, nothing measured, or an objective missed or not to be told."""
+        """Interrupted, not undone, not whole again, target lost, nothing measured, an objective missed or unknown."""
         if self.interrupted is not None:
             return self.interrupted
         left = next((each.facts for each in self.trials if each.facts is not None and each.facts.undo_trouble), None)
         if left is not None:
             by_hand = f"do it by hand: {left.by_hand}" if left.by_hand else "put the servers right by hand"
             return TargetError(f"the fault was not undone: {left.undo_trouble}", hint=by_hand)
+        if self.trials and _is_left_in_part(self.trials[-1].facts):
+            return TargetError(
+                "the fault was undone, and still not every server does its part",
+                hint=f"see the servers' logs; {self.where_to_look}",
+            )
         broken = next((trial for trial in self.trials if trial.problem), None)
         if broken is not None and broken.ended_by == TARGET_LOST:
             return TargetError(f"the target went away: {broken.problem}", hint=self.where_to_look)
@@ -99,6 +104,13 @@ class FailoverResult(Result):
             return InvalidRun(f"the runs prove nothing: {failed.evidence}", hint=self.where_to_look)
         unknown = [each.limit.what for each in self.judged if each.held is None]
         return InvalidRun(f"not known: {'; '.join(unknown)}", hint=self.where_to_look) if unknown else None
+
+
+def _is_left_in_part(facts: FaultFacts | None) -> bool:
+    """Whether servers that were put back don't do their part; a command without an undo is meant to last."""
+    if facts is None or facts.undone_unix_ns is None or (facts.name == COMMAND and not facts.by_hand):
+        return False
+    return facts.whole_unix_ns is None
 
 
 def _missed(each: Judged) -> str:
@@ -235,6 +247,7 @@ def _fault_plan(place: Workplace, settings: FailoverSettings) -> Plan:
     """The workload at a rate, with a log of its operations where it has one; it waits for servers until its end."""
     spec = place.spec
     rate = settings.rate_ops_per_s or 1.0
+    logged = not spec.is_own and place.context.executor is None
     poisson = isinstance(spec.load, PoissonLoad)
     load = PoissonLoad(rate=rate) if poisson else ConstantLoad(rate=rate)
     varied = spec.model_copy(
@@ -244,9 +257,9 @@ def _fault_plan(place: Workplace, settings: FailoverSettings) -> Plan:
             "warmup_ns": round(WARM_UP_S * NS_PER_S),
             "duration_ns": round(settings.duration_s * NS_PER_S),
             "operation_count": None,
-            "interval_ns": _INTERVAL_OF_OWN_NS if spec.is_own else _INTERVAL_NS,
+            "interval_ns": _INTERVAL_NS if logged else _INTERVAL_WITHOUT_LOG_NS,
             "connect_timeout_ns": max(spec.connect_timeout_ns, round(settings.duration_s * NS_PER_S)),
-            "operation_log": not spec.is_own,
+            "operation_log": logged,
         }
     )
     return resolve(varied, target=place.target)

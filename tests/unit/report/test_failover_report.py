@@ -10,9 +10,9 @@ import pytest
 from brimline.analysis.around_fault import Gap, fault_figures, longest_gap, time_back
 from brimline.api.compared_record import read_compared
 from brimline.api.failover import failover_result
-from brimline.errors import GateFailed, InvalidRun, UsageError
+from brimline.errors import BrimlineError, GateFailed, InvalidRun, TargetError, UsageError
 from brimline.experiments.failover.figures import failover_figures
-from brimline.experiments.failover.order import Limit, parse_limit
+from brimline.experiments.failover.order import FailoverTrial, Limit, parse_limit
 from brimline.record import ExperimentRecord, read_record
 from brimline.record.fault import read_fault, write_fault
 from brimline.record.ledger import read_ledger
@@ -95,6 +95,22 @@ def test_a_fault_that_could_not_be_made_proves_nothing(tmp_path: Path) -> None:
     result = failover_result(experiment)
     assert isinstance(result.error, InvalidRun) and "no such host" in str(result.error)
     assert result.report.verdict.figure == ""
+
+
+def test_servers_that_are_not_whole_after_the_last_fault_are_an_error(experiment: ExperimentRecord) -> None:
+    result = failover_result(experiment)
+    first, last = result.trials
+
+    def error_of(*trials: FailoverTrial) -> BrimlineError | None:
+        return replace(result, trials=trials).error
+
+    assert last.facts is not None
+    left = replace(last, facts=replace(last.facts, whole_unix_ns=None))
+    error = error_of(first, left)
+    assert isinstance(error, TargetError) and "not every server does its part" in str(error)
+    assert error_of(left, last) is None, "the next fault had waited for them"
+    unsaid = replace(last, facts=replace(last.facts, whole_unix_ns=None, name="command", by_hand=""))
+    assert error_of(first, unsaid) is None, "nobody said how to undo it"
 
 
 @pytest.mark.parametrize("text", ["outage", "outage=soon", "lost=-1", "p50=3s", ""])

@@ -91,7 +91,10 @@ class FailoverSettings:
     @property
     def asked(self) -> Asked:
         """The fault. Raises UsageError."""
-        return parse_fault(self.fault, self.undo)
+        asked = parse_fault(self.fault, self.undo)
+        if asked.kind is not None and not asked.kind.of_lab and self.at != PRIMARY:
+            raise UsageError(f"{asked.name} befalls the primary and no other server", hint="leave --at out")
+        return asked
 
     @property
     def duration_s(self) -> float:
