@@ -16,10 +16,12 @@ from brimline.dataset import Manifest, pristine, read_manifest
 from brimline.dataset.ownership import all_our_own
 from brimline.errors import UsageError
 from brimline.execution import DataPolicy, RunContext, StopToken, ensure_data, load_data, putting_back
+from brimline.execution.cluster.cluster import Cluster
 from brimline.plan import NullTarget, Plan, resolve, wire_target
 from brimline.servers import Deployment
 from brimline.spec import Spec
 from tests.support.kept_database import Data, Told, database_for_a_test
+from tests.support.nodes import HereLink
 
 pytestmark = pytest.mark.mongod
 
@@ -308,6 +310,25 @@ def test_without_a_copy_the_data_are_loaded_again(
         assert _content(database) == before
         assert database["a"].index_information() == indexes
     assert any("loaded again" in text for text in workload.told.texts)
+
+
+def test_workers_load_data_again_in_the_place_of_the_changed_ones(
+    workload: Workload, database: Data, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They make their connections, the collection is replaced, and then they begin."""
+    plan = workload.plan(UPDATE)
+    workload.load()
+    before = _content(database)
+    monkeypatch.setattr("brimline.dataset.reason_against_copy", _no_copy)
+    link = HereLink()
+    shared = replace(workload.context, executor=Cluster([link]))
+    with putting_back(plan, shared):
+        database["a"].update_many({}, {"$set": {"changed": 1}})
+    asked = link.calls
+    with putting_back(plan, shared):
+        assert _content(database) == before
+    assert link.calls > asked, "nothing was loaded by this process alone"
+    link.close()
 
 
 @pytest.mark.parametrize("options", [{"capped": True, "size": 1 << 20}, {"timeseries": {"timeField": "at"}}])

@@ -22,14 +22,14 @@ class HereLink:
 
     def __init__(self, *, ahead_ns: int = 0, lost_after: int | None = None, late_s: float = 0.0) -> None:
         self._engine = NodeEngine(clock=lambda: monotonic_ns() + ahead_ns)
-        self._calls_left = lost_after
+        self._lost_after = lost_after
+        self.calls = 0
         self.late_s = late_s
 
     def call(self, name: str, *arguments: Any, within_s: float = ANSWER_WITHIN_S) -> Any:
-        if self._calls_left is not None:
-            self._calls_left -= 1
-            if self._calls_left < 0:
-                raise NodeLost("it is lost for a test")
+        self.calls += 1
+        if self._lost_after is not None and self.calls > self._lost_after:
+            raise NodeLost("it is lost for a test")
         if name == "release":
             arguments = (arguments[0] - int(self.late_s * 1e9),)
         return getattr(self._engine, name)(*arguments)

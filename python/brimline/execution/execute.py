@@ -192,11 +192,7 @@ def _drive(
     With `begin`, called when all connections are made, the record's errors are raised at the end.
     """
     held, identity = begin is not None, context.carried.identity if isinstance(plan.work, OperationsWork) else None
-    run: Engine
-    if context.executor is None:
-        run = start_engine(plan, context.access, log=log_path(writer.directory), held=held, identity=identity)
-    else:
-        run = context.executor.start(plan, context.access, held=held, identity=identity)
+    run = started(plan, context, log=log_path(writer.directory), held=held, identity=identity)
     context.progress.begin(title, plan)
     ticks = _Ticks(context.progress)
     begun = False
@@ -246,6 +242,15 @@ def _record(run: Engine, writer: RecordWriter, watching: Watching, context: RunC
     watching.record(writer)
 
 
+def started(
+    plan: Plan, context: RunContext, *, log: Path | None = None, held: bool = False, identity: bytes | None = None
+) -> Engine:
+    """Starts `plan` by whoever performs plans in `context`; see `start_engine` and `Executor`, of which none logs."""
+    if context.executor is None:
+        return start_engine(plan, context.access, log=log, held=held, identity=identity)
+    return context.executor.start(plan, context.access, held=held, identity=identity)
+
+
 def start_engine(
     plan: Plan, access: Access, *, log: Path | None = None, held: bool = False, identity: bytes | None = None
 ) -> _native.Run:
@@ -268,7 +273,7 @@ def start_engine(
         raise UsageError(f"{path}: {message}") from error
 
 
-def unsampled_state(run: _native.Run, timeout_s: float) -> "_native.Progress":
+def unsampled_state(run: Engine, timeout_s: float) -> "_native.Progress":
     """What `run` is at, after up to `timeout_s`, where nobody wants its samples: they are thrown away.
 
     While there are samples to take, `poll` does not wait: who leaves them there asks without end, with a whole core.

@@ -1,6 +1,7 @@
 """Owns executing a plan of which nothing is kept: what warms a cache up, or is a measurement's control."""
 
-from brimline.execution.execute import Change, RunContext, join_engine, start_engine, unsampled_state
+from brimline.errors import InvalidRun
+from brimline.execution.execute import Change, RunContext, join_engine, started, unsampled_state
 from brimline.plan import Plan
 from brimline.record.model import Summary
 
@@ -8,11 +9,11 @@ _POLL_S = 0.05
 
 
 def execute_unrecorded(plan: Plan, *, context: RunContext, change: Change | None = None) -> Summary:
-    """Runs `plan` to its end, or until `context.stop`; no monitor, no record. Raises UsageError and TargetError.
+    """Runs `plan` to its end, or until `context.stop`; no monitor, no record. Raises BrimlineError.
 
     `change` is made when all connections are there, and nothing is sent before it; see `execute`.
     """
-    run = start_engine(plan, context.access, held=change is not None)
+    run = started(plan.model_copy(update={"operation_log": False}), context, held=change is not None)
     try:
         while (stage := unsampled_state(run, _POLL_S)["stage"]) != "finished":
             if context.stop.requested:
@@ -21,6 +22,9 @@ def execute_unrecorded(plan: Plan, *, context: RunContext, change: Change | None
                 change()
                 change = None
                 run.release()
-        return join_engine(run, plan)
+        summary = join_engine(run, plan)
+        if summary["ended_by"] == "worker_lost":
+            raise InvalidRun(summary["message"], hint="start that node again, or go on with fewer")
+        return summary
     finally:
         run.abort()

@@ -1,14 +1,19 @@
 """Engines whose samples nobody wants: who follows one waits for it, and does not ask without end."""
 
+import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from brimline.errors import InvalidRun
 from brimline.execution import background, unrecorded
 from brimline.execution.background import Import
-from brimline.execution.execute import start_engine
+from brimline.execution.cluster.cluster import Cluster
+from brimline.execution.execute import RunContext, start_engine
 from brimline.plan import resolve
 from brimline.servers import Deployment
+from tests.support.nodes import HereLink
 from tests.support.simulation import context, read_only, target
 
 ENDS_AT = 5
@@ -50,13 +55,13 @@ class Engine:
         self.is_told_to_drain = True
 
     def join(self) -> Any:
-        return {"ok": 1, "errors": []}
+        return {"ok": 1, "errors": [], "ended_by": "completed"}
 
 
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
     engine = Engine()
-    for module in (unrecorded, background):
+    for module in (sys.modules[RunContext.__module__], background):
         monkeypatch.setattr(module, "start_engine", lambda *_, **__: engine)
     return engine
 
@@ -65,6 +70,26 @@ def test_a_run_that_nobody_records_is_waited_for(engine: Engine) -> None:
     plan = resolve(read_only(), target=target({}))
     assert unrecorded.execute_unrecorded(plan, context=context())["ok"] == 1
     assert (engine.looks, engine.without_waiting) == (ENDS_AT, 0)
+
+
+def test_a_run_that_nobody_records_is_performed_by_whoever_performs_those_that_are() -> None:
+    """A cache that the coordinator warmed, or a control that it asked, would be of another client."""
+    plan = resolve(read_only(duration="1s", warmup="0s", connections=2, operation_log=True), target=target({}))
+    alone = unrecorded.execute_unrecorded(plan, context=context())
+    links = [HereLink(), HereLink()]
+    together = unrecorded.execute_unrecorded(plan, context=replace(context(), executor=Cluster(links)))
+    for link in links:
+        link.close()
+    assert [node["sent"] > 0 for node in together["nodes"]] == [True, True]
+    assert together["ok"] > 0 and alone.get("nodes") is None
+
+
+def test_a_node_lost_where_nobody_records_is_an_error() -> None:
+    plan = resolve(read_only(duration="1s", warmup="0s", connections=2), target=target({}))
+    link = HereLink(lost_after=4)
+    with pytest.raises(InvalidRun, match="was lost: it is lost for a test"):
+        unrecorded.execute_unrecorded(plan, context=replace(context(), executor=Cluster([link])))
+    link.close()
 
 
 def test_a_background_that_imports_is_looked_at_now_and_then(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
