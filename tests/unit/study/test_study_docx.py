@@ -55,6 +55,13 @@ def test_a_document_has_headings_tables_and_numbers(tmp_path: Path) -> None:
     assert "Figure 1-1: A curve: this figure is in the HTML document" in [each.text for each in made.paragraphs]
 
 
+def test_marks_between_chinese_words_are_full_width(tmp_path: Path) -> None:
+    write_docx(report("zh"), tmp_path / "mine.docx", {})
+    texts = [each.text for each in docx.Document(str(tmp_path / "mine.docx")).paragraphs]
+    assert "Size：1 GB（at most）" in texts
+    assert any(text.endswith("A curve：此图见 HTML 文档") for text in texts), texts
+
+
 def test_a_house_template_gives_its_styles(tmp_path: Path) -> None:
     house = docx.Document()
     house.styles["Heading 1"].font.name = "Georgia"

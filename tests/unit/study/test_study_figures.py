@@ -1,6 +1,7 @@
 """Figures by reference: what is there is written with its unit, what isn't there can't be written."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,7 @@ from brimline.analysis.metrics import Known, Metric
 from brimline.report.grid import Grid, GridAxis, GridRow
 from brimline.report.language import said_in
 from brimline.report.view import Report, Verdict
-from brimline.study.figures import FigureMissing, figure_of, said
+from brimline.study.figures import FigureMissing, figure_of, headline, said
 from brimline.units import format_number
 
 RATE = Metric(key="throughput", label="Throughput", unit="ops/s", higher_is_better=True, decides=True)
@@ -79,3 +80,9 @@ def test_figures_in_prose_are_written_as_its_language_writes_them() -> None:
     text = said("最高 {mine throughput max}，{braces}", lambda _, what: figure_of(report(), what))
     assert str(said_in("zh", text)).startswith("最高 2.000 万次/秒")
     assert re.search(r"\{braces\}$", said_in("zh", text))
+
+
+def test_a_verdict_in_chinese_has_full_width_marks() -> None:
+    made = replace(report().verdict, interval="±5 %")
+    assert said_in("zh", headline(made)) == "平台值：9400 次/秒（±5 %）"
+    assert said_in("zh", headline(replace(made, interval=""))) == "平台值：9400 次/秒"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,20 @@ from brimline.record.layout import unwritable
 from brimline.report.language import said_in
 from brimline.report.view import Chart, Code, Drawing, Fact, Facts, Heading, Report, Section, Table, Text
 
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """What stands between words of a language."""
+
+    colon: str = ": "
+    comma: str = ", "
+    aside: str = " ({})"
+
+
 _PICTURE_CM = 16.5
 _COLUMNS_PORTRAIT = 9
 _FONTS = {"zh": "Microsoft YaHei"}
+_MARKS_OF = {"zh": _Marks(colon="：", comma="、", aside="（{}）")}
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _TABLE_STYLE, _LIST_STYLE = "Light Grid Accent 1", "List Bullet"
 
@@ -59,6 +71,7 @@ class _Writer:
     def __init__(self, document: Any, report: Report, pictures: Mapping[str, Path]) -> None:
         self._document, self._report, self._pictures = document, report, pictures
         self._styles = {style.name for style in document.styles}
+        self._marks = _MARKS_OF.get(report.language, _Marks())
 
     def write(self) -> None:
         self._set_language()
@@ -117,12 +130,13 @@ class _Writer:
 
         picture = self._pictures.get(block.id)
         if picture is None:
-            self._paragraph(f"{block.title}: {said_in(self._report.language, 'this figure is in the HTML document')}")
+            where = said_in(self._report.language, "this figure is in the HTML document")
+            self._paragraph(f"{block.title}{self._marks.colon}{where}")
             return
         self._document.add_picture(str(picture), width=Cm(_PICTURE_CM))
         self._document.paragraphs[-1].paragraph_format.keep_with_next = True
-        keys = ", ".join(key.name for key in block.legend) if isinstance(block, Chart) else ""
-        self._paragraph(f"{block.title}{f' ({keys})' if keys else ''}", style="Caption")
+        keys = self._marks.comma.join(key.name for key in block.legend) if isinstance(block, Chart) else ""
+        self._paragraph(f"{block.title}{self._marks.aside.format(keys) if keys else ''}", style="Caption")
 
     def _table(self, table: Table) -> None:
         from docx.shared import Pt
@@ -145,10 +159,10 @@ class _Writer:
         for fact in facts:
             paragraph = self._paragraph("", style=_LIST_STYLE)
             if fact.label:
-                paragraph.add_run(f"{_plain(fact.label)}: ").bold = True
+                paragraph.add_run(f"{_plain(fact.label)}{self._marks.colon}").bold = True
             paragraph.add_run(_plain(fact.value))
             if fact.note:
-                paragraph.add_run(f" ({_plain(fact.note)})")
+                paragraph.add_run(self._marks.aside.format(_plain(fact.note)))
 
     def _code(self, text: str) -> None:
         from docx.shared import Pt
