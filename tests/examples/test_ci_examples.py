@@ -1,5 +1,6 @@
 """The files for CI: they are YAML of the form that GitHub and GitLab read, and their commands are brimline's."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -81,3 +82,27 @@ def test_jobs_of_gitlab_end_and_keep_what_they_found() -> None:
         if not name.startswith("."):
             assert {"script", "rules", "timeout", "artifacts"} <= job.keys()
             assert job["artifacts"]["when"] == "always"
+
+
+def ended(script: str, exit_code: int, directory: Path) -> "subprocess.CompletedProcess[str]":
+    """The script with a brimline that only ends."""
+    program = directory / ".venv" / "bin" / "brimline"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\nexit {exit_code}\n")
+    program.chmod(0o755)
+    environment = {"PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": str(directory)}
+    words = ["bash", "-e", "-c", script]
+    return subprocess.run(words, cwd=directory, env=environment, capture_output=True, text=True, timeout=30)
+
+
+@pytest.mark.parametrize("name", ["github-nightly.yaml", "gitlab.yaml"])
+@pytest.mark.parametrize("exit_code", [0, 2, 3, 4, 5])
+def test_a_trend_that_cannot_be_told_is_a_warning(name: str, exit_code: int, tmp_path: Path) -> None:
+    (script,) = (each for each in scripts_of(CI / name) if "brimline trend" in each)
+    done = ended(script, exit_code, tmp_path)
+    if name == "gitlab.yaml":
+        assert done.returncode == (104 if exit_code == 4 else exit_code)
+        assert jobs_of(CI / name)["nightly"]["allow_failure"] == {"exit_codes": 104}, "which passes with a warning"
+    else:
+        assert done.returncode == (0 if exit_code == 4 else exit_code)
+        assert ("::warning" in done.stdout) == (exit_code == 4)
