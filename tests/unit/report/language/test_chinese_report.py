@@ -384,7 +384,7 @@ def test_settings_and_operations_stay_as_they_are_typed(setting: str) -> None:
         "响应(?!时间)",
         "百分位(?!数)",
         "(?<!百)分位",
-        "已满",
+        "(?<!磁盘)已满",
         "(?<=[0-9}]) %",
         "[\u4e00-\u9fff][,:;]",
     ],
