@@ -19,6 +19,7 @@ from brimline.servers.lab.disk_rate import require_rate
 from brimline.servers.lab.lifecycle import ServerLook
 from brimline.servers.lab.state import Lab, LabServer, claim
 from tests.support.small_disk import small_disk as mounted
+from tests.support.waiting import eventually
 
 SERVERS = tuple(LabServer(address=f"127.0.0.1:500{number}", role="member", set_name="s") for number in (1, 2, 3))
 
@@ -136,6 +137,17 @@ def test_a_command_is_not_reached_by_what_is_pressed_at_the_terminal(tmp_path: P
     session = tmp_path / "session"
     CommandFault(command=f"cut -d ' ' -f 6 /proc/self/stat > {session}", undoing="").do()
     assert int(session.read_text()) != os.getsid(0)
+
+
+def test_a_command_that_does_not_end_is_ended_with_all_that_it_began(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("brimline.servers.faults.fault.COMMAND_WITHIN_S", 0.3)
+    begun = tmp_path / "begun"
+    with pytest.raises(TargetError, match="didn't end well"):
+        CommandFault(command=f"sleep 60 & echo $! > {begun}; wait", undoing="").do()
+    process = Path(f"/proc/{int(begun.read_text())}/stat")
+    assert eventually(lambda: not process.exists() or process.read_text().split()[2] == "Z")
 
 
 def test_a_line_that_does_not_follow_leaves_no_other_cut(

@@ -1,6 +1,7 @@
 """Owns a fault that somebody asked for: one of the table, or commands of their own for servers that aren't a lab's."""
 
 import os
+import signal
 import subprocess
 from dataclasses import dataclass
 from typing import Protocol
@@ -168,17 +169,22 @@ def fault_on(asked: Asked, site: Site, *, alone: bool = False) -> Fault:
 def _run(command: str) -> None:
     """In a session of its own: Ctrl-C at the terminal ends the run, and must not end what undoes a fault."""
     try:
-        ended = subprocess.run(  # noqa: S603 (the user's own command)
-            ["/bin/sh", "-c", command], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
-            timeout=COMMAND_WITHIN_S, env={**environment_without_secrets(), "PATH": os.environ.get("PATH", "")},
-            check=False, start_new_session=True,
-        )  # fmt: skip
+        with subprocess.Popen(  # noqa: S603 (the user's own command)
+            ["/bin/sh", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, errors="replace", env={**environment_without_secrets(), "PATH": os.environ.get("PATH", "")},
+            start_new_session=True,
+        ) as process:  # fmt: skip
+            try:
+                output, errors = process.communicate(timeout=COMMAND_WITHIN_S)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)  # what the shell began would go on, and strike after the undo
+                raise
     except (OSError, subprocess.TimeoutExpired) as error:
         raise TargetError(
             f"the command didn't end well: {redact_text(str(error))}", hint=f"try it: {command}"
         ) from None
-    if ended.returncode != 0:
-        said = redact_text((ended.stderr or ended.stdout).strip()[-_WORDS_MAX:])
+    if process.returncode != 0:
+        said = redact_text((errors or output).strip()[-_WORDS_MAX:])
         raise TargetError(
-            f"the command ended with {ended.returncode}: {said or 'it said nothing'}", hint=f"try it: {command}"
+            f"the command ended with {process.returncode}: {said or 'it said nothing'}", hint=f"try it: {command}"
         )
