@@ -84,6 +84,33 @@ def test_a_wrong_option_is_told_with_its_experiment(brimline_cli: CommandLine, s
     refused.check_error(2, "ladder: no such option: --connections-most")
 
 
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("generate", "{rows: 5, format: csv, output: here.csv}"),
+        ("init", "{output: here.csv}"),
+        ("run", "{resume-design: nowhere, records: 1k}"),
+    ],
+)
+def test_check_does_nothing_that_a_verb_would_do_at_once(
+    brimline_cli: CommandLine, study: Path, verb: str, options: str
+) -> None:
+    ladder = "options: {null: true, records: 1k, connections-max: 2, duration: 100ms, warmup: 50ms}"
+    text = STUDY.replace("verb: sweep", f"verb: {verb}").replace(ladder, f"options: {options}")
+    assert options in text
+    study.write_text(text, encoding="utf-8")
+    checked = brimline_cli.run("study", "check", study)
+    checked.check_error(2, "ladder: a study can't have ")
+    assert checked.hint.startswith("give a verb that measures")
+    assert not (brimline_cli.directory / "here.csv").exists()
+
+
+def test_verbs_that_do_something_at_once_are_no_experiments(brimline_cli: CommandLine, study: Path) -> None:
+    for verb in ("backup", "restore", "study", "lab", "report", "doctor", "ycsb"):
+        study.write_text(STUDY.replace("verb: sweep", f"verb: {verb}"), encoding="utf-8")
+        brimline_cli.run("study", "check", study).check_error(2, f"ladder: a study can't have {verb} as an experiment")
+
+
 @pytest.mark.slow("two experiments, and the document twice")
 def test_a_study_ends_in_a_document(brimline_cli: CommandLine, study: Path) -> None:
     made = brimline_cli.run("study", "run", study, "--lang", "zh", "--format", "html", "--quiet")

@@ -77,6 +77,10 @@ VERBS = {
     "ycsb": _Verb("ycsb", "ycsb", "Load or run as YCSB does: same flags and output.", _WORDS_OF_ITS_OWN),
     "lab": _Verb("lab", "app", "Start servers of a topology on this machine."),
 }
+_TELL_COST = frozenset(
+    ["run", "load", "import", "capacity", "sweep", "scan", "grow", "ab", "interfere", "failover", "soak"]
+)
+"""Verbs that measure. Any other does at once what it is for, also when it is only asked what it would take."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -193,6 +197,11 @@ def _exit_code(arguments: list[str]) -> int:
 def is_verb(name: str) -> bool:
     """Whether the program has a verb of this name."""
     return name in VERBS
+
+
+def tells_cost(name: str) -> bool:
+    """Whether it is a verb that says what it would take when it is asked under `planning`, and begins nothing then."""
+    return name in _TELL_COST
 
 
 def performed(arguments: Sequence[str]) -> int:

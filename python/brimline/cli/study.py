@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import shlex
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -53,21 +54,37 @@ class StudyOptions(Group):
     template: Path | None = option("--template", "FILE", "A house template: .html.j2, .md.j2 or .docx.")
 
 
+_GOING_ON = frozenset({"--resume", "--resume-design"})
+"""Options that make a verb go on at once; a study goes on by itself."""
+
+
+def _no_experiment(words: str) -> UsageError:
+    return UsageError(
+        f"a study can't have {words} as an experiment", hint="give a verb that measures, such as run, sweep or grow"
+    )
+
+
 class _Verbs:
     """The verbs as a study calls them: in this process, by their words."""
 
     def knows(self, verb: str) -> bool:
-        from brimline.cli.app import is_verb
+        from brimline.cli.app import is_verb, tells_cost
 
+        if is_verb(verb) and not tells_cost(verb):
+            raise _no_experiment(verb)
         return is_verb(verb)
 
     def cost(self, words: Sequence[str]) -> Cost:
+        from brimline.cli.app import tells_cost
+
+        if not tells_cost(words[0]) or _GOING_ON.intersection(words):
+            raise _no_experiment(next((word for word in words if word in _GOING_ON), words[0]))
         try:
             with planning():
                 self.perform([*words, "--quiet"])
         except Planned as planned:
             return planned.cost
-        raise UsageError(f"a study can't have {words[0]} as an experiment", hint="give a verb that measures")
+        raise _no_experiment(shlex.join(words))
 
     def perform(self, words: Sequence[str]) -> None:
         from brimline.cli.app import performed  # which imports this verb when it is called

@@ -11,10 +11,14 @@ from brimline.study.spec import ExperimentSpec, FileSpec, LoadedStudy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """What an experiment says to its verb, but for where records go. `left_out`: levels that it can't have here."""
+    """What an experiment says to its verb, but for where records go. `left_out`: levels that it can't have here.
+
+    `lacks`: those of a factor that has less than two levels without them, so that nothing can be compared.
+    """
 
     words: tuple[str, ...]
     left_out: tuple[Lacking, ...] = ()
+    lacks: Lacking | None = None
 
 
 def command_of(study: LoadedStudy, experiment: ExperimentSpec, scale: Scale, files: Mapping[str, Path]) -> Command:
@@ -25,12 +29,17 @@ def command_of(study: LoadedStudy, experiment: ExperimentSpec, scale: Scale, fil
     for name, value in experiment.options.items():
         words += _option(name, valued(value, scale), study.directory, files)
     left_out: list[Lacking] = []
+    lacks: Lacking | None = None
     for factor, value in experiment.vary.items():
         levels = [*map(str, _list(valued(value, scale)))]
         missing = {level: lacking for level in levels if (lacking := level_lacking(factor, level)) is not None}
+        if missing and len(levels) - len(missing) < 2:
+            first = next(iter(missing.values()))
+            lacks = lacks or Lacking(f"{factor} {','.join(missing)}", first.why, first.how)
+            missing = {}
         left_out += missing.values()
         words += ["--vary", f"{factor}={','.join(level for level in levels if level not in missing)}"]
-    return Command(words=tuple(words), left_out=tuple(left_out))
+    return Command(words=tuple(words), left_out=tuple(left_out), lacks=lacks)
 
 
 def file_words(study: LoadedStudy, file: FileSpec, scale: Scale, path: Path) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """Owns what a study takes in time and room on disk, said before it starts, and the scale at which it fits."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -34,7 +35,7 @@ class Verbs(Protocol):
     """What a study has the command line do. `cost` and `perform` raise BrimlineError."""
 
     def knows(self, verb: str) -> bool:
-        """Whether there is such a verb."""
+        """Whether there is such a verb. Raises UsageError for one that measures nothing."""
 
     def cost(self, words: Sequence[str]) -> Cost:
         """What a command would take; it begins nothing."""
@@ -126,6 +127,16 @@ def _samples(study: LoadedStudy, verbs: Verbs, scratch: Path) -> dict[str, Path]
     return found
 
 
+@contextmanager
+def _named(experiment: ExperimentSpec) -> Iterator[None]:
+    """What is refused in the `with` block is refused with the experiment's name."""
+    try:
+        yield
+    except BrimlineError as error:
+        error.message = f"{experiment.name}: {error.message}"
+        raise
+
+
 class _Planner:
     """Plans the study at any scale; what was asked of a verb once is not asked again."""
 
@@ -139,10 +150,10 @@ class _Planner:
 
     def _planned(self, experiment: ExperimentSpec, scale: Scale) -> Planned:
         command = command_of(self._study, experiment, scale, {})
-        lacks = self._lacking[experiment.name]
+        lacks = self._lacking[experiment.name] or command.lacks
         if scale.is_ci and not experiment.at_ci:
             lacks = Lacking(experiment.name, "it is not made at this scale", "--scale auto")
-        if lacks is None and not self._verbs.knows(experiment.verb):
+        if lacks is None and not self._known(experiment):
             lacks = Lacking(experiment.verb, "this version of brimline has no such verb", "a later version")
         if lacks is not None:
             return Planned(experiment=experiment, command=command, lacks=lacks)
@@ -169,13 +180,14 @@ class _Planner:
         scheme = next((scheme for option, scheme in _SCHEMES.items() if words.get(option)), "mongodb")
         return ["--uri", f"{scheme}://127.0.0.1:9/study"]
 
+    def _known(self, experiment: ExperimentSpec) -> bool:
+        with _named(experiment):
+            return self._verbs.knows(experiment.verb)
+
     def _cost(self, experiment: ExperimentSpec, words: tuple[str, ...]) -> Cost:
         if words not in self._costs:
-            try:
+            with _named(experiment):
                 self._costs[words] = self._verbs.cost(words)
-            except BrimlineError as error:
-                error.message = f"{experiment.name}: {error.message}"
-                raise
         return self._costs[words]
 
     def _rows_bytes(self, experiment: ExperimentSpec, scale: Scale) -> int | None:

@@ -87,3 +87,22 @@ def test_a_refusal_names_its_experiment(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as refused:
         plan_study(study(), CI, Refusing(), scratch=tmp_path)
     assert refused.value.message == "volume: no such thing"
+
+
+def test_an_experiment_without_levels_to_compare_is_asked_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find_mongod(*, server_version: str) -> None:
+        raise UsageError(f"{server_version} can't be fetched", hint="connect to the network")
+
+    monkeypatch.setattr("brimline.study.needs.find_mongod", find_mongod)
+    text = STUDY.replace("at_ci: false", 'vary: {server-version: ["4.4", "6.0"]}')
+
+    class Refusing(Verbs):
+        def cost(self, words: Sequence[str]) -> Cost:
+            assert words[0] != "run", words
+            return super().cost(words)
+
+    _, versions, _ = plan_study(study(text), CI, Refusing(), scratch=tmp_path).experiments
+    assert versions.lacks is not None
+    assert versions.lacks.name == "server-version 4.4,6.0"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from brimline.errors import BrimlineError
+from brimline.errors import BrimlineError, UsageError
 from brimline.spec.document import parse_document
 from brimline.study.commands import command_of, with_files
 from brimline.study.figures import references
@@ -129,3 +129,28 @@ def test_the_schema_refuses_what_the_reader_refuses(slip: dict[str, object]) -> 
     schema = Draft202012Validator(study_schema())
     assert schema.is_valid(values)
     assert not schema.is_valid({**values, **slip})
+
+
+@pytest.mark.parametrize(
+    ("missing", "lacks", "left_out", "levels"),
+    [
+        (("4.4", "5.0", "6.0"), "server-version 4.4,5.0,6.0", [], "4.4,5.0,6.0"),
+        (("4.4", "5.0"), "server-version 4.4,5.0", [], "4.4,5.0,6.0"),
+        (("5.0",), None, ["server-version 5.0"], "4.4,6.0"),
+        ((), None, [], "4.4,5.0,6.0"),
+    ],
+)
+def test_what_cannot_be_compared_here_is_left_out_by_what_it_lacks(
+    monkeypatch: pytest.MonkeyPatch, missing: tuple[str, ...], lacks: str | None, left_out: list[str], levels: str
+) -> None:
+    def find_mongod(*, server_version: str) -> None:
+        if server_version in missing:
+            raise UsageError(f"{server_version} can't be fetched", hint="connect to the network")
+
+    monkeypatch.setattr("brimline.study.needs.find_mongod", find_mongod)
+    text = STUDY.format(more="text: []").replace("field-length: [100, 1000]", 'server-version: ["4.4", "5.0", "6.0"]')
+    study = read_study(text, "mine.yaml", directory=Path())
+    command = command_of(study, study.spec.experiments[0], CI, {})
+    assert (None if command.lacks is None else command.lacks.name) == lacks
+    assert [each.name for each in command.left_out] == left_out
+    assert command.words[-1] == f"server-version={levels}"

@@ -54,7 +54,8 @@ def _lint(made: Made) -> tuple[int, int]:
 
 def _reservations(made: Made) -> str:
     """What weighs against an experiment's figures, in a row; "" where nothing does."""
-    said = [] if made.report is None else [each.text for each in made.report.verdict.badges if each.tone == "warn"]
+    badges = [] if made.report is None else made.report.verdict.badges
+    said = [each.text for tone in ("fail", "warn") for each in badges if each.tone == tone]
     return joined("; ", [*said, *([made.missing] if made.missing else [])]) if said or made.missing else ""
 
 
