@@ -127,8 +127,9 @@ def run(
             say(line)
         output.runs_dir.mkdir(parents=True, exist_ok=True)
         directory = begin(loaded, plan, runs_dir=output.runs_dir)
-    conduct(directory, _Verbs(), say=say)
-    return _written(directory, formats, said.template, output, say)
+    with directory.held():
+        conduct(directory, _Verbs(), say=say)
+        return _written(directory, formats, said.template, output, say)
 
 
 @app.command(cls=GroupedCommand)
@@ -283,9 +284,11 @@ def _written(
     error: BrimlineError | None = None
     if failed:
         said = failed[0].ended.error if failed[0].ended is not None else ""
+        is_final = all(each.ended is None or each.ended.is_final for each in failed)
+        again = "does not repeat it" if is_final else "makes anew what failed for want of a server or of room"
         error = InvalidRun(
             f"{len(failed)} of {len(directory.entries)} experiments failed: {failed[0].name}: {said}",
-            hint=f"the others are in the document; brimline study run --resume {directory.path} does not repeat them",
+            hint=f"the others are in the document; brimline study run --resume {directory.path} {again}",
         )
     with printing():
         if getattr(output, "as_json", False):

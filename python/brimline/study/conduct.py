@@ -37,7 +37,7 @@ def conduct(directory: StudyDirectory, verbs: Verbs, *, say: Say) -> None:
     entries = directory.entries
     with _Servers(study, directory, say) as servers:
         for number, entry in enumerate(entries, start=1):
-            if entry.ended is not None or entry.lacks is not None:
+            if entry.lacks is not None or (entry.ended is not None and entry.ended.is_final):
                 continue
             say(f"{number} of {len(entries)}: {entry.name}")
             experiment = experiments[entry.name]

@@ -16,6 +16,7 @@ from brimline.spec.messages import Place, spec_error
 from brimline.study.figures import NUMBER_IN_WORDS, references
 from brimline.study.needs import require_known
 from brimline.study.scale import AUTO, Scale, Scaled
+from brimline.study.secrets import holds_secret
 from brimline.units import format_percentage
 from brimline.wording import LANGUAGES, Language
 
@@ -95,12 +96,37 @@ class ExperimentSpec(Part):
             require_known(each)
         return needs
 
+    @field_validator("options", "vary")
+    @classmethod
+    def _without_secrets(cls, values: dict[str, Value]) -> dict[str, Value]:
+        for name, value in values.items():
+            require_no_secret(name, value)
+        return values
+
     @field_validator("text")
     @classmethod
     def _without_typed_figures(cls, text: list[Words]) -> list[Words]:
         for said in text:
             require_references(said)
         return text
+
+
+def require_no_secret(name: str, value: Value) -> None:
+    """Raises ValueError for an option that holds a password: a study is stored, and printed in its document."""
+    for each in _plain_values(value):
+        if not isinstance(each, bool) and holds_secret(str(each), f"--{name}"):
+            raise ValueError(
+                f"{name} holds a password, and a study is printed with its document; name a file that holds it, as in "
+                "password-file: FILE, beside an address with the user alone"
+            )
+
+
+def _plain_values(value: Value) -> Iterator[Scalar]:
+    if isinstance(value, Scaled):
+        for each in (value.full, value.ci, value.auto, value.between):
+            yield from () if each is None else _plain_values(each)
+    else:
+        yield from value if isinstance(value, list) else (value,)
 
 
 def require_references(words: Words) -> None:
@@ -136,6 +162,14 @@ class StudySpec(Part):
     """In the order in which they are made."""
     advice: list[Words] = Field(default_factory=list)
     """What follows for whoever asked: sentences whose figures stand by reference."""
+
+    @field_validator("servers")
+    @classmethod
+    def _without_secrets(cls, servers: dict[str, dict[str, Scalar | Scaled]]) -> dict[str, dict[str, Scalar | Scaled]]:
+        for words in servers.values():
+            for name, value in words.items():
+                require_no_secret(name, value)
+        return servers
 
     @field_validator("name")
     @classmethod

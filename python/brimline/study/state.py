@@ -1,27 +1,31 @@
 """Owns the directory of a study: what was asked, which experiments ended and how, and where their records are.
 
 runs/<UTC time>-study-<name>/
-  study.yaml         the study, byte for byte
+  study.yaml         the study as written; a password in it is masked
   study.json         the scale, and of each experiment what it said to its verb and how that ended
   files/             files of rows; removed once the study has ended
   experiments/<name>/<record>/
   document.html  document.md  document.docx  document.pdf  figures/    written again from the records at any time
 """
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from brimline.errors import RecordError, UsageError
+from brimline.errors import ExitCode, RecordError, UsageError, redact_text
+from brimline.record.directory_lock import lock_directory
 from brimline.record.environment import brimline_version
 from brimline.record.files import is_there, make_directory, read_json, replace_json, replace_text
 from brimline.record.listing import list_records
 from brimline.study.costs import StudyPlan
 from brimline.study.needs import Lacking
 from brimline.study.scale import Scale
+from brimline.study.secrets import storable
 from brimline.study.spec import LoadedStudy, read_study
 
 FORMAT_VERSION = 1
@@ -36,6 +40,11 @@ class Ended:
     took_s: float
     exit_code: int
     error: str
+
+    @property
+    def is_final(self) -> bool:
+        """Whether going on with the study leaves it: not where a record, the machine or a server was at fault."""
+        return self.exit_code not in (ExitCode.DEFECT, ExitCode.TARGET)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +83,7 @@ class StudyDirectory:
                 "files": [],
                 "experiments": {
                     each.experiment.name: {
-                        "words": list(each.command.words),
+                        "words": storable(each.command.words),
                         "lacks": _told(each.lacks),
                         "left_out": [_told(level) for level in each.command.left_out],
                         "ended": None,
@@ -83,7 +92,7 @@ class StudyDirectory:
                 },
             },
         )
-        replace_text(path / STUDY_FILE, study.text)
+        replace_text(path / STUDY_FILE, redact_text(study.text))
         made._save()
         return made
 
@@ -96,6 +105,16 @@ class StudyDirectory:
         if not isinstance(state.get("experiments"), dict):
             raise RecordError(f"{path / STATE_FILE} is damaged", hint="begin the study anew")
         return cls(path, state)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Nobody else goes on with it in the `with` block, which begins with what is there. Raises RecordError."""
+        lock = lock_directory(self.path)
+        try:
+            self._state = read_json(self.path / STATE_FILE)  # another may have gone on with it since it was opened
+            yield
+        finally:
+            os.close(lock)
 
     @property
     def study(self) -> LoadedStudy:

@@ -11,6 +11,7 @@ from brimline.study.commands import command_of, with_files
 from brimline.study.figures import references
 from brimline.study.scale import CI, Scale, Scaled, parse_scale
 from brimline.study.schema import study_schema
+from brimline.study.secrets import storable
 from brimline.study.spec import in_words, languages_lacking, load_study, read_study, shipped_studies
 
 STUDY = """\
@@ -154,3 +155,32 @@ def test_what_cannot_be_compared_here_is_left_out_by_what_it_lacks(
     assert (None if command.lacks is None else command.lacks.name) == lacks
     assert [each.name for each in command.left_out] == left_out
     assert command.words[-1] == f"server-version={levels}"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "{uri: 'mongodb://app:s3cret@db/'}",
+        "{uri: 'mongodb://db/?authMechanismProperties=AWS_SESSION_TOKEN:s3cret'}",
+        "{tls-key-password: s3cret}",
+        "{uri: {full: 'mongodb://app:s3cret@db/', ci: 'mongodb://db/'}}",
+    ],
+)
+def test_a_password_in_a_study_is_refused_and_never_said(options: str) -> None:
+    text = STUDY.format(more="text: []")
+    start = text.index("options: ")
+    text = text[:start] + f"options: {options}" + text[text.index("\n", start) :]
+    with pytest.raises(BrimlineError, match="holds a password") as refused:
+        read_study(text, "mine.yaml", directory=Path())
+    assert "password-file: FILE" in str(refused.value.hint)
+    assert "s3cret" not in f"{refused.value} {refused.value.hint}"
+
+
+def test_a_user_and_a_file_with_the_password_are_no_secret() -> None:
+    options = "{uri: 'mongodb://app@db/?tls=true', password-file: secret.txt, shard-key: key}"
+    text = STUDY.format(more="text: []").replace("vary: {field-length: [100, 1000]}", "at_ci: true")
+    start = text.index("options: ")
+    text = text[:start] + f"options: {options}" + text[text.index("\n", start) :]
+    study = read_study(text, "mine.yaml", directory=Path())
+    words = command_of(study, study.spec.experiments[0], CI, {}).words
+    assert storable(words) == list(words)

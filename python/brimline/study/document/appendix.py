@@ -5,12 +5,14 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from brimline.errors import redact_text
 from brimline.report.grid import Grid, grid_csv
 from brimline.report.view import Block, Code, Section
 from brimline.study.commands import file_words, with_files
 from brimline.study.document.made import Made
 from brimline.study.document.results import Prose
 from brimline.study.order_service import IDS, ORDERS, SEED, at_scale
+from brimline.study.secrets import storable
 from brimline.study.state import FILES, StudyDirectory
 from brimline.wording import message
 
@@ -27,7 +29,7 @@ def appendix(directory: StudyDirectory, made: Sequence[Made], prose: Prose) -> S
             if text:
                 title = message("Raw figures: {experiment}", experiment=prose.title(each))
                 blocks.append(Code(title=title, text=text))
-    blocks.append(Code(title="The study", text=directory.study.text.rstrip()))
+    blocks.append(Code(title="The study", text=redact_text(directory.study.text.rstrip())))
     return Section(id="appendix", title="Appendix", short="Appendix", blocks=blocks)
 
 
@@ -48,7 +50,7 @@ def _commands(directory: StudyDirectory, made: Sequence[Made]) -> Iterator[str]:
             yield from [] if up is None else [shlex.join(("brimline", "lab", "down", up))]
             yield from _server(server, servers[server], directory, paths)
             up = server
-        line = shlex.join(("brimline", *with_files(each.entry.words, paths)))
+        line = shlex.join(("brimline", *storable(with_files(each.entry.words, paths))))
         yield line if server is None else f"{line} --uri {_uri_of(server)}"
     if up is not None:
         yield shlex.join(("brimline", "lab", "down", up))
