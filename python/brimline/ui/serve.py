@@ -71,6 +71,6 @@ def listening(access: Access) -> socket.socket:
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(
             f"can't listen on {access.address}, port {access.port}: {reason.lower()}",
-            hint="take another one with --port; 0 is any that is free",
+            hint="give an address of this machine with --listen, or another port with --port; 0 is any that is free",
         ) from None
     return listener
