@@ -27,7 +27,7 @@ def made(brimline_cli: CommandLine, name: str | Path) -> Path:
 
 
 def check_experiment(made: Made) -> None:
-    """It lacks an optional part that it needs, levels of a factor, or size; else it ended well, and its report has figures."""
+    """It lacks a part that it needs, levels of a factor, or size; else it ended well, and its report has figures."""
     entry, experiment = made.entry, made.experiment
     if entry.lacks is not None:
         name = entry.lacks.name
