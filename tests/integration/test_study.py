@@ -78,6 +78,13 @@ def test_check_says_what_a_study_takes_and_begins_nothing(brimline_cli: CommandL
     assert not brimline_cli.runs.exists()
 
 
+def test_check_warns_where_the_least_is_too_long(brimline_cli: CommandLine, study: Path) -> None:
+    checked = brimline_cli.run("study", "check", study, "--budget", "1s")
+    assert checked.exit_code == 0, checked.stderr
+    assert "warning: even the least of it does not fit the budget of 1" in checked.stdout
+    assert brimline_cli.run("study", "check", study, "--budget", "1s", "--json").json()["fits_budget"] is False
+
+
 def test_a_wrong_option_is_told_with_its_experiment(brimline_cli: CommandLine, study: Path) -> None:
     study.write_text(STUDY.replace("connections-max: 2", "connections-most: 2"), encoding="utf-8")
     refused = brimline_cli.run("study", "check", study)
@@ -206,6 +213,7 @@ def test_a_study_to_start_from_can_be_made(brimline_cli: CommandLine) -> None:
         (("run", "s5"), "there is no study s5"),
         (("run", "--resume", "nowhere"), "nowhere holds no study"),
         (("check", "s4-import-growth-shards", "--scale", "7"), "7 is no scale"),
+        (("check", "s4-import-growth-shards", "--budget", "0s"), "no study fits in no time"),
         (("run", "s4-import-growth-shards", "--format", "odt"), "there is no format odt"),
         (("run", "s4-import-growth-shards", "--template", "house.txt"), "says nothing of its kind"),
     ],

@@ -20,11 +20,12 @@ from brimline.cli import options as opt
 from brimline.cli.grouped import grouped, only
 from brimline.cli.help import GroupedCommand
 from brimline.cli.output import console, json_text, printing
-from brimline.errors import BrimlineError, InvalidRun, UsageError
+from brimline.errors import InvalidRun, UsageError
 from brimline.record.files import replace_text
 from brimline.report.document import render_json
+from brimline.servers.state import servers_directory
 from brimline.study.conduct import begin, conduct
-from brimline.study.costs import BUDGET_S, StudyPlan, plan_study
+from brimline.study.costs import StudyPlan, plan_study
 from brimline.study.document.whole import study_report
 from brimline.study.scale import parse_scale
 from brimline.study.spec import LoadedStudy, languages_lacking, load_study, shipped_studies, size_said
@@ -122,7 +123,7 @@ def run(
         directory = StudyDirectory.open(Path(resume))
     else:
         loaded = _loaded(study)
-        plan = _plan(loaded, said)
+        plan = _plan(loaded, said, output.runs_dir)
         for line in _told(loaded, plan):
             say(line)
         output.runs_dir.mkdir(parents=True, exist_ok=True)
@@ -136,13 +137,13 @@ def run(
 @grouped
 def check(
     said: Annotated[StudyOptions, only("scale", "budget")],
-    output: Annotated[opt.OutputOptions, only("as_json")],
+    output: Annotated[opt.OutputOptions, only("runs_dir", "as_json")],
     *,
     study: _Study = None,
 ) -> int:
     """Read a study, look at every experiment as its verb would, and say what it takes; begin nothing."""
     loaded = _loaded(study)
-    plan = _plan(loaded, said)
+    plan = _plan(loaded, said, output.runs_dir)
     with printing():
         if output.as_json:
             sys.stdout.write(json_text(_plan_document(loaded, plan), None))
@@ -215,14 +216,17 @@ def _loaded(study: str | None) -> LoadedStudy:
     return load_study(study)
 
 
-def _plan(loaded: LoadedStudy, said: StudyOptions) -> StudyPlan:
+def _plan(loaded: LoadedStudy, said: StudyOptions, runs_dir: Path) -> StudyPlan:
     try:
         budget_s = parse_duration(said.budget) / NS_PER_S
     except ValueError as error:
         raise UsageError(f"--budget: {error}", hint="write it like --budget 1h") from error
+    if budget_s <= 0:
+        raise UsageError("--budget: no study fits in no time", hint="write it like --budget 1h")
+    places = (servers_directory(), runs_dir)  # where data lie, and where files of rows and records do
     with tempfile.TemporaryDirectory(prefix="brimline-study-") as scratch:
         return plan_study(
-            loaded, parse_scale(said.scale), _Verbs(), scratch=Path(scratch), budget_s=budget_s or BUDGET_S
+            loaded, parse_scale(said.scale), _Verbs(), scratch=Path(scratch), places=places, budget_s=budget_s
         )
 
 
@@ -246,6 +250,9 @@ def _told(loaded: LoadedStudy, plan: StudyPlan) -> list[str]:
         f"about {format_duration(plan.seconds * NS_PER_S, digits=2)}, "
         f"up to {format_bytes(plan.disk_bytes, digits=2)} on disk"
     ]
+    if plan.over_budget_s is not None:
+        budget = format_duration(plan.over_budget_s * NS_PER_S, digits=2)
+        lines.append(f"warning: even the least of it does not fit the budget of {budget}; --scale ci may be less")
     for each in plan.experiments:
         for lacking in [*([each.lacks] if each.lacks else []), *each.command.left_out]:
             lines.append(f"{each.experiment.name}: without {lacking.name}, {lacking.why} ({lacking.how})")
@@ -260,6 +267,7 @@ def _plan_document(loaded: LoadedStudy, plan: StudyPlan) -> dict[str, Any]:
         "scale": plan.scale.text,
         "estimate_s": round(plan.seconds, 1),
         "disk_bytes": plan.disk_bytes,
+        "fits_budget": plan.over_budget_s is None,
         "experiments": [
             {
                 "name": each.experiment.name,
@@ -279,9 +287,9 @@ def _written(
 ) -> int:
     found = study_report(directory, output.language)
     replace_text(directory.path / _JSON_FILE, render_json(found))
-    files = write_document(found, directory.path, formats, template=template, say=say)
+    written = write_document(found, directory.path, formats, template=template, say=say)
     failed = [each for each in directory.entries if each.ended is not None and each.ended.exit_code not in (0, 3, 4)]
-    error: BrimlineError | None = None
+    error = written.error
     if failed:
         said = failed[0].ended.error if failed[0].ended is not None else ""
         is_final = all(each.ended is None or each.ended.is_final for each in failed)
@@ -296,7 +304,7 @@ def _written(
         else:
             out = console()
             out.print(f"{found.name}: {found.verdict.caption}", soft_wrap=True)
-            for path in files:
+            for path in written.files:
                 out.print(f"document: {path}", soft_wrap=True)
     if error is not None:
         raise error

@@ -3,19 +3,19 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from brimline.api.planning import Cost
 from brimline.doctor.disk import free_below
-from brimline.errors import BrimlineError
+from brimline.errors import BrimlineError, UsageError
 from brimline.study.commands import Command, command_of, file_words
 from brimline.study.needs import Lacking, lacking
 from brimline.study.order_service import ORDERS, place_workloads
 from brimline.study.scale import Scale, valued
 from brimline.study.spec import ExperimentSpec, LoadedStudy
-from brimline.units import parse_count
+from brimline.units import format_bytes, parse_count
 
 BUDGET_S = 3600.0
 DISK_SHARE = 0.5
@@ -61,6 +61,8 @@ class StudyPlan:
 
     scale: Scale
     experiments: Sequence[Planned]
+    over_budget_s: float | None = None
+    """The budget that even the least of it does not fit, in seconds; None where it fits, or nothing was asked."""
 
     @property
     def seconds(self) -> float:
@@ -79,22 +81,31 @@ def plan_study(
     verbs: Verbs,
     *,
     scratch: Path,
+    places: Sequence[Path] = (),
     budget_s: float = BUDGET_S,
 ) -> StudyPlan:
-    """A study at a scale, None: the largest that fits the budget and half of the free disk.
+    """A study at a scale, None: the largest that fits the budget and half of the free disk at `places`, if any.
 
     `scratch`: a directory for some rows of its files, by which imports are looked at. Every experiment is looked at as
-    its verb does before it begins. Raises BrimlineError for what can't be, with the experiment's name.
+    its verb does before it begins. Raises BrimlineError for what can't be, with the experiment's name, and UsageError
+    where nothing fits the disk.
     """
     at = _Planner(study, verbs, _samples(study, verbs, scratch))
     if scale is not None:
         return at(scale)
-    room = DISK_SHARE * free_below(scratch)
+    room, place = min(((DISK_SHARE * free_below(each), each) for each in places), default=(math.inf, scratch))
 
     def fits(plan: StudyPlan) -> bool:
         return plan.seconds <= budget_s * _SPENT_SHARE and plan.disk_bytes <= room
 
-    return _largest(at, fits)
+    plan = _largest(at, fits)
+    if plan.disk_bytes > room:
+        raise UsageError(
+            f"the least of the study takes up to {format_bytes(plan.disk_bytes, digits=2)}, and half of what is free "
+            f"below {place} is {format_bytes(room, digits=2)}",
+            hint="free some, set XDG_CACHE_HOME and --runs-dir to a larger disk, or begin all the same with a --scale",
+        )
+    return plan if fits(plan) else replace(plan, over_budget_s=budget_s)
 
 
 def _largest(at: Callable[[Scale], StudyPlan], fits: Callable[[StudyPlan], bool]) -> StudyPlan:

@@ -25,15 +25,22 @@ _VERDICT: Mapping[str, Callable[[Report], str]] = {
     "sentence": lambda report: report.verdict.sentence,
 }
 _UNITS: Mapping[str, Callable[[float], str]] = {
-    "_ns": format_duration,
-    "_s": lambda value: format_duration(value * 1e9),
-    "_ops_per_s": format_rate,
-    "_documents_per_s": lambda value: format_rate(value, unit="documents/s"),
-    "_bytes": format_bytes,
+    "ns": format_duration,
+    "s": lambda value: format_duration(value * 1e9),
+    "bytes": format_bytes,
     "share": format_percentage,
     "count": lambda value: format_count(round(value)),
 }
-"""How a value of JSON is written, by the end of its key: the longest one that fits."""
+"""How a value of JSON is written, by the last of these that its key has as a word of its own."""
+_PER = "_per_"
+_RATES = {
+    "ops": "ops/s",
+    "documents": "documents/s",
+    "entries": "entries/s",
+    "queries": "queries/s",
+    "commands": "commands/s",
+}
+"""Units of rates, by the word of their keys that says what is counted."""
 _PICKS: Mapping[str, Callable[[list[str]], str]] = {
     "first": lambda levels: levels[0],
     "last": lambda levels: levels[-1],
@@ -149,8 +156,18 @@ def _of_json(document: Any, path: str) -> str:
         if isinstance(value, str) and value:
             return value
         raise FigureMissing(message("it has no figure {what}", what=Verbatim(path)))
-    last = path.rpartition(".")[2]
-    endings = [end for end in _UNITS if last.endswith(end)]
-    if endings:
-        return _UNITS[max(endings, key=len)](value)
-    return format_count(value) if isinstance(value, int) else format_number(value)
+    return value_text(next(key for key in reversed(path.split(".")) if not key.isdigit()), value)
+
+
+def value_text(key: str, value: float) -> str:
+    """A value of JSON with the unit that its key says, as in `p99_ns`, `entries_per_s` and `cpu_ns_per_row`."""
+    what, _, per = key.partition(_PER) if _PER in key else (key.removeprefix("per_"), "", "")
+    words = what.split("_")
+    unit = next((_UNITS[word] for word in reversed(words) if word in _UNITS), None)
+    if unit is not None:
+        text = unit(value)
+    elif per == "s":
+        return format_rate(value, unit=next((_RATES[word] for word in reversed(words) if word in _RATES), "/s"))
+    else:
+        text = format_count(value) if isinstance(value, int) else format_number(value)
+    return joined("", (text, Verbatim(f"/{per.replace('_', ' ')}"))) if per else text

@@ -57,8 +57,9 @@ def test_auto_is_the_full_size_where_that_fits(tmp_path: Path) -> None:
 
 
 def test_auto_leaves_half_of_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("brimline.study.costs.free_below", lambda _: 2_000_000_000)
-    plan = plan_study(study(), None, Verbs(), scratch=tmp_path, budget_s=1e6)
+    full, wide = tmp_path / "full", tmp_path / "wide"
+    monkeypatch.setattr("brimline.study.costs.free_below", {full: 2_000_000_000, wide: 10**15}.__getitem__)
+    plan = plan_study(study(), None, Verbs(), scratch=tmp_path, places=(wide, full), budget_s=1e6)
     assert 8e8 < plan.disk_bytes <= 1e9
 
 
@@ -106,3 +107,16 @@ def test_an_experiment_without_levels_to_compare_is_asked_nothing(
     _, versions, _ = plan_study(study(text), CI, Refusing(), scratch=tmp_path).experiments
     assert versions.lacks is not None
     assert versions.lacks.name == "server-version 4.4,6.0"
+
+
+def test_what_fits_no_disk_is_refused_with_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("brimline.study.costs.free_below", lambda _: 100)
+    with pytest.raises(UsageError, match="half of what is free below /data is 50 B"):
+        plan_study(study(), None, Verbs(), scratch=tmp_path, places=(Path("/data"),), budget_s=1e6)
+    assert plan_study(study(), CI, Verbs(), scratch=tmp_path, places=(Path("/data"),)).scale == CI
+
+
+def test_what_fits_no_budget_says_so(tmp_path: Path) -> None:
+    plan = plan_study(study(), None, Verbs(), scratch=tmp_path, budget_s=5.0)
+    assert plan.over_budget_s == 5.0
+    assert plan_study(study(), None, Verbs(), scratch=tmp_path, budget_s=1000.0).over_budget_s is None

@@ -56,15 +56,23 @@ class Chromium:
             os.dup2(inner_read, 3)
             os.dup2(inner_write, 4)
 
-        self._process = subprocess.Popen(  # noqa: S603 (a browser that was found by its name)
-            [executable, *_FLAGS, f"--user-data-dir={self._profile.name}"],
-            pass_fds=(3, 4),
-            preexec_fn=place_pipes,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        for each in (inner_read, inner_write, to_browser, from_browser):
-            os.close(each)
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 (a browser that was found by its name)
+                [executable, *_FLAGS, f"--user-data-dir={self._profile.name}"],
+                pass_fds=(3, 4),
+                preexec_fn=place_pipes,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            os.close(self._read)
+            os.close(self._write)
+            self._profile.cleanup()
+            why = (getattr(error, "strerror", None) or str(error)).lower()
+            raise TargetError(f"{executable} does not start: {why}", hint="see that it starts by hand") from error
+        finally:
+            for each in (inner_read, inner_write, to_browser, from_browser):
+                os.close(each)
 
     def open(self, path: Path) -> None:
         """Shows a file, and waits until its charts are drawn."""

@@ -1,6 +1,7 @@
 """Owns writing a study's document in the formats that are wanted, and saying which could not be."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from shutil import rmtree
@@ -8,7 +9,7 @@ from typing import Literal, TypeAlias, get_args
 
 import jinja2
 
-from brimline.errors import UsageError
+from brimline.errors import BrimlineError, TargetError, UsageError
 from brimline.record.files import make_directory, replace_text
 from brimline.report.html import write_html
 from brimline.report.markdown import render_markdown
@@ -24,13 +25,21 @@ _FOOTER = (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """The files of a document. `error`: why a PDF that was wanted is not among them."""
+
+    files: Sequence[Path]
+    error: BrimlineError | None = None
+
+
 def write_document(
     report: Report, directory: Path, formats: Sequence[Format], *, template: Path | None, say: Callable[[str], None]
-) -> list[Path]:
-    """Writes `document.*` into `directory`; returns the files.
+) -> Written:
+    """Writes `document.*` into `directory`.
 
-    Charts in Markdown and DOCX are pictures that Chromium makes of the HTML, and so is the PDF: without Chromium there
-    is no PDF, the others have their tables, and `say` is told. `template` is a house template: Jinja for HTML or
+    Charts in Markdown and DOCX are pictures that Chromium makes of the HTML, and so is the PDF: without one that works
+    there is no PDF, the others have their tables, and `say` is told. `template` is a house template: Jinja for HTML or
     Markdown (`.j2`), or a `.docx` with styles. Raises UsageError for one that can't be used, and RecordError.
     """
     page = directory / "document.html"
@@ -39,12 +48,13 @@ def write_document(
     except jinja2.TemplateError as error:
         raise UsageError(f"{template} can't be used: {error}", hint="it is a Jinja template; see the guide") from error
     written, pictures = [page], dict[str, Path]()
+    failed: BrimlineError | None = None
     if set(formats) - {"html"}:
-        executable = find_chromium()
-        if executable is None:
-            say("there is no Chromium here: no PDF is written, and charts are in the HTML alone")
-        else:
-            written += _by_chromium(executable, report, page, "pdf" in formats, pictures)
+        try:
+            written += _by_chromium(report, page, "pdf" in formats, pictures)
+        except (UsageError, TargetError) as error:
+            say(f"{error.message}: no PDF is written, and charts are in the HTML alone")
+            failed = error if "pdf" in formats else None
     if "md" in formats:
         path = directory / "document.md"
         beside = {name: str(each.relative_to(directory)) for name, each in pictures.items()}
@@ -56,7 +66,9 @@ def write_document(
         path = directory / "document.docx"
         write_docx(report, path, pictures, template=_house(template, ".docx"))
         written.append(path)
-    return written
+    if failed is not None:
+        failed.message = f"document.pdf is not written: {failed.message}"
+    return Written(files=written, error=failed)
 
 
 def _house(template: Path | None, ending: str) -> Path | None:
@@ -73,8 +85,10 @@ def require_template(template: Path) -> None:
         raise UsageError(f"--template {template}: there is no such file", hint="give the path of a template")
 
 
-def _by_chromium(executable: str, report: Report, page: Path, wants_pdf: bool, pictures: dict[str, Path]) -> list[Path]:
-    """Pictures of all charts and drawings, by their ids, and the PDF."""
+def _by_chromium(report: Report, page: Path, wants_pdf: bool, pictures: dict[str, Path]) -> list[Path]:
+    """Pictures of all charts and drawings, by their ids, and the PDF. Raises UsageError and TargetError."""
+    if (executable := find_chromium()) is None:
+        raise UsageError("there is no Chromium here", hint="install Chromium: make browser")
     folder, found = (
         page.parent / _PICTURES,
         [block for section in report.sections for block in section.blocks if isinstance(block, Chart | Drawing)],
