@@ -111,8 +111,8 @@ def test_a_query_without_a_meaning_over_shards_is_refused_before_they_are_starte
 
 def test_a_backup_of_several_servers_is_refused(brimline_cli: CommandLine) -> None:
     required_mongod()
-    outcome = brimline_cli.run("interfere", "ycsb-c", "--with", "backup", *SHARDS, *RUNS)
-    outcome.check_error(2, "a backup of one server, and client-routed shards are several", "take --with import")
+    outcome = brimline_cli.run("interfere", "ycsb-c", "--with", "backup:mongodump", *SHARDS, *RUNS)
+    outcome.check_error(2, "a backup of one server, and client-routed shards are several", "take --with backup")
 
 
 @pytest.mark.slow("two servers are brought up")

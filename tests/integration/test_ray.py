@@ -22,7 +22,7 @@ load: {kind: constant, rate: 2000/s}
 connections: 8
 warmup: 0s
 interval: 100ms
-duration: DURATION
+END
 """
 GONE_WITHIN_S = 10.0
 
@@ -33,13 +33,13 @@ def cluster() -> Iterator[RayCluster]:
         yield there
 
 
-def _spec(brimline_cli: CommandLine, duration: str) -> str:
-    (brimline_cli.directory / "shared.yaml").write_text(SHARED.replace("DURATION", duration))
+def _spec(brimline_cli: CommandLine, end: str) -> str:
+    (brimline_cli.directory / "shared.yaml").write_text(SHARED.replace("END", end))
     return "shared.yaml"
 
 
 def _run(brimline_cli: CommandLine, cluster: RayCluster, *words: str) -> Outcome:
-    spec = _spec(brimline_cli, "1s")
+    spec = _spec(brimline_cli, "operation_count: 2000")  # all are sent, however late
     return brimline_cli.run_process("run", spec, "--null", "--json", *words, environment=cluster.environment)
 
 
@@ -66,7 +66,7 @@ def test_however_the_command_ends_no_actor_is_left(
     brimline_cli: CommandLine, cluster: RayCluster, number: signal.Signals
 ) -> None:
     running = brimline_cli.start(
-        "run", _spec(brimline_cli, "120s"), "--null", "--workers", "ray", environment=cluster.environment
+        "run", _spec(brimline_cli, "duration: 120s"), "--null", "--workers", "ray", environment=cluster.environment
     )
     directory = brimline_cli.wait_for_samples("shared")
     assert len(cluster.actors()) == 2
@@ -86,7 +86,7 @@ def test_a_machine_that_is_gone_ends_the_run_and_what_was_measured_is_kept(
 ) -> None:
     """The last test: the cluster has a node less afterwards."""
     running = brimline_cli.start(
-        "run", _spec(brimline_cli, "120s"), "--null", "--workers", "ray", environment=cluster.environment
+        "run", _spec(brimline_cli, "duration: 120s"), "--null", "--workers", "ray", environment=cluster.environment
     )
     directory = brimline_cli.wait_for_samples("shared")
     for process in psutil.Process(cluster.nodes[1].pid).children(recursive=True):

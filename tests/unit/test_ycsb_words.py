@@ -27,7 +27,7 @@ def said(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str
         ([], ["error: ycsb needs a phase and a binding", "hint: usage: brimline ycsb load|run mongodb"]),
         (["run"], ["error: ycsb needs a phase and a binding"]),
         (["shell", "mongodb"], ['not "shell"', "hint: usage"]),
-        (["run", "redis"], ['error: "redis" is not a binding', "hint: the only one is mongodb"]),
+        (["run", "redis"], ['error: "redis" is not a binding', "hint: there are mongodb, by"]),
         (["run", "mongodb"], ["error: properties: workload: is missing", "hint: add workload="]),
         (["run", "mongodb", "-threads"], ["error: -threads needs a value"]),
         (["run", "mongodb", "--threads", "4"], ['no flag "--threads"', 'did you mean "-threads"']),
