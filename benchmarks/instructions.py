@@ -38,6 +38,9 @@ LIMITS = {
 # More than this over the accepted figure is a defect; counts repeat within a percent.
 RISE_MAX = 0.10
 CONNECTIONS = 32
+# What is too dear is counted as often in all, and the least counts: on a busy machine replies come in smaller pieces,
+# which takes more instructions, never fewer.
+ATTEMPTS = 4
 OPERATION_COUNTS = (2_000, 12_000)
 
 
@@ -46,12 +49,12 @@ def main() -> None:
     if shutil.which("valgrind") is None:
         sys.exit("error: counting instructions needs valgrind\nhint: make valgrind")
     build()
-    counts = {kind: round(instructions(operation)) for kind, operation in KINDS.items()}
-    counts[LOGGED] = round(instructions(KINDS["find"], logged=True))
-    counts |= {name: round(value_instructions(kind)) for name, kind in VALUE_KINDS.items()}
+    counts = {kind: count_of(kind) for kind in LIMITS}
     if "--accept" in sys.argv[1:]:
         ACCEPTED.write_text(json.dumps(counts, indent=2) + "\n")
     accepted = json.loads(ACCEPTED.read_text())
+    for _ in range(1, ATTEMPTS):
+        counts |= {kind: min(counts[kind], count_of(kind)) for kind in too_dear(counts, accepted)}
     print(f"{'':14}{'instructions':>13}{'accepted':>10}{'change':>9}{'limit':>8}")
     for kind, count in counts.items():
         change = count / accepted[kind] - 1
@@ -68,6 +71,13 @@ def main() -> None:
 def too_dear(counts: Mapping[str, int], accepted: Mapping[str, int]) -> list[str]:
     """The kinds that cost more than a tenth above what was accepted, or more than their limit: pure."""
     return [kind for kind, count in counts.items() if count > min(accepted[kind] * (1 + RISE_MAX), LIMITS[kind])]
+
+
+def count_of(kind: str) -> int:
+    """Instructions of one operation, or of one value, by its name in the table."""
+    if kind in VALUE_KINDS:
+        return round(value_instructions(VALUE_KINDS[kind]))
+    return round(instructions(KINDS.get(kind, KINDS["find"]), logged=kind == LOGGED))
 
 
 def instructions(operation: str, *, logged: bool = False) -> float:
