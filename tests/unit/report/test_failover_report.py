@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from brimline.analysis.around_fault import Gap, fault_figures, longest_gap, time_back
+from brimline.analysis.finding import Finding, Standing
 from brimline.api.compared_record import read_compared
 from brimline.api.failover import failover_result
 from brimline.errors import BrimlineError, GateFailed, InvalidRun, TargetError, UsageError
@@ -17,6 +18,8 @@ from brimline.record import ExperimentRecord, read_record
 from brimline.record.fault import read_fault, write_fault
 from brimline.record.ledger import read_ledger
 from brimline.report import render_json
+from brimline.report.failover.view import Seen, failover_report
+from brimline.report.view import Report
 from tests.unit.report.failover_samples import BEGUN_S, RATE_OPS_PER_S, STALL_S, S, make_failover
 
 MS = 1_000_000
@@ -44,6 +47,20 @@ def test_a_server_that_stands_still_two_seconds_is_an_outage_of_two_seconds(expe
         assert (figures.unanswered, figures.resolution_ns) == (0, 0)
     assert result.error is None
     assert failover_figures(result.directory)["outage"].value == pytest.approx(STALL_S * S, rel=0.01)
+
+
+def test_a_failed_check_stands_beside_the_figure(experiment: ExperimentRecord, monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = Finding(name="standstills", verdict=Standing.FAIL, evidence="the generator itself did not run")
+
+    def with_it(seen: Seen) -> Report:
+        return failover_report(replace(seen, findings=[*seen.findings, failed]))
+
+    before = failover_result(experiment).report.verdict.badges
+    monkeypatch.setattr("brimline.api.failover.failover_report", with_it)
+    verdict = failover_result(experiment).report.verdict
+    assert verdict.tone == "warn"
+    (added,) = verdict.badges[len(before) :]
+    assert (added.tone, "1 failed" in added.text) == ("warn", True)
 
 
 def test_every_write_that_is_missing_or_there_twice_is_named(experiment: ExperimentRecord) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from brimline.analysis.figure import Figure, value_text
-from brimline.analysis.finding import Finding
+from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.metrics import Known, Metric
 from brimline.experiments.failover.figures import LOST, METRICS, OUTAGE, TWICE, Judged
 from brimline.experiments.failover.order import FailoverSettings, FailoverTrial
@@ -122,7 +122,8 @@ def _verdict(seen: Seen, counting: Sequence[FailoverTrial]) -> Verdict:
         return Verdict(tone="warn", caption="Nothing was measured", figure="", unit="", interval="",
                        sentence=capitalised(why) if why else "No run went to its end.")  # fmt: skip
     missed = any(each.held is False for each in seen.judged)
-    tone: Tone = "fail" if missed else "warn" if lost or twice else "pass"
+    failed = sum(each.verdict is Standing.FAIL for each in seen.findings)
+    tone: Tone = "fail" if missed else "warn" if lost or twice or failed else "pass"
     facts = [
         Fact(label=metric.label, value=_with_interval(seen.figures[metric.key]))
         for metric in METRICS
@@ -134,6 +135,9 @@ def _verdict(seen: Seen, counting: Sequence[FailoverTrial]) -> Verdict:
                             tone="fail"))  # fmt: skip
     if twice:
         badges.append(Badge(text=message("{count} writes done twice", count=format_count(round(twice))), tone="fail"))
+    if failed:
+        badges.append(Badge(text=message("{count} checks, {failed} failed", count=len(seen.findings), failed=failed),
+                            tone="warn"))  # fmt: skip
     ended = longest.figures.gap.ended
     return Verdict(
         tone=tone,
