@@ -9,21 +9,12 @@ import pytest
 
 from brimline.record import read_record
 from tests.support.command_line import CommandLine, Outcome
+from tests.support.nodes import shared_spec
 from tests.support.ray_cluster import RayCluster, ray_cluster
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.slow("Ray takes seconds to start, and each command reaches it anew")
 
-SHARED = """\
-name: shared
-data: {records: 1000}
-operations: {read: 1}
-load: {kind: constant, rate: 2000/s}
-connections: 8
-warmup: 0s
-interval: 100ms
-END
-"""
 GONE_WITHIN_S = 10.0
 
 
@@ -33,13 +24,8 @@ def cluster() -> Iterator[RayCluster]:
         yield there
 
 
-def _spec(brimline_cli: CommandLine, end: str) -> str:
-    (brimline_cli.directory / "shared.yaml").write_text(SHARED.replace("END", end))
-    return "shared.yaml"
-
-
 def _run(brimline_cli: CommandLine, cluster: RayCluster, *words: str) -> Outcome:
-    spec = _spec(brimline_cli, "operation_count: 2000")  # all are sent, however late
+    spec = shared_spec(brimline_cli, "operation_count: 2000")  # all are sent, however late
     return brimline_cli.run_process("run", spec, "--null", "--json", *words, environment=cluster.environment)
 
 
@@ -66,7 +52,12 @@ def test_however_the_command_ends_no_actor_is_left(
     brimline_cli: CommandLine, cluster: RayCluster, number: signal.Signals
 ) -> None:
     running = brimline_cli.start(
-        "run", _spec(brimline_cli, "duration: 120s"), "--null", "--workers", "ray", environment=cluster.environment
+        "run",
+        shared_spec(brimline_cli, "duration: 120s"),
+        "--null",
+        "--workers",
+        "ray",
+        environment=cluster.environment,
     )
     directory = brimline_cli.wait_for_samples("shared")
     assert len(cluster.actors()) == 2
@@ -86,7 +77,12 @@ def test_a_machine_that_is_gone_ends_the_run_and_what_was_measured_is_kept(
 ) -> None:
     """The last test: the cluster has a node less afterwards."""
     running = brimline_cli.start(
-        "run", _spec(brimline_cli, "duration: 120s"), "--null", "--workers", "ray", environment=cluster.environment
+        "run",
+        shared_spec(brimline_cli, "duration: 120s"),
+        "--null",
+        "--workers",
+        "ray",
+        environment=cluster.environment,
     )
     directory = brimline_cli.wait_for_samples("shared")
     for process in psutil.Process(cluster.nodes[1].pid).children(recursive=True):

@@ -17,32 +17,17 @@ from brimline.plan import WireTarget, resolve
 from brimline.record import read_record
 from tests.support.command_line import CommandLine, Running
 from tests.support.namespaces import networks
-from tests.support.nodes import performed, processes
+from tests.support.nodes import performed, processes, shared_spec
 from tests.support.scripted_server import scripted_server
 from tests.support.simulation import read_only
 from tests.support.waiting import eventually
 
-QUICK = """\
-name: shared
-data: {records: 1000}
-operations: {read: 1}
-load: {kind: constant, rate: 2000/s}
-connections: 8
-warmup: 0s
-interval: 100ms
-duration: DURATION
-"""
 GONE_WITHIN_S = 10.0
 
 
 @pytest.fixture
 def spec(brimline_cli: CommandLine) -> str:
-    return _written(brimline_cli, "120s")
-
-
-def _written(brimline_cli: CommandLine, duration: str) -> str:
-    (brimline_cli.directory / "shared.yaml").write_text(QUICK.replace("DURATION", duration))
-    return "shared.yaml"
+    return shared_spec(brimline_cli, "duration: 120s")
 
 
 def _nodes(running: Running) -> list[psutil.Process]:
@@ -147,7 +132,7 @@ def test_without_ray_the_error_says_how_to_get_it(brimline_cli: CommandLine, mon
 
 @pytest.mark.slow("runs by turns")
 def test_how_many_take_part_is_a_factor(brimline_cli: CommandLine) -> None:
-    spec = _written(brimline_cli, "200ms")
+    spec = shared_spec(brimline_cli, "duration: 200ms")
     words = ("run", spec, "--null", "--workers", "local:2", "--vary")
     brimline_cli.run(*words, "nodes=1,4").check_error(2, "4 workers are asked for, and there are 2")
     assert not list(brimline_cli.runs.glob("*/trials/*"))

@@ -14,7 +14,24 @@ from brimline.execution.cluster.node import NodeEngine
 from brimline.execution.cluster.processes import ProcessLink
 from brimline.plan import Plan
 from brimline.record import RunRecord
+from tests.support.command_line import CommandLine
 from tests.support.simulation import context
+
+_SHARED = """\
+name: shared
+data: {records: 1000}
+operations: {read: 1}
+load: {kind: constant, rate: 2000/s}
+connections: 8
+warmup: 0s
+interval: 100ms
+"""
+
+
+def shared_spec(cli: CommandLine, end: str) -> str:
+    """Writes a workload that nodes share, and returns its file's name; `end`: the key that ends it."""
+    (cli.directory / "shared.yaml").write_text(f"{_SHARED}{end}\n")
+    return "shared.yaml"
 
 
 class HereLink:
