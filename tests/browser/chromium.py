@@ -1,77 +1,30 @@
-"""Drives headless Chromium through its debugging pipe (Chrome DevTools Protocol)."""
+"""Owns what browser tests do with a page of headless Chromium, and what they hear of it."""
 
 import base64
-import fcntl
-import json
-import os
-import shutil
-import subprocess
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--no-default-browser-check",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-    "--remote-debugging-pipe",
-)
-REPLY_TIMEOUT_S = 60.0
+from brimline.study.writing.browser import Browser
+
 CHARTS_DRAWN = "document.readyState === 'complete' && document.documentElement.dataset.charts === 'drawn'"
 
 
-def find_chromium() -> str | None:
-    """Path of an installed Chromium, None when there is none."""
-    return next((path for name in NAMES if (path := shutil.which(name))), None)
-
-
-class Chromium:
+class Chromium(Browser):
     """One browser with a fresh profile and one page; a context manager that always ends the browser.
 
     `problems` collects what the page complained about (console errors and warnings, exceptions, refused
     loads); `requests` every address that it asked for.
     """
 
-    def __init__(self, executable: str, profile: Path) -> None:
+    def __init__(self, executable: str) -> None:
+        super().__init__(executable)
         self.problems: list[str] = []
         self.requests: list[str] = []
-        self._buffer = b""
-        self._next_id = 0
-        self._session: str | None = None
-        to_browser, self._write = os.pipe()
-        self._read, from_browser = os.pipe()
-        # Out of the way of 3 and 4, which the protocol uses in the browser.
-        inner_read, inner_write = (fcntl.fcntl(each, fcntl.F_DUPFD, 10) for each in (to_browser, from_browser))
-
-        def place_pipes() -> None:
-            os.dup2(inner_read, 3)
-            os.dup2(inner_write, 4)
-
-        self._process = subprocess.Popen(
-            [executable, *FLAGS, f"--user-data-dir={profile}"],
-            pass_fds=(3, 4),
-            preexec_fn=place_pipes,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        os.close(inner_read)
-        os.close(inner_write)
-        os.close(to_browser)
-        os.close(from_browser)
-        target = self._call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.show_new_page()
         for domain in ("Page", "Runtime", "Log", "Network"):
-            self._call(f"{domain}.enable")
+            self.call(f"{domain}.enable")
 
     def open(
         self,
@@ -87,22 +40,22 @@ class Chromium:
 
         `medium` "print": laid out as on paper.
         """
-        self._call("Emulation.setEmulatedMedia", media=medium)
+        self.call("Emulation.setEmulatedMedia", media=medium)
         self.resize(width=width, height=height)
         throughput = 0 if offline else -1
-        self._call(
+        self.call(
             "Network.emulateNetworkConditions",
             offline=offline,
             latency=0,
             downloadThroughput=throughput,
             uploadThroughput=throughput,
         )
-        self._call("Page.navigate", url=page if isinstance(page, str) else page.resolve().as_uri())
+        self.call("Page.navigate", url=page if isinstance(page, str) else page.resolve().as_uri())
         self.wait_for(ready)
 
     def resize(self, *, width: int, height: int) -> None:
         """Gives the window another size; one of less than 600 px is a phone's."""
-        self._call(
+        self.call(
             "Emulation.setDeviceMetricsOverride",
             width=width,
             height=height,
@@ -119,7 +72,7 @@ class Chromium:
 
     def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression, as JSON."""
-        answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
@@ -128,68 +81,30 @@ class Chromium:
         text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
         code = {"Tab": 9, "Enter": 13, " ": 32}.get(key, ord(key[0].upper()))
         known = {"key": key, "code": {" ": "Space"}.get(key, key), "windowsVirtualKeyCode": code}
-        self._call("Input.dispatchKeyEvent", type="keyDown", **known, **({"text": text} if text else {}))
-        self._call("Input.dispatchKeyEvent", type="keyUp", **known)
+        self.call("Input.dispatchKeyEvent", type="keyDown", **known, **({"text": text} if text else {}))
+        self.call("Input.dispatchKeyEvent", type="keyUp", **known)
 
     def scripts(self, *, allowed: bool) -> None:
         """Whether pages that are opened from now on may run scripts."""
-        self._call("Emulation.setScriptExecutionDisabled", value=not allowed)
+        self.call("Emulation.setScriptExecutionDisabled", value=not allowed)
 
     def screenshot(self, path: Path) -> None:
         """The whole page as a picture."""
-        answer = self._call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
+        answer = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
         path.write_bytes(base64.b64decode(answer["data"]))
 
     def print(self, path: Path) -> None:
         """The page as it is printed."""
-        answer = self._call("Page.printToPDF", printBackground=True, preferCSSPageSize=True)
+        answer = self.call("Page.printToPDF", printBackground=True, preferCSSPageSize=True)
         path.write_bytes(base64.b64decode(answer["data"]))
-
-    def close(self) -> None:
-        self._session = None
-        self._call("Browser.close")
-        try:
-            self._process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        os.close(self._write)
-        os.close(self._read)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        """A browser that ended by itself fails the tests."""
         self.close()
 
-    def _call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        self._next_id += 1
-        message: dict[str, Any] = {"id": self._next_id, "method": method, "params": parameters}
-        if self._session is not None:
-            message["sessionId"] = self._session
-        os.write(self._write, json.dumps(message).encode() + b"\0")
-        deadline = time.monotonic() + REPLY_TIMEOUT_S
-        while time.monotonic() < deadline:
-            answer = self._receive()
-            if answer.get("id") == self._next_id:
-                assert "error" not in answer, f"{method}: {answer['error']}"
-                result: dict[str, Any] = answer["result"]
-                return result
-            self._note(answer)
-        raise AssertionError(f"no answer to {method}")
-
-    def _receive(self) -> dict[str, Any]:
-        while b"\0" not in self._buffer:
-            data = os.read(self._read, 1 << 20)
-            assert data, "the browser ended"
-            self._buffer += data
-        text, _, self._buffer = self._buffer.partition(b"\0")
-        message: dict[str, Any] = json.loads(text)
-        return message
-
-    def _note(self, event: dict[str, Any]) -> None:
+    def noted(self, event: dict[str, Any]) -> None:
         parameters = event.get("params", {})
         match event.get("method"):
             case "Runtime.exceptionThrown":

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from brimline.report import in_language, write_html
-from tests.browser.chromium import Chromium, find_chromium
+from brimline.study.writing.browser import find_chromium
+from tests.browser.chromium import Chromium
 from tests.unit.report.every_kind import every_kind_once
 from tests.unit.report.report_samples import make_reports
 
@@ -73,9 +74,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+def browser() -> Iterator[Chromium]:
     assert EXECUTABLE is not None
-    with Chromium(EXECUTABLE, tmp_path_factory.mktemp("profile")) as chromium:
+    with Chromium(EXECUTABLE) as chromium:
         yield chromium
 
 

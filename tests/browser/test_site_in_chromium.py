@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.chromium import Chromium, find_chromium
+from brimline.study.writing.browser import find_chromium
+from tests.browser.chromium import Chromium
 
 SITE = Path(__file__).parents[2] / "target" / "site"
 PAGES = (
@@ -24,10 +25,10 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+def browser() -> Iterator[Chromium]:
     executable = find_chromium()
     assert executable is not None
-    with Chromium(executable, tmp_path_factory.mktemp("profile")) as chromium:
+    with Chromium(executable) as chromium:
         yield chromium
 
 

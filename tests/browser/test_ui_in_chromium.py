@@ -8,7 +8,8 @@ import pytest
 
 pytest.importorskip("uvicorn")
 
-from tests.browser.chromium import Chromium, find_chromium
+from brimline.study.writing.browser import find_chromium
+from tests.browser.chromium import Chromium
 from tests.support.command_line import CommandLine
 from tests.support.waiting import eventually
 
@@ -42,9 +43,9 @@ def address(command_line: CommandLine) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory, address: str) -> Iterator[Chromium]:
+def browser(address: str) -> Iterator[Chromium]:
     assert EXECUTABLE is not None
-    with Chromium(EXECUTABLE, tmp_path_factory.mktemp("profile")) as chromium:
+    with Chromium(EXECUTABLE) as chromium:
         chromium.open(address, width=1280, offline=False, ready=READY)
         assert chromium.evaluate("location.search") == "", "the token leaves the address"
         yield chromium

@@ -13,7 +13,7 @@ from brimline.api.vary import VaryResult
 from brimline.report.view import Chart, Report, Table
 from brimline.study.document.whole import study_report
 from brimline.study.state import StudyDirectory
-from brimline.study.writing.chromium import find_chromium
+from brimline.study.writing.browser import find_chromium
 from tests.support.command_line import CommandLine
 from tests.support.waiting import eventually
 

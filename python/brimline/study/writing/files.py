@@ -14,7 +14,8 @@ from brimline.record.files import make_directory, replace_text
 from brimline.report.html import write_html
 from brimline.report.markdown import render_markdown
 from brimline.report.view import Chart, Drawing, Report
-from brimline.study.writing.chromium import Chromium, find_chromium
+from brimline.study.writing.browser import find_chromium
+from brimline.study.writing.chromium import Chromium
 
 Format: TypeAlias = Literal["html", "md", "docx", "pdf"]
 FORMATS: tuple[Format, ...] = get_args(Format)
