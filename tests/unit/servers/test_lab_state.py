@@ -12,7 +12,7 @@ import pytest
 from brimline.api.lab import lab_spec
 from brimline.errors import TargetError, UsageError
 from brimline.servers import ServerBinary
-from brimline.servers.lab import certificates
+from brimline.servers.lab import certificates, mongodb
 from brimline.servers.lab.access import connection_string, make_secrets, write_uris
 from brimline.servers.lab.leftovers import sweep_labs
 from brimline.servers.lab.lifecycle import find_lab, take_down
@@ -341,3 +341,23 @@ def test_a_lab_is_taken_down_although_nothing_can_be_written(labs: Path, monkeyp
     monkeypatch.setattr("brimline.servers.lab.state.write_json", full)
     take_down("one", parent=labs)
     assert not lab.directory.exists()
+
+
+# What its members are
+
+
+@pytest.mark.parametrize(("primary", "third"), [("b", "SECONDARY"), ("", "RECOVERING")])
+def test_members_are_what_their_primary_sees(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, primary: str, third: str
+) -> None:
+    """A secondary heard of the third one a heartbeat ago. Without a primary, the first that answers is believed."""
+    servers = tuple(LabServer(address=each, role="member", set_name="s") for each in "abc")
+    lab = replace(claim(tmp_path, name="s", topology="replica set", outlives=True), servers=servers)
+
+    def seen(_: Lab, address: str) -> dict[str, str]:
+        own = "PRIMARY" if address == primary else "SECONDARY"
+        return {"a": "SECONDARY", "b": own, "c": "SECONDARY" if own == "PRIMARY" else "RECOVERING"}
+
+    monkeypatch.setattr(mongodb, "server_process", lambda *_: _GONE)
+    monkeypatch.setattr(mongodb.replica_sets, "member_states", seen)
+    assert mongodb.view_of_set(lab, "s")["c"] == third

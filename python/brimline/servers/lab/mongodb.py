@@ -236,10 +236,15 @@ def shorten_farewell(lab: Lab, server: LabServer) -> None:
 
 
 def view_of_set(lab: Lab, set_name: str) -> dict[str, str]:
-    """The states of the members as the first one with data that answers sees them."""
+    """The states of the members as their primary sees them; without a primary, as the first with data that answers.
+
+    Secondaries learn of each other by heartbeats, and a secondary may be told later than the primary what another is.
+    """
+    first: dict[str, str] = {}
     for server in lab.servers:
         if server.set_name == set_name and server.role != "arbiter" and server_process(lab, server) is not None:
             view = replica_sets.member_states(lab, server.address)
-            if view:
+            if view.get(server.address) == "PRIMARY":
                 return view
-    return {}
+            first = first or view
+    return first
