@@ -30,7 +30,7 @@ def main(arguments: Sequence[str], again: Callable[[Sequence[str]], int]) -> int
     _say("failed beside others, and run once more, alone:", failed)
     code = again([*_AGAIN, *rest])
     still = _failed()
-    _say("failed beside others alone; look at them, a change may have done it:", [e for e in failed if e not in still])
+    _say("failed only beside others; look at them, a change may have done it:", [e for e in failed if e not in still])
     return code
 
 

@@ -41,7 +41,7 @@ def test_what_holds_alone_is_named_and_does_not_fail_the_run(capfd: pytest.Captu
     assert asked[-1] == "-x"
     said = capfd.readouterr().out
     assert said.count("t.py::a") == 2
-    assert "failed beside others alone" in said
+    assert "failed only beside others" in said
 
 
 def test_what_fails_again_fails_the_run(capfd: pytest.CaptureFixture[str]) -> None:
