@@ -50,6 +50,8 @@ VERBS: dict[str, tuple[str, ...]] = {
     "capacity": ("capacity", "ycsb-a", "--quick", *DATA),
     "ab": ("ab", "ycsb-a", "--a", "connections=1", "--b", "connections=2", "--duration", "100ms", *DATA),
     "interfere": ("interfere", "ycsb-a", "--with", "scan", "--duration", "100ms", *DATA),
+    "failover": ("failover", "ycsb-a", "--fault", "echo x", "--before", "2s", "--hold", "1s", "--after", "2s", *DATA),
+    "soak": ("soak", "ycsb-a", "--rate", "100/s", "--duration", "1s", *DATA),
     "grow": ("grow", "ycsb-c", "--to", "200", "--step", "100", "--drop"),
     "scan": ("scan", "scans.yaml", *DATA),
     "import": ("import", "rows.json", "--db", DATABASE, "--collection", COLLECTION, "--drop"),
@@ -156,6 +158,38 @@ def test_what_a_command_lacks_costs_no_document_and_no_index(
     assert outcome.exit_code == EXIT_CODES[fault], outcome.stderr
     if user != ADMIN:
         assert "insert isn't granted" in outcome.stderr or "insert, " in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("user", "damage", "exit_code", "said"),
+    [
+        ("dropper", "", 5, "insert isn't granted"),
+        ("reader", "", 5, "dropCollection, insert isn't granted"),
+        (ADMIN, "no option", 2, "nothing was changed"),
+        (ADMIN, "no index", 2, "nothing was changed"),
+    ],
+)
+def test_a_restore_drops_nothing_that_it_cant_put_back(
+    user: str, damage: str, exit_code: int, said: str, here: CommandLine, database: Data, server: SecuredServer
+) -> None:
+    password = quote_plus(ADMIN_PASSWORD) if user == ADMIN else "x"
+    whole = f"mongodb://{ADMIN}:{quote_plus(ADMIN_PASSWORD)}@{server.address}/{DATABASE}?authSource=admin"
+    uri = f"mongodb://{user}:{password}@{server.address}/{DATABASE}?authSource=admin"
+    database["another"].insert_one({"_id": 1})
+    assert here.run("backup", whole, "dump", "--db", DATABASE, "-q").exit_code == 0
+    path = Path("dump", DATABASE, f"{COLLECTION}.metadata.json")
+    text = path.read_text()
+    told = {"no option": ('"options": {', '"options": {"unheardOf": 1, '), "no index": ('"sparse"', '"unheardOf"')}
+    path.write_text(text.replace(*told.get(damage, ("", ""))) if damage else text)
+    before = _state(database)
+    outcome = here.run("restore", "dump", "--drop", "--uri", uri, "-q")
+    assert (_state(database), database["another"].count_documents({})) == (before, 1), outcome.stderr
+    outcome.check_error(exit_code, said)
+    assert sorted(database.list_collection_names()) == ["another", COLLECTION]
+    if damage:  # what is tried is that alone
+        path.write_text(text)
+        assert here.run("restore", "dump", "--drop", "--uri", uri, "-q").exit_code == 0
+        assert _state(database)[:3] == before[:3]
 
 
 @pytest.mark.parametrize("verb", ["load", "run", "import", "load several"])

@@ -137,6 +137,21 @@ def require_some_taken(database: DataDatabase, name: str, shape: Shape, document
     return True
 
 
+def require_as_before(database: DataDatabase, name: str, shape: Shape, documents: Sequence[bytes]) -> None:
+    """Raises UsageError where the server can't make a collection of `shape` as another one had it, with `documents`.
+
+    Its validator lets all documents pass, as it does where they are put back. Where the user may not make a collection
+    of another name nothing is known beforehand. Raises TargetError.
+    """
+    tried = _tried(database, name, shape, documents[:TRIAL_DOCUMENTS], WayIn(bypass_validation=True))
+    refused = [] if tried is None else [tried.refusal_of_shape, *(str(each["errmsg"]) for each in tried.refusals)]
+    if reason := next(filter(None, refused), ""):
+        raise UsageError(
+            f"the server refuses to make {database.name}.{name} as it was: {reason}",
+            hint="nothing was changed; restore it to a server that takes it, or leave its database out",
+        )
+
+
 def first_refusal(database: DataDatabase, shape: Shape, documents: Sequence[bytes]) -> str | None:
     """Why a collection of `shape` refuses one of `documents`; None where it takes them, or nothing is known.
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,6 +24,9 @@ from brimline.dataset.backup.layout import (
 )
 from brimline.dataset.backup.read import BUCKETS, NOT_USERS, OF_THE_SERVER, Stopped
 from brimline.dataset.backup.summary import CollectionBackup, read_summary
+from brimline.dataset.rights import require_rights
+from brimline.dataset.shape import Shape, make_indexes
+from brimline.dataset.trial import TRIAL_DOCUMENTS, require_as_before
 from brimline.errors import InvalidRun, TargetError, UsageError
 from brimline.servers.deployment import Client
 
@@ -84,8 +88,9 @@ def restore_backup(
     `databases`: those that are wanted, none named: all but the server's own, which `notice` is told of. Of these no
     `system` collection is ever put back: users, roles and what a server keeps of itself are made by commands alone.
 
-    Nothing is changed before all is looked at. `drop`: collections that are there are dropped once every file was read
-    to its end, else they are refused.
+    Nothing is changed before all is looked at: the user's rights, and whether the server makes such collections and
+    takes documents like these. `drop`: collections that are there are dropped once every file was read to its end, else
+    they are refused.
 
     Raises UsageError where nothing is in it, the backup didn't end, or a collection is there; RecordError where a file
     is damaged; TargetError; InvalidRun where what is there afterwards is not what the backup says; Stopped.
@@ -106,6 +111,8 @@ def restore_backup(
         for database, name, metadata in found:
             if metadata.get("type") != "view":
                 _require_whole(directory, database, name, metadata, said.get(f"{database}.{name}"), stopped=stopped)
+    for database, name, metadata in found:
+        _require_taken(client, directory, database, name, metadata, drop=drop)
     # Views last: a server checks what they are on.
     ordered = sorted(found, key=lambda each: each[2].get("type") == "view")
     made = []
@@ -196,6 +203,37 @@ def _require_whole(
     _require_as_written(path, content, said)
 
 
+def _require_taken(
+    client: Client, directory: Path, database: str, name: str, metadata: Mapping[str, Any], *, drop: bool
+) -> None:
+    """Raises TargetError where the user lacks a right, UsageError where the server refuses what is to come."""
+    shape, kind = _shape(metadata), metadata.get("type")
+    actions = ["createCollection", *(["dropCollection"] if drop else [])]
+    if kind != "view":
+        actions += ["find", "insert", *(["createIndex"] if shape.indexes else [])]
+        actions += ["bypassDocumentValidation"] if _is_validated(metadata) else []
+    require_rights(client[database], name, actions)
+    # Those of a view are its source's, and those of a time series are in buckets, under another name.
+    first = [] if kind in ("view", "timeseries") else documents_of(_documents_file(directory, database, name, metadata))
+    require_as_before(client[database], name, shape, list(islice(first, TRIAL_DOCUMENTS)))
+
+
+def _shape(metadata: Mapping[str, Any]) -> Shape:
+    """What it is besides its documents, as a server takes it."""
+    options = dict(metadata.get("options") or {})
+    # The UUID is the old collection's; the index on _id comes by itself, unless the collection is clustered by it.
+    options.pop("uuid", None)
+    options.pop("autoIndexId", None)
+    indexes = [each for each in metadata.get("indexes", []) if each.get("name") != "_id_" and not each.get("clustered")]
+    wanted = [{key: value for key, value in each.items() if key not in _OF_THE_SERVER_ALONE} for each in indexes]
+    return Shape(options=options, indexes=wanted)
+
+
+def _is_validated(metadata: Mapping[str, Any]) -> bool:
+    """Whether documents that it holds could be refused where they are put back."""
+    return "validator" in (metadata.get("options") or {})
+
+
 def _documents_file(directory: Path, database: str, name: str, metadata: Mapping[str, Any]) -> Path:
     path = placed(directory, database, _source(name, metadata), BSON) or placed(directory, database, name, BSON)
     assert path is not None  # noqa: S101 - looked for before
@@ -212,14 +250,10 @@ def _require_as_written(path: Path, content: ContentHash, said: CollectionBackup
 
 
 def _create(client: Client, database: str, name: str, metadata: Mapping[str, Any], *, drop: bool) -> None:
-    options = dict(metadata.get("options") or {})
-    # The UUID is the old collection's; the index on _id comes by itself, unless the collection is clustered by it.
-    options.pop("uuid", None)
-    options.pop("autoIndexId", None)
     with target_errors(f"making {database}.{name}"):
         if drop:
             client[database].drop_collection(name)
-        client[database].command({"create": name, **options})
+        client[database].command({"create": name, **_shape(metadata).options})
 
 
 def _put_back(
@@ -246,18 +280,16 @@ def _put_back(
         with target_errors(f"inserting into {namespace}", within_s=WORK_WITHIN_S):
             try:
                 collection.insert_many([RawBSONDocument(each) for each in batch], ordered=False,
-                                       bypass_document_validation=True)  # fmt: skip
+                                       bypass_document_validation=_is_validated(metadata) or None)  # fmt: skip
             except BulkWriteError as error:
                 first: Mapping[str, Any] = next(iter(error.details.get("writeErrors", [])), {})
                 raise TargetError(f"inserting into {namespace}: the server refuses: {first.get('errmsg', error)}",
                                   hint="the collection is there in part: give --drop next time") from error  # fmt: skip
         progress(namespace, content.count)
     _require_as_written(path, content, said)
-    indexes = [each for each in metadata.get("indexes", []) if each.get("name") != "_id_" and not each.get("clustered")]
-    if indexes:
-        wanted = [{key: value for key, value in each.items() if key not in _OF_THE_SERVER_ALONE} for each in indexes]
-        with target_errors(f"making the indexes of {namespace}", within_s=WORK_WITHIN_S):
-            client[database].command({"createIndexes": name, "indexes": wanted})
+    indexes = _shape(metadata).indexes
+    with target_errors(f"making the indexes of {namespace}", within_s=WORK_WITHIN_S):
+        make_indexes(client[database], name, indexes)
     _require_same(client, database, source, namespace, content)
     return RestoredCollection(namespace=namespace, type=str(metadata.get("type", "collection")),
                               documents=content.count, indexes=len(indexes), hash=content.text)  # fmt: skip
