@@ -123,6 +123,11 @@ def test_what_an_experiment_changes_is_put_back_before_each_of_its_runs(
     assert run_count >= 2, outcome.stderr
     assert outcome.stderr.count("was put back from its copy") == run_count - 1, outcome.stderr
     assert outcome.stderr.count("trying each step once") == 1
+    assert "for putting back up to" in next(line for line in outcome.stderr.splitlines() if "estimate: " in line)
+    (directory,) = here.record_directories(kind="vary")
+    page = here.run("report", str(directory), "--format", "md", "-o", "-").stdout
+    times = "once, in " if run_count == 2 else f"{run_count - 1} times in "
+    assert f"- Put back from a copy: {times}" in page, page
     assert _state(database) != before
     _write(READ)
     outcome = _run(here, uri)

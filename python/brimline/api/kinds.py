@@ -12,6 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 
 from brimline.api.options import Options
 from brimline.api.planning import Cost, is_planning, spec_bytes, tell
+from brimline.api.put_back_cost import put_back_of
 from brimline.api.results import Result
 from brimline.api.resume import resumption
 from brimline.api.run import interruption
@@ -159,7 +160,7 @@ def conduct(
     if is_planning():
         tell(_cost(kind, loaded.spec, settings))
     if resume is None and kind.estimate is not None:
-        options.progress.note(kind.estimate(loaded.spec, settings).text)
+        options.progress.note(put_back_of(loaded.spec).within(kind.estimate(loaded.spec, settings)).text)
     with workplace(loaded, options, resume=resume) as place:
         directory = kind.made_in(place, settings, directory=resume, resume=resume is not None)
         interrupted = interruption(place.stop, directory, resumed_by=kind.verb)
@@ -177,7 +178,7 @@ def conduct(
 def _cost(kind: Kind[Settings, ResultT], spec: Spec, settings: Settings) -> Cost:
     made = _constant(_VERBS[kind.verb], "MEASURE") if _VERBS[kind.verb].is_measure else None
     if kind.estimate is not None:
-        seconds = kind.estimate(spec, settings).typical_s
+        seconds = put_back_of(spec).within(kind.estimate(spec, settings)).typical_s
     else:
         seconds = math.nan if made is None else made.estimate_s(spec, settings)
     return Cost(

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from shutil import rmtree
+from statistics import fmean
 from typing import Any, Unpack
 
 from brimline.api.kinds import MeasureInPlace, measure_named
 from brimline.api.options import Options
 from brimline.api.planning import Cost, is_planning, run_s, spec_bytes, tell
+from brimline.api.put_back_cost import put_back_of
 from brimline.api.results import Result
 from brimline.api.resume import resuming_verb, resumption
 from brimline.api.row_files import ROW_FILES, require_same_rows, row_files
@@ -40,6 +42,7 @@ from brimline.doctor.disk import free_below, server_disk
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError, redact_text
 from brimline.execution import interruptible
 from brimline.execution.telemetry import at_work
+from brimline.experiments.cost import NOTHING_PUT_BACK, PutBack
 from brimline.experiments.measure import BLOCKS_DEFAULT, BLOCKS_MAX_DEFAULT
 from brimline.experiments.stored import stored_seed
 from brimline.experiments.vary.conclusion import VaryConclusion, conclude_vary
@@ -246,6 +249,14 @@ def _times(settings: Mapping[str, Any], *, once: bool) -> Mapping[str, Any]:
     return {"blocks": blocks, "blocks_max": most, **settings}
 
 
+def _put_back(settings: VarySettings, variants: Mapping[Levels, Variant]) -> PutBack:
+    """What is put back before a run, on average over the combinations; of other measures their own estimates say it."""
+    if settings.is_nested:
+        return NOTHING_PUT_BACK
+    sizes = [put_back_of(each.loaded.spec).size_bytes for each in variants.values()]
+    return PutBack(round(fmean(sizes)))
+
+
 def _settings_of(
     made: MeasureInPlace, settings: VarySettings, variants: Mapping[Levels, Variant]
 ) -> Mapping[Levels, Any]:
@@ -301,7 +312,9 @@ def _conduct(
     plan_hash = _plan_hash(settings, variants)
     if resume is None:
         starts_servers = bool(settings.apart) and SERVER not in settings.apart
-        options.progress.note(vary_cost_text(settings, own_server=starts_servers))
+        options.progress.note(
+            vary_cost_text(settings, own_server=starts_servers, put_back=_put_back(settings, variants))
+        )
     else:
         require_same_rows(resume.directory, resume.environment.get(ROW_FILES) or {}, row_files(specs))
     if resume is not None and resume.plan_hash != plan_hash:

@@ -17,6 +17,7 @@ from brimline.dataset.inspection import State
 from brimline.dataset.ownership import ids_digest, ids_of, keys_plan
 from brimline.errors import BrimlineError, TargetError
 from brimline.execution.data import complete, replace_collection, require_taken
+from brimline.execution.data_events import tell_data_event
 from brimline.execution.database import ANSWERS_WITHIN_S, database_named
 from brimline.execution.effects import Effect, effects_on, live_collections
 from brimline.execution.execute import RunContext
@@ -25,7 +26,7 @@ from brimline.execution.unrecorded import execute_unrecorded
 from brimline.execution.wanted import WantedData
 from brimline.plan import Plan, collection_plan
 from brimline.plan.operations import OperationsWork
-from brimline.units import NS_PER_S, format_count, format_duration
+from brimline.units import format_count
 
 _GOES_ON = "the next run of this workload puts it back before it begins"
 IS_GONE = "is no longer there: it was dropped, and --data load has it loaded again"
@@ -69,7 +70,7 @@ def put_right(database: DataDatabase, wanted: WantedData, manifest: dataset.Mani
     if dataset.inspect(database, wanted.manifest).is_gone:
         context.progress.step(f"loading {wanted.namespace} again, which is no longer there")
         _load_again(database, wanted, context)
-        _tell(context, wanted.namespace, "loaded again", "data_loaded_again", began)
+        tell_data_event(context, wanted.namespace, "loaded again", "data_loaded_again", began_s=began)
         return
     dataset.require_same_collection(database, manifest)
     if manifest.only_ids_added and _without_ids(database, wanted, manifest, context):
@@ -82,11 +83,11 @@ def put_right(database: DataDatabase, wanted: WantedData, manifest: dataset.Mani
         except TargetError as error:
             context.progress.note(f"{error.message}: it is loaded again")
         else:
-            _tell(context, wanted.namespace, "put back from its copy", "data_put_back", began)
+            tell_data_event(context, wanted.namespace, "put back from its copy", "data_put_back", began_s=began)
             return
     context.progress.step(f"loading {wanted.namespace} again, which the operations of a run changed")
     _load_again(database, wanted, context)
-    _tell(context, wanted.namespace, "loaded again", "data_loaded_again", began)
+    tell_data_event(context, wanted.namespace, "loaded again", "data_loaded_again", began_s=began)
 
 
 def _without_ids(database: DataDatabase, wanted: WantedData, manifest: dataset.Manifest, context: RunContext) -> bool:
@@ -142,7 +143,7 @@ def _with_copy(database: DataDatabase, manifest: dataset.Manifest, context: RunC
     if reason:
         _say_once(context, f"{namespace} has no copy, and is loaded again before the next run: {reason}")
     else:
-        _tell(context, namespace, "copied aside", "data_copied", began)
+        tell_data_event(context, namespace, "copied aside", "data_copied", began_s=began)
     return manifest
 
 
@@ -274,12 +275,6 @@ def _say_once(context: RunContext, text: str) -> None:
     if text not in context.carried.told:
         context.carried.told.add(text)
         context.progress.note(text)
-
-
-def _tell(context: RunContext, namespace: str, what: str, kind: str, began_s: float) -> None:
-    took_s = time.monotonic() - began_s
-    context.progress.note(f"{namespace} was {what} in {format_duration(round(took_s * NS_PER_S))}")
-    context.carried.events.append({"kind": kind, "namespace": namespace, "took_s": round(took_s, 3)})
 
 
 def _effects(plan: Plan, work: OperationsWork, place: int, context: RunContext) -> frozenset[Effect]:

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from brimline.experiments.paired.order import PAIRS_AGAIN_MAX
 from brimline.experiments.settings import CapacitySettings, SweepSettings
-from brimline.units import NS_PER_S, format_count, format_duration
+from brimline.units import NS_PER_S, format_bytes, format_count, format_duration
 from brimline.wording import joined, message
 
 SWEEP_LEVELS_TYPICAL = 6
@@ -14,6 +14,10 @@ SWEEP_LEVELS_TYPICAL = 6
 
 GLANCES_TYPICAL, WINDOWS_TYPICAL = 2, 12
 """Windows of a search on a quiet machine, and how many of them are short."""
+
+ASSUMED_COPY_BYTES_PER_S = 100e6
+"""Of `$out`, with data in memory: 53 MB/s were seen with documents of 200 bytes, 220 MB/s with those of 1 KB."""
+_WITHOUT_SERVER = "calibrate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +138,41 @@ def pairs_time(pairs: int, run_s: Mapping[str, float | None], *, further: Sequen
         stages=tuple(StageCost(name, pairs, each or 0.0) for name, each in run_s.items()),
         further=tuple(further),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class PutBack:
+    """What is put back before each run but the first: `size_bytes` of collections that the operations change."""
+
+    size_bytes: int
+
+    def seconds(self, run_count: int) -> float:
+        """About how long that takes for so many runs."""
+        return max(run_count - 1, 0) * self.size_bytes / ASSUMED_COPY_BYTES_PER_S
+
+    def clauses(self, run_count: int) -> tuple[str, ...]:
+        """What an estimate says of it; nothing where nothing is put back."""
+        if not self.seconds(run_count):
+            return ()
+        return (
+            message(
+                "of that {time} for putting back up to {size} before each run, at {rate}/s",
+                time=format_duration(self.seconds(run_count) * NS_PER_S),
+                size=format_bytes(self.size_bytes),
+                rate=format_bytes(ASSUMED_COPY_BYTES_PER_S),
+            ),
+        )
+
+    def within(self, estimate: TimeEstimate) -> TimeEstimate:
+        """`estimate` with it."""
+        count = sum(stage.probe_count for stage in estimate.stages if stage.stage != _WITHOUT_SERVER)
+        return replace(
+            estimate,
+            typical_s=estimate.typical_s + self.seconds(count),
+            max_s=estimate.max_s + self.seconds(count),
+            further=(*estimate.further, *self.clauses(count)),
+        )
+
+
+NOTHING_PUT_BACK = PutBack(0)
+"""Of operations that leave the data as they were."""

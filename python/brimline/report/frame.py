@@ -11,6 +11,7 @@ from brimline.record.layout import SPEC_FILE
 from brimline.record.model import Environment
 from brimline.report import blocks
 from brimline.report.grid import Grid
+from brimline.report.put_back import put_back_in
 from brimline.report.view import Fact, Facts, Report, Section, Verdict
 
 
@@ -78,7 +79,9 @@ def experiment_report(
         verdict=verdict,
         sections=[
             *sections,
-            blocks.environment(experiment.environment if environment is None else environment, more=more),
+            blocks.environment(
+                experiment.environment if environment is None else environment, more=[*more, put_back_in(experiment)]
+            ),
             blocks.reproduce(_command(experiment), experiment.spec_text, _identity(experiment)),
             blocks.definitions(definitions),
         ],

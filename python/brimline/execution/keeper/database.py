@@ -4,6 +4,7 @@ Of a person's own statements it is known which tables they name, and whether the
 that were loaded. Whatever else writes makes a table another one, so that it is copied aside before and put back.
 """
 
+import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from brimline.dataset.ownership import keys_plan
 from brimline.dataset.tables.store import statements_of
 from brimline.errors import BrimlineError, InvalidRun, RecordError, TargetError, UsageError
 from brimline.execution.data import RESUME_HINT, LoadReport, MakeDirectory, require_resumable
+from brimline.execution.data_events import tell_data_event
 from brimline.execution.descriptors import allow_descriptors
 from brimline.execution.effects import Effect
 from brimline.execution.ensure import DataPolicy, refusal_of
@@ -152,6 +154,7 @@ class TableKeeper(Keeper):
 
     def _put_right(self, look: _Look) -> None:
         """Makes changed data what was loaded. Raises UsageError where they may hold what others wrote."""
+        began = time.monotonic()
         manifest, table = look.seen.found.manifest, look.table
         assert manifest is not None  # noqa: S101 - its state is "changed"
         with self._store(look.wanted.load) as store:
@@ -164,14 +167,16 @@ class TableKeeper(Keeper):
                 tables.put_copy_back(store, table)
                 put_back = replace(manifest.unchanged(), collection_uuid=store.identity(table.name))
                 store.write_manifest(put_back, statements_of(table))
-                self._tell(f"{look.wanted.namespace} was put back from its copy", "data_put_back", look.wanted)
+                tell_data_event(
+                    self.context, look.wanted.namespace, "put back from its copy", "data_put_back", began_s=began
+                )
                 return
         self.context.progress.step(f"loading {look.wanted.namespace} again, which the operations of a run changed")
         execute_unrecorded(look.wanted.load, context=self.context, change=partial(self._make_empty, look))
         self.context.stop.raise_if_requested()
         with self._store(look.wanted.load) as store:
             tables.complete(store, table, look.wanted.manifest)
-        self._tell(f"{look.wanted.namespace} was loaded again", "data_loaded_again", look.wanted)
+        tell_data_event(self.context, look.wanted.namespace, "loaded again", "data_loaded_again", began_s=began)
 
     def _take_away(self, store: tables.Store, table: SqlTable, manifest: Manifest, count: int) -> None:
         """Deletes the rows of records that runs inserted behind the loaded ones."""
@@ -282,6 +287,7 @@ class TableKeeper(Keeper):
         with self._store(wanted.load) as store:
             if not tables.has_copy(store, table):
                 self.context.progress.step(f"copying {wanted.namespace} aside, so that it can be put back")
+                began = time.monotonic()
                 try:
                     tables.make_copy(store, table)
                 except TargetError as error:
@@ -289,7 +295,7 @@ class TableKeeper(Keeper):
                         f"{wanted.namespace} has no copy, and is loaded again before the next run: {error.message}"
                     )
                 else:
-                    self._tell(f"{wanted.namespace} was copied aside", "data_copied", wanted)
+                    tell_data_event(self.context, wanted.namespace, "copied aside", "data_copied", began_s=began)
             store.write_manifest(manifest.changed(), statements_of(table))
 
     def _end(self, plan: Plan, wanted: WantedData) -> None:
@@ -348,10 +354,6 @@ class TableKeeper(Keeper):
         if text not in self.context.carried.told:
             self.context.carried.told.add(text)
             self.context.progress.note(text)
-
-    def _tell(self, text: str, kind: str, wanted: WantedData) -> None:
-        self.context.progress.note(text)
-        self.context.carried.events.append({"kind": kind, "namespace": wanted.namespace})
 
 
 def _keys_of(manifest: Manifest) -> tables.KeysOf:

@@ -1,11 +1,12 @@
 """Owns what a factor sweep costs in time, to be said before it starts."""
 
+from brimline.experiments.cost import NOTHING_PUT_BACK, PutBack
 from brimline.experiments.vary.order import VarySettings
 from brimline.units import NS_PER_S, format_count, format_duration
 from brimline.wording import joined, message
 
 
-def vary_cost_text(settings: VarySettings, *, own_server: bool) -> str:
+def vary_cost_text(settings: VarySettings, *, own_server: bool, put_back: PutBack = NOTHING_PUT_BACK) -> str:
     """`estimate: about 6 min, 30 runs (10 combinations, 3 blocks); at most 20 min, without 6 starts and loads …`."""
     count = len(settings.combinations)
     if settings.run_s == 0:
@@ -17,10 +18,13 @@ def vary_cost_text(settings: VarySettings, *, own_server: bool) -> str:
             most=format_count(settings.blocks_max * count),
             combinations=format_count(count),
         )
-    least_s, most_s = settings.blocks * settings.block_s, settings.blocks_max * settings.block_s
+    least_s, most_s = (
+        blocks * settings.block_s + put_back.seconds(blocks * count)
+        for blocks in (settings.blocks, settings.blocks_max)
+    )
     if settings.budget_s is not None:
         least_s, most_s = min(least_s, settings.budget_s), min(most_s, settings.budget_s)
-    parts = [
+    parts: list[str] = [
         message(
             "estimate: about {typical}, {runs} times {measure} of about {each} ({combinations} combinations)"
             if settings.is_nested
@@ -34,6 +38,7 @@ def vary_cost_text(settings: VarySettings, *, own_server: bool) -> str:
         ),
         message("at most {most}, without server starts and loading", most=format_duration(most_s * NS_PER_S)),
     ]
+    parts.extend(put_back.clauses(settings.blocks * count))
     if own_server and settings.apart:
         servers = len(settings.groups)
         parts.append(message("a server is started and loaded {count} times a block", count=format_count(servers)))

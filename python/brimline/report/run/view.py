@@ -24,6 +24,7 @@ from brimline.report.grid import Grid, GridRow
 from brimline.report.limit import limit_section
 from brimline.report.lint_section import linted
 from brimline.report.own_claims import run_claims
+from brimline.report.put_back import put_back
 from brimline.report.run import (
     first_screen,
     load_sections,
@@ -81,6 +82,7 @@ def run_report(
                 driver_facts(record),
                 _connects(record),
                 _looks(record),
+                put_back(record.events),
                 blocks.sizes(record.server_facts),
                 blocks.not_watched(unwatched(record)),
             ],
