@@ -12,19 +12,22 @@ from dataclasses import dataclass, field
 class Kind:
     """A kind: whether it asks for documents, whether it changes any, and what it consists of.
 
-    `reads_by_key`: of each one that ended it is known which document it was to bring. `parts`: its commands that are
-    timed apart, with what a table calls them. `ycsb_call` is the call of YCSB's binding, `ycsb_share` the property of
-    its share, "" where YCSB has none. `can_be_absent`: YCSB says NOT_FOUND of it where there was no document.
+    `reads_by_key`: of each one that ended it is known which document it was to bring. `updates_by_key`: it sets fields
+    of one document. `parts`: its commands that are timed apart, with what a table calls them. `ycsb_call` is the call
+    of YCSB's binding, `ycsb_share` the property of its share, "" where YCSB has none. `can_be_absent`: YCSB says
+    NOT_FOUND of it where there was no document. `also_called`: what other tools call it, in lower case.
     """
 
     name: str
     reads: bool = False
     writes: bool = False
     reads_by_key: bool = False
+    updates_by_key: bool = False
     parts: Mapping[str, str] = field(default_factory=dict)
     ycsb_call: str
     ycsb_share: str = ""
     can_be_absent: bool = False
+    also_called: tuple[str, ...] = ()
 
 
 _KINDS = (
@@ -35,8 +38,17 @@ _KINDS = (
         ycsb_call="READ",
         ycsb_share="readproportion",
         can_be_absent=True,
+        also_called=("find", "query"),
     ),
-    Kind(name="update", writes=True, ycsb_call="UPDATE", ycsb_share="updateproportion", can_be_absent=True),
+    Kind(
+        name="update",
+        writes=True,
+        updates_by_key=True,
+        ycsb_call="UPDATE",
+        ycsb_share="updateproportion",
+        can_be_absent=True,
+        also_called=("write",),
+    ),
     Kind(name="insert", writes=True, ycsb_call="INSERT", ycsb_share="insertproportion"),
     Kind(name="scan", reads=True, ycsb_call="SCAN", ycsb_share="scanproportion"),
     Kind(
@@ -44,21 +56,24 @@ _KINDS = (
         reads=True,
         writes=True,
         reads_by_key=True,
+        updates_by_key=True,
         parts={"read": "read of a read modify write", "update": "update of a read modify write"},
         ycsb_call="READ-MODIFY-WRITE",
         ycsb_share="readmodifywriteproportion",
+        also_called=("rmw", "readmodifywrite"),
     ),
+    Kind(name="load", writes=True, ycsb_call="INSERT"),
     Kind(
         name="transaction",
         reads=True,
         writes=True,
         parts={"commit": "commit of a transaction"},
         ycsb_call="TRANSACTION",
+        also_called=("txn",),
     ),
-    Kind(name="load", writes=True, ycsb_call="INSERT"),
 )
 KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _KINDS}
-"""Every kind by its name."""
+"""Every kind by its name, in the order of the numbers by which the log of operations tells them apart."""
 PARTS: tuple[str, ...] = tuple(dict.fromkeys(part for kind in _KINDS for part in kind.parts))
 """The parts of all kinds."""
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from brimline.errors import RecordError
+from brimline.operations import KINDS
 from brimline.record.fault import FaultFacts
 from brimline.record.model import RunRecord
 from brimline.record.operation_log import log_path
@@ -30,7 +31,6 @@ _WINDOW_BINS = 10
 """A rate is that of a second."""
 _HELD_BINS = 20
 """So much longer it has to stay: 2 s."""
-_OPERATIONS = ("read", "update", "insert", "scan", "read_modify_write", "load", "transaction")
 _ROW = np.dtype(
     [
         *((name, "<u8") for name in ("done", "sent", "due", "first", "second")),
@@ -118,7 +118,7 @@ def fault_figures(record: RunRecord, facts: FaultFacts) -> FaultFigures | None:
     well = answers.done[answers.well]
     gap = longest_gap(well, begun_ns=begun_ns, end_ns=end_ns)
     kinds = np.unique(answers.operation)
-    names = _OPERATIONS if resolution_ns == 0 else tuple(_names(record))
+    names = tuple(KINDS) if resolution_ns == 0 else tuple(_names(record))
     gaps = {
         names[int(kind)]: longest_gap(answers.done[answers.well & (answers.operation == kind)], begun_ns=begun_ns,
                                       end_ns=end_ns)

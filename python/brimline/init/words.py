@@ -3,12 +3,10 @@
 import re
 from collections.abc import Iterable
 
+from brimline.operations import KINDS
+
 _NAME_MAX = 44
 """Leaves room for a number behind a name; a spec takes 48 characters."""
-
-
-_RESERVED = frozenset({"read", "update", "insert", "scan", "read_modify_write", "load", "transaction"})
-"""brimline's own operations."""
 
 
 def name_word(text: str) -> str:
@@ -25,7 +23,7 @@ def can_name_field(name: str) -> bool:
 def operation_name(parts: Iterable[str], taken: set[str]) -> str:
     """A name that none of `taken` is, and becomes one of them."""
     wanted = "_".join(name_word(part) for part in parts if part)[:_NAME_MAX].rstrip("_")
-    wanted = wanted if wanted[:1].isalpha() and wanted not in _RESERVED else f"op_{wanted}"
+    wanted = wanted if wanted[:1].isalpha() and wanted not in KINDS else f"op_{wanted}"
     name, number = wanted, 1
     while name in taken:
         number += 1

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from brimline.errors import SpecError
+from brimline.operations import KINDS
 from brimline.spec.data import TEMPLATE_TAG
 from brimline.spec.document import Path, dotted, located
 from brimline.spec.generators import Value
@@ -33,12 +34,7 @@ _SYNONYMS: Mapping[str, str] = {
     "mix": "operations",
     "workload": "operations",
     "proportions": "operations",
-    "find": "operations.read",
-    "query": "operations.read",
-    "rmw": "operations.read_modify_write",
-    "readmodifywrite": "operations.read_modify_write",
-    "txn": "operations.transaction",
-    "write": "operations.update",
+    **{word: f"operations.{kind.name}" for kind in KINDS.values() for word in kind.also_called},
     "distribution": "keys",
     "requestdistribution": "keys",
     "operationcount": "operation_count",

@@ -15,6 +15,7 @@ from pydantic_core import InitErrorDetails
 
 from brimline import units
 from brimline.errors import UsageError
+from brimline.operations import KINDS
 from brimline.spec import fields
 from brimline.spec.base import Part
 from brimline.spec.data import DataSpec
@@ -291,7 +292,7 @@ class Spec(Part):
         if self.verify_reads and self.data.values != "derived":
             raise ValueError("verify_reads needs values that follow from their keys; add data.values: derived")
         shares = self.operations.shares
-        if self.verify_reads and not (shares.get("read") or shares.get("read_modify_write")):
+        if self.verify_reads and not any(shares.get(kind.name) for kind in KINDS.values() if kind.reads_by_key):
             raise ValueError("verify_reads would have no effect without reads by key; leave verify_reads out")
         return self
 

@@ -24,7 +24,7 @@ from typing import Any
 from brimline.spec.properties import Property
 from brimline.spec.readers import RATE_OPS_PER_S_MAX
 from brimline.spec.target import database_of_uri
-from brimline.spec.ycsb_properties import PROPORTIONS, READS, YcsbProperties
+from brimline.spec.ycsb_properties import PROPORTIONS, READS, READS_BY_KEY, UPDATES_BY_KEY, YcsbProperties
 
 WORKLOAD_CLASSES = ("site.ycsb.workloads.CoreWorkload", "com.yahoo.ycsb.workloads.CoreWorkload")
 _BINDING_CLASSES = ("site.ycsb.db.MongoDbClient", "com.yahoo.ycsb.db.MongoDbClient", "mongodb")
@@ -89,7 +89,7 @@ def spec_values(
         "scan_length": _scan_length(properties, has_scans=shares["scan"] > 0),
         "read_all_fields": _reads_all_fields(properties),
         "name_read_fields": _names_read_fields(properties, has_reads=shares["read"] > 0),
-        "verify_reads": _verifies(properties) and shares["read"] + shares["read_modify_write"] > 0,
+        "verify_reads": _verifies(properties) and any(shares[name] for name in READS_BY_KEY),
         "upsert": properties.flag("mongodb.upsert"),
         "write_all_fields": _writes_all_fields(properties),
         "insert_batch_size": batch_size if shares["insert"] else 1,
@@ -301,7 +301,7 @@ def _writes_all_fields(properties: YcsbProperties) -> bool:
     """An insert always writes all of them."""
     all_fields = properties.flag("writeallfields")
     if all_fields:
-        properties.needs("writeallfields", "update", "read_modify_write")
+        properties.needs("writeallfields", *UPDATES_BY_KEY)
     return all_fields
 
 

@@ -94,6 +94,8 @@ FRONT_ONLY: Final = (
 # The share that an operation has of a run.
 _SHARED: Final = tuple(kind for kind in KINDS.values() if kind.ycsb_share)
 PROPORTIONS: Final[Mapping[str, str]] = {kind.name: kind.ycsb_share for kind in _SHARED}
+READS_BY_KEY: Final = tuple(kind.name for kind in _SHARED if kind.reads_by_key)
+UPDATES_BY_KEY: Final = tuple(kind.name for kind in _SHARED if kind.updates_by_key)
 READS: Final = tuple(kind.name for kind in _SHARED if kind.reads)
 WRITES: Final = tuple(kind.name for kind in _SHARED if kind.writes)
 

@@ -14,7 +14,8 @@ from brimline.compat.jmeter.scope import is_step
 from brimline.compat.jmeter.texts import Ref, Text, settled, written
 from brimline.compat.jmeter.timers import Pause
 from brimline.errors import visible
-from brimline.spec.own.operations import BUILT_IN_KINDS, can_name_operation
+from brimline.operations import KINDS
+from brimline.spec.own.operations import can_name_operation
 
 _NAME_MAX: Final = 76
 """Leaves room for a number behind a name."""
@@ -53,7 +54,7 @@ class OperationWriter:
     def _name(self, wanted: str, flow: Flow) -> str:
         word = _NOT_IN_A_NAME.sub("_", " ".join(wanted.split()))[:_NAME_MAX].strip()
         word = word if can_name_operation(word) else "requests"
-        word = f"{word}_" if word in BUILT_IN_KINDS else word
+        word = f"{word}_" if word in KINDS else word
         name, number = word, 1
         while name in self._taken:
             number += 1

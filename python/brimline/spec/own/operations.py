@@ -7,6 +7,7 @@ from typing import Any, Final, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
+from brimline.operations import KINDS
 from brimline.spec import fields
 from brimline.spec.base import Part
 from brimline.spec.document import Path
@@ -18,8 +19,6 @@ from brimline.spec.own.step_kind import BESIDE_COMMAND, BESIDE_KIND, ProtocolNam
 from brimline.spec.readers import shown
 
 OPERATIONS_MAX: Final = 64
-BUILT_IN_KINDS: Final = ("read", "update", "insert", "scan", "read_modify_write", "load", "transaction")
-"""Names of brimline's own operations, which reports know as such."""
 _NAME_LENGTH_MAX: Final = 80
 _NOT_IN_A_NAME: Final = frozenset('.=,"')
 """What limits and settings on the command line separate names by."""
@@ -159,7 +158,7 @@ def _with_names(schema: dict[str, Any]) -> None:
     separators = re.escape("".join(sorted(_NOT_IN_A_NAME)))
     schema["minProperties"], schema["maxProperties"] = 1, OPERATIONS_MAX
     schema["propertyNames"] = {
-        "pattern": rf"^(?!(?:{'|'.join(BUILT_IN_KINDS)})$)(?!\s)[^{separators}]+$",
+        "pattern": rf"^(?!(?:{'|'.join(KINDS)})$)(?!\s)[^{separators}]+$",
         "maxLength": _NAME_LENGTH_MAX,
     }
 
@@ -233,7 +232,7 @@ def _check_names(value: dict[str, Any]) -> None:
         raise Problem((), f"are {len(value)}, and a workload has at most {OPERATIONS_MAX}", "make them fewer")
     percentages = []
     for name, given in value.items():
-        if name in BUILT_IN_KINDS:
+        if name in KINDS:
             hint = f"choose another name, such as my_{name}"
             raise Problem((name,), f"{name} is one of brimline's own operations", hint)
         if not can_name_operation(name):
