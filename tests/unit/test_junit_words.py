@@ -10,6 +10,21 @@ from brimline.cli.app import main
 
 pytestmark = pytest.mark.usefixtures("impatient")
 
+NOBODY = ("--uri", "mongodb://u:secret@127.0.0.1:1", "-q")
+MEASURING = {
+    "run": ("ycsb-c",),
+    "load": ("ycsb-c",),
+    "capacity": ("ycsb-c",),
+    "sweep": ("ycsb-c",),
+    "grow": ("ycsb-c", "--to", "10", "--step", "5"),
+    "scan": ("s2-scans",),
+    "interfere": ("ycsb-c", "--with", "scan"),
+    "failover": ("ycsb-c", "--fault", "kill"),
+    "soak": ("ycsb-c",),
+    "import": ("rows.json", "--db", "a", "--collection", "b"),
+}
+"""Each verb that has `--junit` without a gate, as it measures."""
+
 
 @pytest.mark.parametrize(
     ("words", "exit_code", "said"),
@@ -19,15 +34,20 @@ pytestmark = pytest.mark.usefixtures("impatient")
         (["run", "ycsb-c", "--no-such-option"], 2, "--no-such-option"),
         (["compare", "x", "y", "--gate", "5%"], 2, 'no run is called "x"'),
         (["trend", "x", "--gate", "5%"], 2, 'no run is called "x"'),
-        (["run", "ycsb-c", "--uri", "mongodb://127.0.0.1:1", "-q"], 5, "127.0.0.1:1"),
-        (["capacity", "ycsb-c", "--uri", "mongodb://127.0.0.1:1", "-q"], 5, "127.0.0.1:1"),
-        (["ab", "ycsb-c", "--aa", "--uri", "mongodb://127.0.0.1:1", "--gate", "5%", "-q"], 5, "127.0.0.1:1"),
+        *(([verb, *words, *NOBODY, "--json"], 5, "127.0.0.1:1") for verb, words in MEASURING.items()),
+        (["ab", "ycsb-c", "--aa", *NOBODY, "--gate", "5%"], 5, "127.0.0.1:1"),
     ],
 )
 def test_without_a_result_no_older_file_stays_green(
-    words: list[str], exit_code: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    words: list[str],
+    exit_code: int,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    Path("rows.json").write_text("{}\n")
     junit = tmp_path / "gate.xml"
     junit.write_text('<testsuite tests="1" failures="0" errors="0"/>')
     with pytest.raises(SystemExit) as ended:
@@ -37,6 +57,8 @@ def test_without_a_result_no_older_file_stays_green(
     assert [each.get("type") for each in root.iter("error")] == [{2: "usage", 5: "target"}[exit_code]]
     assert all(float(each.get("time", "")) >= 0 for each in (root, *root.iter("testcase")))
     assert said in "".join(root.itertext())
+    out = capsys.readouterr().out
+    assert (json.loads(out)["exit_code"] == exit_code) if "--json" in words else not out
 
 
 def test_a_verb_without_the_option_writes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +73,13 @@ def test_a_verb_without_the_option_writes_no_file(tmp_path: Path, monkeypatch: p
     [
         (["run", "no-such-workload"], 2, "no-such-workload"),
         (["run", "ycsb-c", "--no-such-option"], 2, "--no-such-option"),
-        (["run", "ycsb-c", "--uri", "mongodb://u:secret@127.0.0.1:1", "-q"], 5, "127.0.0.1:1"),
+        (["run", "ycsb-c", *NOBODY], 5, "127.0.0.1:1"),
+        (["backup", "dump", *NOBODY], 5, "127.0.0.1:1"),
+        (["restore", ".", *NOBODY], 5, "127.0.0.1:1"),
+        (["stat", *NOBODY[:2]], 5, "127.0.0.1:1"),
+        (["doctor", *NOBODY[:2]], 5, "127.0.0.1:1"),
+        (["study", "run", "no-such-study"], 2, "no-such-study"),
+        (["study", "check", "no-such-study"], 2, "no-such-study"),
         (["compare", "x", "y"], 2, 'no run is called "x"'),
         (["show", "x"], 2, 'no run is called "x"'),
         (["lab", "status", "none-such"], 2, "none-such"),

@@ -246,7 +246,8 @@ def _tell_programs(arguments: Sequence[str], message: str, *, hint: str | None, 
 
         with suppress(OSError, AttributeError):  # nobody reads
             document = error_document(message, hint=hint, exit_code=exit_code)
-            sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+            # One line, as each row of `stat` is.
+            sys.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")
             sys.stdout.flush()
     file = _value_of("--junit", arguments)
     if verb is not None and file and "junit" in options and not told.is_told(told.JUNIT):

@@ -149,13 +149,15 @@ def printing(*, hint: str | None = None) -> Iterator[None]:
     """
     if sys.stdout is None:
         raise BrimlineError("can't print the result: standard output is closed", hint=hint)
-    told.note(told.DOCUMENT)
     try:
         yield
         sys.stdout.flush()
+        told.note(told.DOCUMENT)
     except BrokenPipeError:
+        told.note(told.DOCUMENT)
         # What the interpreter flushes at its end must not meet the broken pipe again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
+        told.note(told.DOCUMENT)
         reason = (error.strerror or str(error)).lower()
         raise BrimlineError(f"can't print the result: {reason}", hint=hint) from error

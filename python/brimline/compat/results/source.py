@@ -106,5 +106,5 @@ def described(path: Path, form: str) -> SourceFile:
 def unreadable(path: Path, error: OSError) -> UsageError:
     """The error for a file that can't be read."""
     reason = os.strerror(error.errno).lower() if error.errno else str(error)
-    hint = "name the files in it" if isinstance(error, IsADirectoryError) else None
+    hint = "name the files in it" if isinstance(error, IsADirectoryError) else "name a file that can be read"
     return UsageError(f"can't read {path}: {reason}", hint=hint)
