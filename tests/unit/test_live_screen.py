@@ -14,6 +14,10 @@ from brimline.cli.live import LiveProgress, progress_console, progress_on
 from brimline.cli.progress import TerminalProgress
 from brimline.cli.screen import sparkline
 from brimline.execution import Outcome, Recent, SoFar, Tick, recent
+from brimline.experiments.cost import capacity_time
+from brimline.experiments.runner import describe_probe
+from brimline.experiments.settings import quick
+from brimline.experiments.trial import Probe
 from brimline.plan import NullTarget, Plan, resolve
 from brimline.record.model import IntervalRow, SampleRow, Samples
 from brimline.units import NS_PER_MS, NS_PER_S
@@ -95,13 +99,13 @@ def tick(elapsed_s: float, stage: str = "running") -> Tick:
 class Watched:
     """A screen that is being shown."""
 
-    def __init__(self, columns: int, height: int = 40) -> None:
+    def __init__(self, columns: int, height: int = 40, *, language: str = "en") -> None:
         self.columns = columns
         self._file = io.StringIO()
         console = progress_console(
             file=self._file, force_terminal=True, width=columns, height=height, _environ={"TERM": "xterm"}
         )
-        self.progress = LiveProgress(console)
+        self.progress = LiveProgress(console, language=language)
 
     @property
     def screen(self) -> Screen:
@@ -248,3 +252,34 @@ def test_only_a_terminal_that_can_show_it_has_the_screen(monkeypatch: pytest.Mon
         assert isinstance(progress_on(other), TerminalProgress)
     monkeypatch.setenv("NO_COLOR", "1")
     assert isinstance(progress_on(terminal()), TerminalProgress)
+
+
+@pytest.mark.parametrize("columns", [40, 80, 120])
+def test_the_screen_speaks_chinese(columns: int) -> None:
+    watched = Watched(columns, language="zh")
+    progress = watched.progress
+    progress.note(capacity_time(quick()).text)
+    progress.step("looking for the data")
+    progress.so_far(lambda: SoFar(unit="ops/s", low=12_000.0, probes=[(12_000.0, "met")], left_s=42.0, left_max_s=99.0))
+    load = {"kind": "constant", "rate": "12000/s"}
+    plan = resolve(read_only(load=load, warmup="2s", duration="8s"), target=NullTarget())
+    probe = Probe(stage="search", label="a", target="server", connections=64, rate_ops_per_s=12_000.0, warmup_s=2.0,
+                  duration_s=8.0)  # fmt: skip
+    for outcome in ("met", "missed", "unsettled"):
+        known: Outcome = outcome  # type: ignore[assignment]
+        loads = SoFar(unit="ops/s", figure=12_340.0, low=9_500.0, high=13_050.0, left_s=42.0, left_max_s=99.0,
+                      probes=[(9_900.0, "met"), (12_000.0, known)])  # fmt: skip
+        progress.so_far(lambda loads=loads: loads)  # type: ignore[misc]
+        progress.begin(describe_probe(probe), plan)
+        assert "正在连接" in watched.text
+        progress.samples(samples(row("read", 0.0, 1.0, ok=11_990, failed=10, times=[NS_PER_MS] * 100)))
+        progress.tick(tick(5.0))
+        found = set(re.findall(r"[A-Za-z]{2,}", watched.text)) - {"ms"}
+        assert not found, (found, watched.text)
+        lines = watched.screen.lines
+        begin = next(index for index, line in enumerate(lines) if line.startswith("搜索"))
+        assert all(cell_len(line) <= columns for line in lines[begin:])
+    for said in ("搜索：施加 12 000", "约还需 37 s", "已应答", "响应时间 p99", "估计", "12 340 次/秒，95%"):
+        assert said in watched.text, watched.text
+    assert columns < 80 or "区间 9500–13 050" in watched.text
+    progress.over()

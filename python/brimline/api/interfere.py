@@ -167,10 +167,12 @@ def _conduct(
     ) as writer:
         try:
             for each in others:
-                place.context.progress.step(f"preparing the background ({each.text})")
+                place.context.progress.step(message("preparing the background ({background})", background=each.text))
                 each.prepare(place.context)
             alone = ArmPlan(plan=plan, context=place.context, title="alone", label="alone")
-            both = replace(alone, title=f"with {settings.background}", label="with", beside=others)
+            both = replace(
+                alone, title=message("with {background}", background=settings.background), label="with", beside=others
+            )
             run_pairs(place, ("A", "B"), settings.pairs, {"A": alone, "B": both}, writer)
         finally:
             for each in others:

@@ -14,6 +14,7 @@ from brimline.servers.database import database
 from brimline.servers.lab.own_sql import own_sql
 from brimline.servers.sql_programs import SqlSystem
 from brimline.spec import Spec
+from brimline.wording import Verbatim, message
 
 
 @contextmanager
@@ -35,7 +36,7 @@ def own_server(options: Options, *, say: Callable[[str], None], stop: StopToken)
         with own_lab(options, binary, say=say, stop=stop) as deployment:
             yield deployment
         return
-    say(f"starting {binary.described}")
+    say(message("starting {server}", server=Verbatim(binary.described)))
     with bundled(binary=binary, cache_gb=options.cache_gb) as deployment:
         yield deployment
 

@@ -119,7 +119,7 @@ def import_data(
     named = [*(said.files or ()), *([said.file] if said.file is not None else ())]
     refuse_address(named)
     options = opt.surroundings(server, replace(output, quiet=True), DataOptions(drop=said.drop))
-    progress = ImportSilence() if output.quiet else ImportTerminalProgress()
+    progress = ImportSilence() if output.quiet else ImportTerminalProgress(language=output.language)
     wait_s = 0.0 if said.wait_for_server is None else _seconds(said.wait_for_server)
     if said.resume is not None:
         _refuse_with_resume(named, said.database, said.collection, drop=said.drop)

@@ -5,6 +5,7 @@ from rich.progress import TextColumn
 from brimline.cli.progress import ProgressLine, left_words
 from brimline.execution.import_progress import ImportTick
 from brimline.units import format_bytes, format_count, format_duration, format_rate
+from brimline.wording import joined, message
 
 
 class ImportTerminalProgress(ProgressLine):
@@ -28,12 +29,12 @@ def _state(tick: ImportTick) -> str:
     share = _share(tick)
     parts = [] if share is None else [f"{share * 100:.0f} %"]
     parts += [
-        f"{format_count(tick.documents)} documents",
+        message("{count} documents", count=format_count(tick.documents)),
         format_rate(tick.documents_per_s, unit="documents/s"),
         f"{format_bytes(tick.bytes_per_s)}/s",
     ]
     if tick.service_p99_ns is not None:
         parts.append(f"p99 {format_duration(tick.service_p99_ns)}")
     if tick.rejected:
-        parts.append(f"{format_count(tick.rejected)} rejected")
-    return ", ".join([*parts, *left_words(tick.left_s)])
+        parts.append(message("{count} rejected", count=format_count(tick.rejected)))
+    return joined(", ", [*parts, *left_words(tick.left_s)])

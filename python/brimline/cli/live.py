@@ -20,7 +20,9 @@ from brimline.plan import Plan
 from brimline.plan.model import LoadWork, OperationsWork
 from brimline.plan.pacing import offered_mean, short_load
 from brimline.record.model import Samples
+from brimline.report.language import said_in_digits
 from brimline.units import NS_PER_S, format_duration, format_percentage, format_rate
+from brimline.wording import joined, message
 
 _OTHER_LINES = 13
 """Lines of the screen besides those of operations."""
@@ -28,7 +30,7 @@ _RECENT_MAX = 200
 """Intervals that are kept: more than a line has columns."""
 
 
-def progress_on(console: Console) -> ProgressSink:
+def progress_on(console: Console, *, language: str = "en") -> ProgressSink:
     """The screen where there is a terminal that can show it, else plain lines.
 
     `NO_COLOR` asks for plain ones, and so do a dumb terminal, a small one, and one without the characters.
@@ -36,8 +38,8 @@ def progress_on(console: Console) -> ProgressSink:
     rows_and_columns = console.height >= HEIGHT_MIN and console.width >= WIDTH_MIN
     can_draw = console.is_terminal and not console.is_dumb_terminal and console.encoding.lower().startswith("utf")
     if can_draw and rows_and_columns and not os.environ.get("NO_COLOR"):
-        return LiveProgress(console)
-    return TerminalProgress(console)
+        return LiveProgress(console, language=language)
+    return TerminalProgress(console, language=language)
 
 
 def progress_console(**settings: Any) -> Console:
@@ -54,11 +56,11 @@ class _Console(Console):
 class LiveProgress:
     """The screen: begun with the first run, in place until nothing more is measured."""
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
+    def __init__(self, console: Console, *, language: str = "en") -> None:
+        self._console, self._say = console, said_in_digits(language)
         self._live: Live | None = None
         self._screen = Screen(
-            title="", state="", unit="ops/s", offered="", clock="", recent=(), so_far=None, outcomes=()
+            title="", state="", unit="ops/s", offered="", clock="", recent=(), so_far=None, outcomes=(), say=self._say
         )
         self._recent: deque[Recent | None] = deque(maxlen=_RECENT_MAX)
         self._outcomes: deque[str] = deque(maxlen=OUTCOMES_SHOWN)
@@ -70,14 +72,14 @@ class LiveProgress:
     def step(self, text: str) -> None:
         """Something short begins: said on the screen where it is there, else on a line of its own."""
         if self._live is None:
-            self._console.print(f"{text} …", style="dim", markup=False)
+            self._console.print(f"{self._say(text)} …", style="dim", markup=False)
         else:
-            self._screen = replace(self._screen, title=f"{text} …", state="")
+            self._screen = replace(self._screen, title=message("{text} …", text=text), state="")
             self._draw()
 
     def note(self, text: str) -> None:
         """Something to be remembered: it stays above the screen."""
-        self._console.print(text, markup=False, soft_wrap=True)
+        self._console.print(self._say(text), markup=False, soft_wrap=True)
 
     def warning(self, text: str) -> None:
         """Something that has to be known."""
@@ -148,16 +150,16 @@ class LiveProgress:
         if tick.stage in ("connecting", "ready"):
             return "connecting"
         share = self._share.of_tick(tick)
-        return f"{format_percentage(share, digits=2)}, {self._left(tick, share)}"
+        return joined(", ", [format_percentage(share, digits=2), self._left(tick, share)])
 
     def _left(self, tick: Tick, share: float) -> str:
         """Of the whole experiment where that is known, else of the run."""
         known = self._screen.so_far
         if known is None or known.left_s is None:
-            return f"{_seconds(tick.elapsed_s * (1 / share - 1))} left" if share > 0 else ""
+            return message("{time} left", time=_seconds(tick.elapsed_s * (1 / share - 1))) if share > 0 else ""
         if known.left_s > tick.elapsed_s or known.left_max_s is None:
-            return f"about {_seconds(max(known.left_s - tick.elapsed_s, 0.0))} left"
-        return f"at most {_seconds(max(known.left_max_s - tick.elapsed_s, 0.0))} left"
+            return message("about {time} left", time=_seconds(max(known.left_s - tick.elapsed_s, 0.0)))
+        return message("at most {time} left", time=_seconds(max(known.left_max_s - tick.elapsed_s, 0.0)))
 
     def _offered(self, tick: Tick) -> str:
         if self._plan is None or self._plan.is_pooled or self._screen.clock == "service":

@@ -40,7 +40,9 @@ class OutputOptions(RecordOptions):
 
 def surroundings(server: ServerOptions, output: OutputOptions, data: DataOptions | None = None) -> Options:
     """The surroundings of a verb as the API takes them."""
-    listening = {"progress": WithoutProgress() if output.quiet else progress_on(progress_console())}
+    listening = {
+        "progress": WithoutProgress() if output.quiet else progress_on(progress_console(), language=output.language)
+    }
     return Options.of(
         server,
         output,

@@ -12,7 +12,9 @@ from brimline.execution import Silence, SoFar, Tick
 from brimline.plan import Plan
 from brimline.plan.model import LoadWork, records_to_load
 from brimline.record.model import Samples
+from brimline.report.language import said_in_digits
 from brimline.units import NS_PER_S, format_count, format_duration, format_rate
+from brimline.wording import joined, message
 
 _PLAIN_EVERY_S = 5.0
 
@@ -23,7 +25,9 @@ _LEFT_S_MIN = 0.5
 
 def left_words(left_s: float | None) -> list[str]:
     """`4.50 s left`; nothing at the end, and where it isn't known."""
-    return [f"{format_duration(round(left_s * NS_PER_S))} left"] if left_s is not None and left_s >= _LEFT_S_MIN else []
+    if left_s is None or left_s < _LEFT_S_MIN:
+        return []
+    return [message("{time} left", time=format_duration(round(left_s * NS_PER_S)))]
 
 
 class WithoutProgress(Silence):
@@ -37,8 +41,9 @@ class WithoutProgress(Silence):
 class ProgressLine:
     """What all work that is shown has in common, whatever it counts."""
 
-    def __init__(self, console: Console | None = None) -> None:
+    def __init__(self, console: Console | None = None, *, language: str = "en") -> None:
         self._console = console or Console(stderr=True, highlight=False)
+        self._say = said_in_digits(language)
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._title = ""
@@ -46,11 +51,11 @@ class ProgressLine:
 
     def step(self, text: str) -> None:
         """Something short begins."""
-        self._console.print(f"[dim]{text} …[/dim]", markup=True)
+        self._console.print(f"{self._say(text)} …", style="dim", markup=False)
 
     def note(self, text: str) -> None:
         """Something to be remembered, such as the outcome of a probe."""
-        self._console.print(text, markup=False, soft_wrap=True)
+        self._console.print(self._say(text), markup=False, soft_wrap=True)
 
     def warning(self, text: str) -> None:
         """Something that has to be known."""
@@ -64,7 +69,7 @@ class ProgressLine:
 
     def _open(self, title: str, *columns: ProgressColumn) -> None:
         """Work begins; `columns` are shown behind the bar, with the `state` of `_show`."""
-        self._title, self._said_at = title, time.monotonic()
+        self._title, self._said_at = self._say(title), time.monotonic()
         if self._console.is_terminal:
             self._bar = Progress(
                 SpinnerColumn(),
@@ -74,16 +79,20 @@ class ProgressLine:
                 console=self._console,
                 transient=True,
             )
-            self._task = self._bar.add_task(title, total=1.0, state="")
+            self._task = self._bar.add_task(self._title, total=1.0, state="")
             self._bar.start()
 
     def _show(self, share: float, *, state: str, line: Callable[[], str]) -> None:
         """Work goes on: `state` beside the bar, or once in a while `line` behind the title."""
         if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=share, state=state)
+            self._bar.update(self._task, completed=share, state=self._say(state))
         elif time.monotonic() - self._said_at >= _PLAIN_EVERY_S:
             self._said_at = time.monotonic()
-            self._console.print(f"{self._title}: {line()}", markup=False, soft_wrap=True)
+            self._console.print(
+                self._say(message("{title}: {outcome}", title=self._title, outcome=line())),
+                markup=False,
+                soft_wrap=True,
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +124,15 @@ class RunShare:
 class TerminalProgress(ProgressLine):
     """Says a run as it goes on, in plain lines."""
 
-    def __init__(self, console: Console | None = None) -> None:
-        super().__init__(console)
+    def __init__(self, console: Console | None = None, *, language: str = "en") -> None:
+        super().__init__(console, language=language)
         self._share = RunShare()
         self._said = (0, 0, 0.0)
 
     def begin(self, title: str, plan: Plan) -> None:
         """A run begins."""
         self._share, self._said = RunShare.of(plan), (0, 0, 0.0)
-        self._title, self._said_at = title, time.monotonic()
+        self._title, self._said_at = self._say(title), time.monotonic()
 
     def tick(self, tick: Tick) -> None:
         """The run goes on."""
@@ -145,7 +154,7 @@ class TerminalProgress(ProgressLine):
     def _line(self, tick: Tick) -> str:
         share = self._share.of_tick(tick)
         left_s = tick.elapsed_s * (1 / share - 1) if share > 0 else None
-        return ", ".join([f"{share * 100:.0f} %", self._state(tick), *left_words(left_s)])
+        return joined(", ", [f"{share * 100:.0f} %", self._state(tick), *left_words(left_s)])
 
     def _since_said(self, tick: Tick) -> Tick:
         """`tick` with the rate since the line before, instead of since the tick before."""
@@ -163,8 +172,13 @@ class TerminalProgress(ProgressLine):
         if tick.stage == "connecting":
             return "connecting"
         if self._share.document_count is None:
-            failed = f", {format_count(tick.failed)} failed" if tick.failed else ""
-            return f"{format_rate(tick.rate_ops_per_s)}{failed}"
-        failed = f", {format_count(tick.failed)} commands failed" if tick.failed else ""
-        done = f"{format_count(tick.documents)} of {format_count(self._share.document_count)} documents"
-        return f"{done}, {format_rate(tick.rate_documents_per_s, unit='documents/s')}{failed}"
+            failed = message("{count} failed", count=format_count(tick.failed))
+            said: list[str] = [format_rate(tick.rate_ops_per_s)]
+        else:
+            failed = message("{count} commands failed", count=format_count(tick.failed))
+            done, total = format_count(tick.documents), format_count(self._share.document_count)
+            said = [
+                message("{count} of {total} documents", count=done, total=total),
+                format_rate(tick.rate_documents_per_s, unit="documents/s"),
+            ]
+        return joined(", ", [*said, *([failed] if tick.failed else [])])

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from brimline.execution import Outcome, Recent, SoFar
 from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_number, format_percentage, format_rate
+from brimline.wording import message
 
 WIDTH_MIN, HEIGHT_MIN = 40, 16
 """What the screen needs; a smaller terminal has plain lines."""
@@ -24,6 +25,8 @@ _MARKS: Mapping[Outcome, tuple[str, str]] = {
 _LABEL_COLUMNS, _VALUE_COLUMNS = 14, 20
 _OPERATION_COLUMNS = 46
 """What the figures of an operation need beside its name."""
+Say = Callable[[str], str]
+"""Puts a text into the language of the screen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,22 +43,24 @@ class Screen:
     outcomes: Sequence[str]
     operations: Sequence[tuple[str, Recent | None]] = ()  # those that have names of their author's, in a fixed order
     operations_max: int = OPERATIONS_SHOWN
+    say: Say = str
 
     def lines(self, width: int) -> list[Text]:
         """At most `width` columns wide; the last line is empty, so that what is said next begins there."""
         lines = [self._heading(width), *self._figures(width), *self._by_operation(width)]
         if self.so_far is not None:
-            lines += _known(self.so_far, width)
-        lines += [Text(each, style="dim") for each in self.outcomes[-OUTCOMES_SHOWN:]]
+            lines += _known(self.so_far, width, self.say)
+        lines += [Text(self.say(each), style="dim") for each in self.outcomes[-OUTCOMES_SHOWN:]]
         for line in lines:
             line.truncate(width, overflow="ellipsis")
         return [*lines, Text("")]
 
     def _heading(self, width: int) -> Text:
-        room = max(width - cell_len(self.state) - 2, 0)
-        title = Text(self.title, style="bold")
+        state = self.say(self.state)
+        room = max(width - cell_len(state) - 2, 0)
+        title = Text(self.say(self.title), style="bold")
         title.truncate(room, overflow="ellipsis")
-        return Text.assemble(title, " " * (width - title.cell_len - cell_len(self.state)), (self.state, "cyan"))
+        return Text.assemble(title, " " * (width - title.cell_len - cell_len(state)), (state, "cyan"))
 
     def _figures(self, width: int) -> list[Text]:
         by_document = self.unit == "documents/s"
@@ -65,7 +70,7 @@ class Screen:
 
         return [
             self._row("answered", lambda each: format_rate(rate(each), unit=self.unit), rate, width, "green"),
-            _line("offered", self.offered) if self.offered else Text(""),
+            self._line("offered", self.say(self.offered)) if self.offered else Text(""),
             self._row(f"{self.clock} p50", lambda each: _time(each.p50_ns), lambda each: each.p50_ns, width, "cyan"),
             self._row(f"{self.clock} p99", lambda each: _time(each.p99_ns), lambda each: each.p99_ns, width, "magenta"),
             self._row(
@@ -87,22 +92,34 @@ class Screen:
             name.truncate(room, overflow="ellipsis")
         columns = max((name.cell_len for name in names), default=0)
         lines = [
-            Text.assemble(name, " " * (columns - name.cell_len), "  ", _latest(latest))
+            Text.assemble(name, " " * (columns - name.cell_len), "  ", self._latest(latest))
             for name, (_, latest) in zip(names, shown, strict=True)
         ]
         rest = len(self.operations) - len(shown)
-        return [*lines, *([Text(f"and {format_count(rest)} more operations", style="dim")] if rest and shown else [])]
+        more = self.say(message("and {count} more operations", count=format_count(rest)))
+        return [*lines, *([Text(more, style="dim")] if rest and shown else [])]
 
     def _row(
         self, label: str, text: Callable[[Recent], str], value: Callable[[Recent], float | None], width: int, style: str
     ) -> Text:
         now = next((each for each in reversed(self.recent) if each is not None), None)
-        line = _line(label, UNKNOWN_TEXT if now is None else text(now))
+        line = self._line(label, UNKNOWN_TEXT if now is None else self.say(text(now)))
         room = width - _VALUE_COLUMNS - _LABEL_COLUMNS
         if room > 0:
             line.pad_right(max(_LABEL_COLUMNS + _VALUE_COLUMNS - line.cell_len, 0))
             line.append(sparkline([None if each is None else value(each) for each in self.recent[-room:]]), style=style)
         return line
+
+    def _line(self, label: str, value: str) -> Text:
+        return _line(self.say(label), value)
+
+    def _latest(self, latest: Recent | None) -> Text:
+        if latest is None:
+            return Text(UNKNOWN_TEXT)
+        rate = set_cell_size(self.say(format_rate(latest.answered_per_s)), _LABEL_COLUMNS)
+        p99 = set_cell_size(f"p99 {_time(latest.p99_ns)}", _LABEL_COLUMNS)
+        failed = message("{share} failed", share=format_percentage(latest.failed_share)) if latest.failed_share else ""
+        return Text.assemble(rate, (p99, "magenta"), (self.say(failed), "red"))
 
 
 def sparkline(values: Sequence[float | None]) -> str:
@@ -118,44 +135,36 @@ def _line(label: str, value: str) -> Text:
     return Text.assemble((set_cell_size(label, _LABEL_COLUMNS), "dim"), value)
 
 
-def _latest(latest: Recent | None) -> Text:
-    if latest is None:
-        return Text(UNKNOWN_TEXT)
-    rate = set_cell_size(format_rate(latest.answered_per_s), _LABEL_COLUMNS)
-    failed = f"{format_percentage(latest.failed_share)} failed" if latest.failed_share else ""
-    return Text.assemble(
-        rate, (set_cell_size(f"p99 {_time(latest.p99_ns)}", _LABEL_COLUMNS), "magenta"), (failed, "red")
-    )
-
-
 def _time(value_ns: int | None) -> str:
     return UNKNOWN_TEXT if value_ns is None else format_duration(value_ns)
 
 
-def _known(so_far: SoFar, width: int) -> list[Text]:
+def _known(so_far: SoFar, width: int, say: Say) -> list[Text]:
     """The estimate and, on one axis below it, its interval and every probe."""
     loads = [load for load, _ in so_far.probes]
     bounds = [bound for bound in (so_far.low, so_far.high) if bound is not None]
     searched = so_far.figure is not None or bounds or any(outcome != "measured" for _, outcome in so_far.probes)
-    lines = [_line("estimate", _estimate(so_far))] if searched or not loads else []
+    lines = [_line(say("estimate"), say(_estimate(so_far)))] if searched or not loads else []
     if not loads:
         return lines
     axis = _Axis(min(loads + bounds), max(loads + bounds), width - _LABEL_COLUMNS)
     if bounds:
         lines.append(Text.assemble(_line("", ""), axis.interval(so_far)))
-    lines.append(Text.assemble(_line("probes", ""), axis.marks(so_far.probes)))
-    return [*lines, Text.assemble(_line("", ""), axis.ends(so_far))]
+    lines.append(Text.assemble(_line(say("probes"), ""), axis.marks(so_far.probes)))
+    return [*lines, Text.assemble(_line("", ""), axis.ends(so_far, say))]
 
 
 def _estimate(so_far: SoFar) -> str:
-    low, high = (None if bound is None else _load(bound, so_far.unit, digits=4) for bound in (so_far.low, so_far.high))
+    unit = so_far.unit
+    low, high = (None if bound is None else _load(bound, unit, digits=4) for bound in (so_far.low, so_far.high))
     if so_far.figure is not None:
-        return f"{_load(so_far.figure, so_far.unit, digits=4)} {so_far.unit}, 95 % interval {low}–{high}"
+        figure = _load(so_far.figure, unit, digits=4)
+        return message("{figure} {unit}, 95 % interval {low}–{high}", figure=figure, unit=unit, low=low, high=high)
     if low is not None and high is not None:
-        return f"{low} {so_far.unit} met the objective, {high} missed it"
+        return message("{low} {unit} met the objective, {high} missed it", low=low, unit=unit, high=high)
     if low is not None:
-        return f"at least {low} {so_far.unit}"
-    return "not known yet" if high is None else f"below {high} {so_far.unit}"
+        return message("at least {low} {unit}", low=low, unit=unit)
+    return "not known yet" if high is None else message("below {high} {unit}", high=high, unit=unit)
 
 
 def _load(load: float, unit: str, *, digits: int = 3) -> str:
@@ -197,12 +206,12 @@ class _Axis:
             cells[self._place(load)] = _MARKS[outcome]
         return Text.assemble(*cells)
 
-    def ends(self, so_far: SoFar) -> Text:
+    def ends(self, so_far: SoFar, say: Say) -> Text:
         """The lowest and the highest load, and what the marks are."""
-        low, high = (_load(end, so_far.unit) for end in (self._low, self._high))
+        low, high = (say(_load(end, so_far.unit)) for end in (self._low, self._high))
         seen = dict.fromkeys(outcome for _, outcome in so_far.probes)
-        legend = "  ".join(f"{_MARKS[each][0]} {each}" for each in seen if each != "measured")
-        text = f"{legend}  {so_far.unit}".strip()
+        legend = "  ".join(f"{_MARKS[each][0]} {say(each)}" for each in seen if each != "measured")
+        text = f"{legend}  {say(so_far.unit)}".strip()
         if low == high:
             return Text(f"{high}  {text}", style="dim")
         space = self._columns - cell_len(low) - cell_len(high) - cell_len(text)

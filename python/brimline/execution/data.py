@@ -19,6 +19,7 @@ from brimline.plan import Plan, rest_of_load
 from brimline.plan.document_bytes import mean_document_bytes
 from brimline.record import RunRecord, read_record
 from brimline.units import format_count
+from brimline.wording import Verbatim, message
 
 RESUME_HINT = "the same command with --resume goes on with the load"
 """What to do about a load that did not end."""
@@ -204,7 +205,7 @@ def _insert(
             plan,
             manifest,
             directory=directory,
-            title=f"loading {namespace}",
+            title=message("loading {namespace}", namespace=Verbatim(namespace)),
             context=context,
             change=change,
             definition=definition,
@@ -242,7 +243,7 @@ def execute_load(
         changed = True
 
     def finish() -> None:
-        context.progress.step(f"counting the documents{_and_indexing(definition)}")
+        context.progress.step(message("counting the documents{further}", further=_and_indexing(definition)))
         complete(plan, manifest, context, definition)
 
     try:
@@ -255,7 +256,7 @@ def execute_load(
 
 def _and_indexing(definition: dataset.Definition | None) -> str:
     names = [] if definition is None else definition.shape.names
-    return f" and making the indexes {', '.join(names)}" if names else ""
+    return message(" and making the indexes {indexes}", indexes=Verbatim(", ".join(names))) if names else ""
 
 
 def _data_without_record(

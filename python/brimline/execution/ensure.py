@@ -16,6 +16,7 @@ from brimline.execution.execute import RunContext
 from brimline.execution.put_back import put_right
 from brimline.execution.restoring import restored
 from brimline.execution.wanted import WantedData
+from brimline.wording import Verbatim, message
 
 _ABSENT_HINT = (
     "load the workload first (brimline load), or give --data load, with --drop to replace what is there, "
@@ -144,7 +145,13 @@ def _fit(look: _Look, context: RunContext) -> None:
     """Makes the indexes of loaded data what they are to be. Raises TargetError."""
     found, misfit = look.found.manifest, look.misfit
     assert found is not None  # noqa: S101 - it is ready
-    context.progress.step(f"making {look.wanted.namespace} what it is to be: it is {misfit.text}")
+    context.progress.step(
+        message(
+            "making {namespace} what it is to be: it is {misfit}",
+            namespace=Verbatim(look.wanted.namespace),
+            misfit=misfit.text,
+        )
+    )
     asked = [] if look.wanted.definition is None else look.wanted.definition.shape.indexes
     fields: list[Mapping[str, Any]] = [listed_key(index) for index in misfit.missing]
     with database_of(look.wanted.load, context.deployment) as database:

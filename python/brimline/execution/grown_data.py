@@ -18,6 +18,7 @@ from brimline.execution.execute import Change, RunContext
 from brimline.execution.restoring import DELETE_CHUNK, delete_records
 from brimline.plan import Plan, rest_of_load
 from brimline.record import RunRecord
+from brimline.wording import Verbatim, message
 
 Index = Mapping[str, int]
 """Fields of an index with their order: 1 ascending, -1 descending."""
@@ -43,7 +44,8 @@ def extend_data(
             change: Change = partial(dataset.write_manifest, database, manifest)
         else:
             change = _making_anew(database, load, manifest, context, drop=drop)
-        title = f"loading {plan.namespace.database}.{plan.namespace.collection}"
+        namespace = f"{plan.namespace.database}.{plan.namespace.collection}"
+        title = message("loading {namespace}", namespace=Verbatim(namespace))
         return execute_load(plan, manifest, directory=make_directory(plan), title=title, context=context, change=change)
 
 

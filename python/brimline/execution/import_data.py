@@ -37,6 +37,7 @@ from brimline.record.files import read_json_if_there
 from brimline.record.layout import SERVER_FACTS_FILE
 from brimline.servers import Access, Deployment, control_client, external_again, primary_now
 from brimline.spec.import_settings import ImportSettings
+from brimline.wording import Verbatim, message
 
 _POLL_S = 0.1
 _TICK_S = 0.25
@@ -123,7 +124,7 @@ class _Attempts:
             writer.event("attempt", number=writer.state.attempts + 1)
             state = replace(writer.state, attempts=writer.state.attempts + 1, ended_by=None)
             writer.save(replace(state, started_unix_ns=state.started_unix_ns or started_unix_ns))
-            context.progress.begin(f"importing into {self._namespace.text}")
+            context.progress.begin(message("importing into {namespace}", namespace=Verbatim(self._namespace.text)))
             ticks = _Ticks(context.progress, writer.state)
             try:
                 if not writer.state.is_prepared:

@@ -27,6 +27,7 @@ from brimline.execution.wanted import WantedData
 from brimline.plan import Plan, collection_plan
 from brimline.plan.operations import OperationsWork
 from brimline.units import format_count
+from brimline.wording import Verbatim, message
 
 _GOES_ON = "the next run of this workload puts it back before it begins"
 IS_GONE = "is no longer there: it was dropped, and --data load has it loaded again"
@@ -68,7 +69,9 @@ def put_right(database: DataDatabase, wanted: WantedData, manifest: dataset.Mani
     """
     began = time.monotonic()
     if dataset.inspect(database, wanted.manifest).is_gone:
-        context.progress.step(f"loading {wanted.namespace} again, which is no longer there")
+        context.progress.step(
+            message("loading {namespace} again, which is no longer there", namespace=Verbatim(wanted.namespace))
+        )
         _load_again(database, wanted, context)
         tell_data_event(context, wanted.namespace, "loaded again", "data_loaded_again", began_s=began)
         return
@@ -77,7 +80,7 @@ def put_right(database: DataDatabase, wanted: WantedData, manifest: dataset.Mani
         return
     dataset.require_only_ours(database, manifest)
     if dataset.has_copy(database, manifest):
-        context.progress.step(f"putting {wanted.namespace} back from its copy")
+        context.progress.step(message("putting {namespace} back from its copy", namespace=Verbatim(wanted.namespace)))
         try:
             dataset.put_copy_back(database, manifest)
         except TargetError as error:
@@ -85,14 +88,22 @@ def put_right(database: DataDatabase, wanted: WantedData, manifest: dataset.Mani
         else:
             tell_data_event(context, wanted.namespace, "put back from its copy", "data_put_back", began_s=began)
             return
-    context.progress.step(f"loading {wanted.namespace} again, which the operations of a run changed")
+    context.progress.step(
+        message(
+            "loading {namespace} again, which the operations of a run changed", namespace=Verbatim(wanted.namespace)
+        )
+    )
     _load_again(database, wanted, context)
     tell_data_event(context, wanted.namespace, "loaded again", "data_loaded_again", began_s=began)
 
 
 def _without_ids(database: DataDatabase, wanted: WantedData, manifest: dataset.Manifest, context: RunContext) -> bool:
     """Takes away what runs inserted that did not come to their end; whether the data are what they were then."""
-    context.progress.step(f"removing the documents that an earlier run inserted into {wanted.namespace}")
+    context.progress.step(
+        message(
+            "removing the documents that an earlier run inserted into {namespace}", namespace=Verbatim(wanted.namespace)
+        )
+    )
     with target_errors("removing the documents of an earlier run", within_s=WORK_WITHIN_S):
         for identity in manifest.identities:
             database[manifest.collection].delete_many({"_id": ids_of(bytes.fromhex(identity))})
@@ -135,7 +146,9 @@ def _with_copy(database: DataDatabase, manifest: dataset.Manifest, context: RunC
     reason = dataset.reason_against_copy(database, manifest.collection)
     began = time.monotonic()
     if not reason:
-        context.progress.step(f"copying {namespace} aside, so that it can be put back")
+        context.progress.step(
+            message("copying {namespace} aside, so that it can be put back", namespace=Verbatim(namespace))
+        )
         try:
             manifest = dataset.make_copy(database, manifest)
         except TargetError as error:

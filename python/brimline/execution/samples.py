@@ -11,6 +11,7 @@ from brimline.execution.execute import RunContext
 from brimline.plan import Plan
 from brimline.plan.operations import OperationsWork, Sampled
 from brimline.units import format_count
+from brimline.wording import Verbatim, message
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,14 @@ def _read(name: str, wanted: Sampled, context: RunContext) -> Rows:
         raise UsageError(
             f"values.{name} are rows of {namespace}, and without a server there are none", hint="leave --null out"
         )
-    context.progress.step(f"reading {format_count(wanted.row_count_max)} rows of {namespace} for ${name}")
+    context.progress.step(
+        message(
+            "reading {count} rows of {namespace} for ${name}",
+            count=format_count(wanted.row_count_max),
+            namespace=Verbatim(namespace),
+            name=Verbatim(name),
+        )
+    )
     data = context.wanted_in(wanted.database, wanted.collection)
     keys = None
     if data is not None and not data.is_time_series:

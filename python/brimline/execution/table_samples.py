@@ -10,6 +10,7 @@ from brimline.execution.statements import bson_value
 from brimline.plan import Plan, SqlTarget
 from brimline.plan.operations import OperationsWork, Sampled
 from brimline.units import format_count
+from brimline.wording import Verbatim, message
 
 _BYTES_MAX = 256 << 20
 
@@ -32,7 +33,14 @@ def _read(plan: Plan, name: str, wanted: Sampled, context: RunContext) -> Rows:
     assert deployment.of_uri is not None  # noqa: S101 - it was found by one
     assert isinstance(target, SqlTarget)  # noqa: S101 - as its deployment is
     namespace = f"{target.database}.{wanted.collection}"
-    context.progress.step(f"reading {format_count(wanted.row_count_max)} rows of {namespace} for ${name}")
+    context.progress.step(
+        message(
+            "reading {count} rows of {namespace} for ${name}",
+            count=format_count(wanted.row_count_max),
+            namespace=Verbatim(namespace),
+            name=Verbatim(name),
+        )
+    )
     content, count, is_cut = bytearray(), 0, False
     with tables.open_store(deployment.of_uri, target) as store:
         if not store.exists(wanted.collection):

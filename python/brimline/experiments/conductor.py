@@ -13,6 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 from brimline.errors import Interrupted
 from brimline.execution import ProgressSink, StopToken
 from brimline.record import ExperimentWriter
+from brimline.wording import message
 
 ProbeT = TypeVar("ProbeT")
 _Asked = TypeVar("_Asked", covariant=True)
@@ -82,7 +83,7 @@ def conduct_trials(
         for each in made:
             trials.append(_ended(each, began_s, writer) if each.ended else each.trial)
             writer.event("trial", directory=each.directory.name, outcome=each.outcome)
-            progress.outcome(f"{each.title}: {each.outcome}")
+            progress.outcome(message("{title}: {outcome}", title=each.title, outcome=each.outcome))
         if not made or not all(each.ended for each in made):
             break
     return trials

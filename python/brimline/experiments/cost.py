@@ -54,7 +54,12 @@ class TimeEstimate:
     @property
     def text(self) -> str:
         """`estimate: about 14 min 10 s, 22 probes (…); at most 41 min, without server starts and loading`."""
-        count, stages = self.probe_count, joined(", ", [f"{stage.stage} {stage.probe_count}" for stage in self.stages])
+        count, stages = (
+            self.probe_count,
+            joined(
+                ", ", [message("{stage} {count}", stage=each.stage, count=each.probe_count) for each in self.stages]
+            ),
+        )
         if math.isnan(self.typical_s):
             about = message("estimate: {count} probes ({stages})", count=format_count(count), stages=stages)
         else:

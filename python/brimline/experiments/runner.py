@@ -19,6 +19,7 @@ from brimline.record import ExperimentWriter, RunRecord
 from brimline.spec import Spec
 from brimline.spec.load_models import ClosedLoad, ConstantLoad, Load, TlrLoad
 from brimline.units import NS_PER_S, duration_text, format_duration, format_rate
+from brimline.wording import message
 
 TLR_OVERRUN_MAX = 3.0
 """T-L-R is cut short when it has taken so many times its ramp-up."""
@@ -152,12 +153,19 @@ def null_ceiling(trials: Sequence[Trial]) -> float | None:
 def describe_probe(probe: Probe) -> str:
     """One line: what is asked."""
     if probe.target == "null":
-        return f"{probe.stage}: encode and record, without a server"
+        return message("{stage}: encode and record, without a server", stage=probe.stage)
     if probe.loops is not None:
-        return f"{probe.stage}: {probe.connections} threads, {probe.loops} loops, started over {probe.ramp_up_s:g} s"
+        return message(
+            "{stage}: {threads} threads, {loops} loops, started over {ramp_up:g} s",
+            stage=probe.stage,
+            threads=probe.connections,
+            loops=probe.loops,
+            ramp_up=probe.ramp_up_s,
+        )
     if probe.rate_ops_per_s is None:
-        return f"{probe.stage}: {connections_text(probe.connections)}, closed loop"
-    return f"{probe.stage}: {format_rate(probe.rate_ops_per_s)} offered"
+        connections = connections_text(probe.connections)
+        return message("{stage}: {connections}, closed loop", stage=probe.stage, connections=connections)
+    return message("{stage}: {rate} offered", stage=probe.stage, rate=format_rate(probe.rate_ops_per_s))
 
 
 def describe_outcome(observation: Observation) -> str:
@@ -166,5 +174,5 @@ def describe_outcome(observation: Observation) -> str:
     latency = observation.response or observation.service
     if latency is None:
         return throughput
-    clock = "service" if observation.closed_loop else "response"
-    return f"{throughput}, {clock} p99 {p99_text(latency)}"
+    clock = "service p99" if observation.closed_loop else "response p99"
+    return message("{throughput}, {clock} {p99}", throughput=throughput, clock=clock, p99=p99_text(latency))

@@ -8,41 +8,53 @@ from brimline.wording import message
 
 def load_line(plan: model.Plan) -> str:
     """What is said of the load model before a run."""
-    return f"load: {describe_load(plan)}"
+    return message("load: {load}", load=describe_load(plan))
 
 
 def describe_load(plan: model.Plan) -> str:
     """The load model in one line, whole: what is sent when, over how many connections."""
-    places = f"{plural(plan.connections, 'connection')} on {plural(plan.threads, 'thread')}"
+    connections, threads = connections_text(plan.connections), _threads_text(plan.threads)
+    places = message("{connections} on {threads}", connections=connections, threads=threads)
+    workers = _workers_text(plan.worker_count)
     if plan.is_pooled:
-        places = f"{plural(plan.worker_count, 'worker')} share {places}"
+        places = message("{workers} share {places}", workers=workers, places=places)
     elif plan.in_flight_max is not None:
-        places += f", at most {plural(plan.in_flight_max, 'operation')} in flight"
+        most = _operations_text(plan.in_flight_max)
+        places = message("{places}, at most {most} in flight", places=places, most=most)
     match plan.pacer:
         case model.ClosedPacer():
-            name = "closed loop" if plan.pacer.think_time is not None else "closed loop, unlimited"
-            return f"{name}, {places}; each sends its next operation {_after_the_reply(plan.pacer)}"
-        case model.TlrPacer():
-            each = "one" if plan.pacer.loops == 1 else f"{units.format_count(plan.pacer.loops)}, one after another"
-            start = (
-                "1 worker starts at once and"
-                if plan.worker_count == 1
-                else f"{plural(plan.worker_count, 'worker')} start evenly over "
-                f"{units.duration_text(plan.pacer.ramp_up_ns)}, each"
+            return message(
+                "{name}, {places}; each sends its next operation {when}",
+                name="closed loop" if plan.pacer.think_time is not None else "closed loop, unlimited",
+                places=places,
+                when=_after_the_reply(plan.pacer),
             )
-            return (
-                f"T-L-R, {start} performs {each}: "
-                f"{plural(plan.worker_count * plan.pacer.loops, 'operation')} on {plural(plan.threads, 'thread')}"
-                + (f", sharing {plural(plan.connections, 'connection')}" if plan.is_pooled else "")
+        case model.TlrPacer():
+            loops, count = plan.pacer.loops, units.format_count(plan.pacer.loops)
+            ramp_up = units.duration_text(plan.pacer.ramp_up_ns)
+            return message(
+                "T-L-R, {start} performs {each}: {all} on {threads}{shared}",
+                start="1 worker starts at once and"
+                if plan.worker_count == 1
+                else message("{workers} start evenly over {ramp_up}, each", workers=workers, ramp_up=ramp_up),
+                each="one" if loops == 1 else message("{count}, one after another", count=count),
+                all=_operations_text(plan.worker_count * loops),
+                threads=threads,
+                shared=message(", sharing {connections}", connections=connections) if plan.is_pooled else "",
             )
         case model.ConstantPacer():
             rate = units.rate_text(plan.pacer.rate_ops_per_s)
-            return f"constant rate of {rate}, whatever the target does, over {places}"
+            return message("constant rate of {rate}, whatever the target does, over {places}", rate=rate, places=places)
         case model.PoissonPacer():
             rate = units.rate_text(plan.pacer.rate_ops_per_s)
-            return f"Poisson arrivals of {rate} on average, whatever the target does, over {places}"
+            return message(
+                "Poisson arrivals of {rate} on average, whatever the target does, over {places}",
+                rate=rate,
+                places=places,
+            )
         case model.StagesPacer():
-            return f"{_stages(plan.pacer)}, whatever the target does, over {places}"
+            stages = _stages(plan.pacer)
+            return message("{stages}, whatever the target does, over {places}", stages=stages, places=places)
 
 
 def short_load(plan: model.Plan) -> str:
@@ -100,8 +112,11 @@ def _after_the_reply(pacer: model.ClosedPacer) -> str:
     think = pacer.think_time
     if think is None:
         return "when the last is answered" if pacer.follows_replies else "when the answer to its last is taken"
-    law = {"constant": "", "exponential": " on average, exponentially distributed,"}[think.law]
-    return f"{units.duration_text(think.mean_ns)}{law} after the last is answered"
+    after = {
+        "constant": "{pause} after the last is answered",
+        "exponential": "{pause} on average, exponentially distributed, after the last is answered",
+    }
+    return message(after[think.law], pause=units.duration_text(think.mean_ns))
 
 
 def _stages(pacer: model.StagesPacer) -> str:
@@ -140,6 +155,18 @@ def _stage_corners(stages: tuple[model.Stage, ...], end_ns: float) -> list[tuple
 def connections_text(count: int) -> str:
     """`1 connection`, `8 connections`."""
     return "1 connection" if count == 1 else message("{count} connections", count=units.format_count(count))
+
+
+def _threads_text(count: int) -> str:
+    return "1 thread" if count == 1 else message("{count} threads", count=units.format_count(count))
+
+
+def _workers_text(count: int) -> str:
+    return "1 worker" if count == 1 else message("{count} workers", count=units.format_count(count))
+
+
+def _operations_text(count: int) -> str:
+    return "1 operation" if count == 1 else message("{count} operations", count=units.format_count(count))
 
 
 def plural(count: int, noun: str) -> str:

@@ -69,8 +69,9 @@ def _how_sure(report: Report) -> list[Fact]:
 def _told(rows: Sequence[Sequence[Cell]], *, said: str, length: int) -> Iterator[str]:
     """Each check with what was seen, as long as there is room, and where the verdict doesn't say it already.
 
-    The others are named with how they ended: the name of a check says what is so where it passed.
+    The others are named. How they ended stands before all: the name of a check says what is so where it passed.
     """
+    with_evidence: dict[Tone | None, list[str]] = {"fail": [], "warn": []}
     named: dict[Tone | None, list[str]] = {"fail": [], "warn": []}
     for check, result, evidence in rows:
         told = message("{check}: {evidence}", check=check.text, evidence=evidence.text)
@@ -78,11 +79,12 @@ def _told(rows: Sequence[Sequence[Cell]], *, said: str, length: int) -> Iterator
         if evidence.text.lower() in said.lower() or length > _EVIDENCE_CHARACTERS_MAX:
             named[result.tone].append(check.text)
         else:
-            yield told
-    if named["fail"]:
-        yield message("failed: {checks}", checks=joined(", ", named["fail"]))
-    if named["warn"]:
-        yield message("warned: {checks}", checks=joined(", ", named["warn"]))
+            with_evidence[result.tone].append(told)
+    endings: Mapping[Tone, str] = {"fail": "failed: {checks}", "warn": "warned: {checks}"}
+    for tone, ended in endings.items():
+        parts = [*with_evidence[tone], *([joined(", ", named[tone])] if named[tone] else [])]
+        if parts:
+            yield message(ended, checks=joined("; ", parts))
 
 
 def _blocks(report: Report, section_id: str) -> Sequence[object]:

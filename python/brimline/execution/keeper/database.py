@@ -33,6 +33,7 @@ from brimline.plan import Plan, SqlTarget, rest_of_load
 from brimline.plan.tables import SqlTable
 from brimline.record import read_record
 from brimline.units import format_count
+from brimline.wording import Verbatim, message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +164,9 @@ class TableKeeper(Keeper):
                 return
             self._require_ours(store, look)
             if tables.has_copy(store, table):
-                self.context.progress.step(f"putting {look.wanted.namespace} back from its copy")
+                self.context.progress.step(
+                    message("putting {namespace} back from its copy", namespace=Verbatim(look.wanted.namespace))
+                )
                 tables.put_copy_back(store, table)
                 put_back = replace(manifest.unchanged(), collection_uuid=store.identity(table.name))
                 store.write_manifest(put_back, statements_of(table))
@@ -171,7 +174,12 @@ class TableKeeper(Keeper):
                     self.context, look.wanted.namespace, "put back from its copy", "data_put_back", began_s=began
                 )
                 return
-        self.context.progress.step(f"loading {look.wanted.namespace} again, which the operations of a run changed")
+        self.context.progress.step(
+            message(
+                "loading {namespace} again, which the operations of a run changed",
+                namespace=Verbatim(look.wanted.namespace),
+            )
+        )
         execute_unrecorded(look.wanted.load, context=self.context, change=partial(self._make_empty, look))
         self.context.stop.raise_if_requested()
         with self._store(look.wanted.load) as store:
@@ -193,7 +201,9 @@ class TableKeeper(Keeper):
         """Raises UsageError where the table may hold what others wrote."""
 
         def count_known() -> int:
-            self.context.progress.step(f"looking whose rows {look.wanted.namespace} holds")
+            self.context.progress.step(
+                message("looking whose rows {namespace} holds", namespace=Verbatim(look.wanted.namespace))
+            )
             manifest = look.seen.found.manifest or look.wanted.manifest
             look_up = self.context.stop.raise_if_requested
             return tables.count_known(store, look.table, manifest, _keys_of(manifest), look_up=look_up)
@@ -246,7 +256,7 @@ class TableKeeper(Keeper):
             record = execute(
                 plan,
                 directory=directory,
-                title=f"loading {namespace}",
+                title=message("loading {namespace}", namespace=Verbatim(namespace)),
                 context=self.context,
                 change=make_change,
                 finish=partial(self._finish, look),
@@ -286,7 +296,11 @@ class TableKeeper(Keeper):
         assert manifest is not None  # noqa: S101 - it is ready
         with self._store(wanted.load) as store:
             if not tables.has_copy(store, table):
-                self.context.progress.step(f"copying {wanted.namespace} aside, so that it can be put back")
+                self.context.progress.step(
+                    message(
+                        "copying {namespace} aside, so that it can be put back", namespace=Verbatim(wanted.namespace)
+                    )
+                )
                 began = time.monotonic()
                 try:
                     tables.make_copy(store, table)

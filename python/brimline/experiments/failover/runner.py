@@ -23,7 +23,7 @@ from brimline.servers.faults.said import said_between
 from brimline.servers.faults.site import Site, lab_of, site_of
 from brimline.spec import Spec
 from brimline.units import format_count, format_duration
-from brimline.wording import joined, message
+from brimline.wording import Verbatim, joined, message
 
 WHOLE_WITHIN_S = 180.0
 """Within which servers do their part again: a killed one recovers its data first, and elections take a while."""
@@ -46,7 +46,7 @@ class FailoverWork:
         asked, context = self.settings.asked, self.context
         site = self._whole_site()
         fault = fault_on(asked, site, alone=self.settings.alone)
-        title = f"fault {probe.number}: {asked.name}"
+        title = message("fault {number}: {fault}", number=probe.number, fault=Verbatim(asked.name))
         directory = self.writer.begin_trial(
             asdict(probe), stage="fault", label=f"{asked.name}-{probe.number}", needs=FAULT_FILE
         )

@@ -276,8 +276,13 @@ def describe_task(task: GrowthTask) -> str:
     """One line: what is done."""
     records = format_count(task.records)
     if task.stage == "load":
-        return f"load: {format_count(task.there)} to {records} records"
-    return f"query: {format_count(task.queries)} at {records} records over {connections_text(task.connections)}"
+        return message("load: {there} to {records} records", there=format_count(task.there), records=records)
+    return message(
+        "query: {queries} at {records} records over {connections}",
+        queries=format_count(task.queries),
+        records=records,
+        connections=connections_text(task.connections),
+    )
 
 
 def describe_outcome(trial: GrowthTrial) -> str:
@@ -285,5 +290,5 @@ def describe_outcome(trial: GrowthTrial) -> str:
     if trial.load is not None:
         return format_rate(trial.load.documents_per_s, unit="documents/s")
     if trial.query is not None:
-        return f"{format_duration(trial.query.time_ns)} per query"
+        return message("{time} per query", time=format_duration(trial.query.time_ns))
     return trial.ended_by

@@ -19,6 +19,7 @@ from brimline.experiments.stored import read_part
 from brimline.plan import Plan
 from brimline.record import ExperimentRecord, ExperimentWriter, RunRecord, TrialEntry, read_record
 from brimline.record.background import BACKGROUND_FILE, Activity, read_activities, write_activities
+from brimline.wording import message
 
 # The server's counters hold the background's commands too; what the generator sent is known from its own counts.
 _NOT_ASKED_WITH_BACKGROUND = frozenset({"opcounters"})
@@ -56,7 +57,9 @@ class PairedRuns:
         """Runs an arm. Raises what `execute` raises, and TargetError when the background can't be begun."""
         arm = self.arms[probe.arm]
         what = "run" if arm.measured is None else "search"
-        title = f"{what} {len(trials) + 1}, pair {probe.pair}: {arm.title}"
+        title = message(
+            "{what} {number}, pair {pair}: {arm}", what=what, number=len(trials) + 1, pair=probe.pair, arm=arm.title
+        )
         if arm.measured is not None:
             return (self._measured(probe, title, arm.measured, label=arm.label),)
         directory = self.writer.begin_trial(

@@ -33,6 +33,7 @@ from brimline.servers import Deployment, control_client, page_cache
 from brimline.servers.answers import Unkeepable, plain
 from brimline.spec.scans import ScansSpec
 from brimline.units import format_count, format_duration
+from brimline.wording import Verbatim, message
 
 RESTARTED = "the server was started again and its files were dropped from the page cache"
 AS_FOUND = "the first execution by this scan; what caches held before is not known"
@@ -71,7 +72,10 @@ class Queries:
         Raises TargetError when the server is gone, RecordError when the record can't be written.
         """
         scenarios = [_Scenario(each, self.place, self.writer) for each in probe]
-        titles = [f"query {number} of {self.count}: {each.label}" for number, each in enumerate(probe, len(trials) + 1)]
+        titles = [
+            message("query {number} of {count}: {label}", number=number, count=self.count, label=Verbatim(each.label))
+            for number, each in enumerate(probe, len(trials) + 1)
+        ]
         self.place.context.progress.step(titles[0])
         try:
             _measure(scenarios, self.place)

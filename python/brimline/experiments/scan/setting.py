@@ -22,6 +22,7 @@ from brimline.experiments.scan.order import RangeBounds, ScanProbe, starts
 from brimline.spec.expected_plan import key_pattern_text
 from brimline.spec.scans import IndexSpec, ScansSpec, count_of
 from brimline.units import format_count
+from brimline.wording import Verbatim, message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +105,7 @@ def indexes_in_place(
                 built += [name for name in left if name == index.effective_name and name in there]
                 continue
             context.stop.raise_if_requested()
-            context.progress.step(f"building the index {index.text}")
+            context.progress.step(message("building the index {index}", index=Verbatim(index.text)))
             built.append(index.effective_name)
             with target_errors(f"building the index {index.text}", within_s=WORK_WITHIN_S):
                 database[collection].create_index(list(index.keys.items()), name=index.effective_name)

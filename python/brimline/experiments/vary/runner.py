@@ -37,7 +37,7 @@ from brimline.plan import Plan
 from brimline.record import ExperimentWriter, RunRecord
 from brimline.record.listing import is_record
 from brimline.units import NS_PER_S
-from brimline.wording import joined
+from brimline.wording import Verbatim, joined, message
 
 LOAD_STAGE = "load"
 RUN_STAGE = "run"
@@ -235,7 +235,12 @@ def _run(probe: VaryProbe, place: Place, server: int, trials: Sequence[VaryTrial
     setup = place.prepare(probe.levels, _load_directory(probe, server, work))
     cooled = _cool_down(setup, work)
     work.stop.raise_if_requested()
-    title = f"run {len(trials) + 1}, block {probe.block}: {describe_levels(work.settings, probe.levels)}"
+    title = message(
+        "run {number}, block {block}: {levels}",
+        number=len(trials) + 1,
+        block=probe.block,
+        levels=describe_levels(work.settings, probe.levels),
+    )
     directory = work.writer.begin_trial(
         {**asdict(probe), "stage": RUN_STAGE, "server": server},
         stage=RUN_STAGE,
@@ -256,7 +261,12 @@ def _measure(
     measure: Measure, probe: VaryProbe, place: Place, server: int, trials: Sequence[VaryTrial], work: VaryWork
 ) -> Made[VaryTrial]:
     """Another measure than a run. One that fails says so, and the others go on."""
-    title = f"{measure.name} {len(trials) + 1}: {describe_levels(work.settings, probe.levels)}"
+    title = message(
+        "{measure} {number}: {levels}",
+        measure=measure.name,
+        number=len(trials) + 1,
+        levels=describe_levels(work.settings, probe.levels),
+    )
     first = trials[0].took_s if len(trials) == 1 else None
     if first is not None and work.settings.run_s == 0:
         work.progress.note(rest_text(work.settings, first))
@@ -306,4 +316,4 @@ def _cool_down(setup: Setup, work: VaryWork) -> CoolDown | None:
 
 def describe_levels(settings: VarySettings, levels: Levels) -> str:
     """`server-version 6.0, connections 16`."""
-    return ", ".join(f"{name} {level}" for name, level in settings.named(levels).items())
+    return Verbatim(", ".join(f"{name} {level}" for name, level in settings.named(levels).items()))

@@ -5,11 +5,13 @@ quantities their values (`brimline.units.Quantity`), so that a finished report c
 no translation stays English. JSON, names, specs, commands and what servers answered are never translated.
 """
 
+from collections.abc import Callable
+
 from brimline.report.language.report_words import translated
 from brimline.report.language.translator import translator_for
 from brimline.report.view import Report
 
-__all__ = ["in_language", "said_in"]
+__all__ = ["in_language", "said_in", "said_in_digits"]
 
 
 def in_language(report: Report, language: str) -> Report:
@@ -22,3 +24,8 @@ def in_language(report: Report, language: str) -> Report:
 def said_in(language: str, text: str) -> str:
     """One text in `language`: a literal, a message or a quantity."""
     return text if language == "en" else translator_for(language).say(text)
+
+
+def said_in_digits(language: str) -> Callable[[str], str]:
+    """Says texts in `language` whose figures stand beside each other, so that all of them are in digits."""
+    return str if language == "en" else translator_for(language).digits().say

@@ -14,7 +14,7 @@ from brimline.report.language.translator import catalogue, error_pattern, words_
 PACKAGE = Path(brimline.__file__).parent
 SENTENCES = catalogue("zh")
 MAKERS = {"message", "Message"}
-NOT_SHOWN_IN_REPORTS = {"cli/progress.py", "wording.py"}
+NOT_SHOWN_IN_REPORTS = {"wording.py"}
 COMPOSED = re.compile(
     r"(p99|Mean|Median|response|service) (response|service|p50|p95|p99|time)[^{]*|(Response|Service) time, ms"
 )
