@@ -183,6 +183,11 @@ def test_every_verb_that_measures_has_the_options_that_have_a_meaning_for_it() -
         assert {*servers, "-P", "-p", "--seed", "--drop"} <= taken[verb]
         assert "--client" in taken[verb] or verb == "scan"  # which measures through the server's own driver
         assert "--null" in taken[verb] or verb in ("scan", "grow", "interfere")  # which need documents
+        assert "--in-flight" in taken[verb] or verb in ("scan", "grow")  # which have counts of their own
+    for verb in (*MEASURING, "failover", "soak"):
+        assert {"--uri", "-P", "--seed", "--drop", "--resume", "--show", "--junit", "--lang"} <= taken[verb]
+        assert "--vary" in taken[verb] or verb == "ab"  # whose two sides are what is varied
+        assert {"--host-metrics", "--workers", "--prometheus", "--otlp"} <= taken[verb] or verb == "scan"  # as above
     for verb in WORKING:
         assert {"--runs-dir", "--junit", "--lang", "--details", "--json", "--quiet"} <= taken[verb]
 

@@ -27,7 +27,7 @@ def capacity(
     workload: WorkloadOptions,
     server: ServerOptions,
     data: Annotated[DataOptions, without("resume")],
-    load: Annotated[LoadOptions, only("records", "seed", "client", "max_pool_size", "threads")],
+    load: Annotated[LoadOptions, only("records", "seed", "client", "max_pool_size", "threads", "in_flight")],
     objective: ObjectiveOptions,
     output: opt.OutputOptions,
     design: DesignOptions,

@@ -47,7 +47,7 @@ def sweep(
     workload: WorkloadOptions,
     server: ServerOptions,
     data: DataOptions,
-    load: Annotated[LoadOptions, only("records", "seed", "client", "max_pool_size", "threads")],
+    load: Annotated[LoadOptions, only("records", "seed", "client", "max_pool_size", "threads", "in_flight")],
     design: DesignOptions,
     output: opt.OutputOptions,
     said: SweepOptions,
