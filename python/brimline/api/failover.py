@@ -95,7 +95,7 @@ class FailoverResult(Result):
             why = "no run went to its end" if broken is None else broken.problem
             return InvalidRun(f"fault {len(self.trials)} was not measured: {why}", hint=self.where_to_look)
         # A write that is lost is lost, also where the generator stood still.
-        failed = next((each for each in self.findings if each.verdict is Standing.FAIL and each.name in _PROVING), None)
+        failed = self._failed
         missed = [each for each in self.judged if each.held is False and not (failed and each.limit.is_time)]
         if missed:
             told = "; ".join(map(_missed, missed))
@@ -104,6 +104,16 @@ class FailoverResult(Result):
             return InvalidRun(f"the runs prove nothing: {failed.evidence}", hint=self.where_to_look)
         unknown = [each.limit.what for each in self.judged if each.held is None]
         return InvalidRun(f"not known: {'; '.join(unknown)}", hint=self.where_to_look) if unknown else None
+
+    @property
+    def reasons(self) -> Sequence[str]:
+        """Why no figure of it holds; () where they do, or nothing was measured."""
+        return [] if self._failed is None else [self._failed.evidence]
+
+    @property
+    def _failed(self) -> Finding | None:
+        failed = (each for each in self.findings if each.verdict is Standing.FAIL and each.name in _PROVING)
+        return next(failed, None)
 
 
 def _is_left_in_part(facts: FaultFacts | None) -> bool:

@@ -71,6 +71,11 @@ class Result(Reported):
         return self.interrupted
 
     @property
+    def reasons(self) -> Sequence[str]:
+        """What of it is not good enough, as its report says it, in any language; () where `error` alone tells."""
+        return ()
+
+    @property
     def exit_code(self) -> int:
         """Exit code of the command line."""
         return 0 if self.error is None else self.error.exit_code
@@ -115,6 +120,13 @@ class RunResult(Result):
         return self.interrupted or self._target_lost or self._invalid or self._objective_missed
 
     @property
+    def reasons(self) -> Sequence[str]:
+        """Why it proves nothing, else why its objective was missed."""
+        if proves_nothing(self.observation, self.judgement):
+            return why_nothing(self.observation, self.judgement)
+        return () if self.judgement is None else self.judgement.reasons
+
+    @property
     def _target_lost(self) -> TargetError | None:
         if self.record.ended_by != "target_lost":
             return None
@@ -127,14 +139,13 @@ class RunResult(Result):
     def _invalid(self) -> InvalidRun | None:
         if not proves_nothing(self.observation, self.judgement):
             return None
-        reasons = why_nothing(self.observation, self.judgement)
-        return InvalidRun(f"the run proves nothing: {self._with_unsent(reasons)}", hint=self.where_to_look)
+        return InvalidRun(f"the run proves nothing: {self._with_unsent(self.reasons)}", hint=self.where_to_look)
 
     @property
     def _objective_missed(self) -> GateFailed | InvalidRun | None:
         if self.judgement is None or self.judgement.verdict is Verdict.PASS:
             return None
-        reasons = self._with_unsent(self.judgement.reasons)
+        reasons = self._with_unsent(self.reasons)
         if self.judgement.verdict is Verdict.FAIL:
             return GateFailed(f"the objective was missed: {reasons}", hint=self.where_to_look)
         return InvalidRun(f"inconclusive: {reasons}", hint=self.where_to_look)

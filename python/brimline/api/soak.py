@@ -1,6 +1,6 @@
 """Owns the verb `soak`: a workload at one rate for hours, and what becomes of the server meanwhile."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -60,11 +60,17 @@ class SoakResult(Result):
         if self.observation.ended_by == TARGET_LOST:
             return TargetError(f"the target went away: {self.observation.message}", hint=self.where_to_look)
         if not self.observation.valid:
-            failed = [str(each.evidence) for each in self.observation.findings if each.verdict is Standing.FAIL]
-            return InvalidRun(f"the soak proves nothing: {'; '.join(failed)}", hint=self.where_to_look)
+            return InvalidRun(f"the soak proves nothing: {'; '.join(self.reasons)}", hint=self.where_to_look)
         if self.judgement is not None and self.judgement.verdict is Verdict.FAIL:
-            return GateFailed(f"the objective was missed: {'; '.join(self.judgement.reasons)}", hint=self.where_to_look)
+            return GateFailed(f"the objective was missed: {'; '.join(self.reasons)}", hint=self.where_to_look)
         return None
+
+    @property
+    def reasons(self) -> Sequence[str]:
+        """Why it proves nothing, else why its objective was missed."""
+        if not self.observation.valid:
+            return [each.evidence for each in self.observation.findings if each.verdict is Standing.FAIL]
+        return self.judgement.reasons if self.judgement is not None and self.judgement.verdict is Verdict.FAIL else ()
 
 
 def soak(

@@ -112,7 +112,6 @@ def _go() -> list[str]:
     return [str(_built("go/runner"))]
 
 
-_MAKE = "make runners, in the sources"
 CATALOGUE: Mapping[str, Runner] = {
     each.name: each
     for each in (
@@ -134,20 +133,30 @@ CATALOGUE: Mapping[str, Runner] = {
             name="java-sync",
             driver="mongodb-driver-sync",
             language="Java",
-            how=f"a JDK from 17 on, then {_MAKE}",
+            how="a JDK from 17 on, then make runners, in the sources",
             command=_java("sync"),
         ),
         Runner(
             name="java-reactive",
             driver="mongodb-driver-reactivestreams",
             language="Java",
-            how=f"a JDK from 17 on, then {_MAKE}",
+            how="a JDK from 17 on, then make runners, in the sources",
             command=_java("reactive"),
         ),
         Runner(
-            name="node", driver="mongodb", language="Node.js", how=f"Node.js from 20.19 on, then {_MAKE}", command=_node
+            name="node",
+            driver="mongodb",
+            language="Node.js",
+            how="Node.js from 20.19 on, then make runners, in the sources",
+            command=_node,
         ),
-        Runner(name="go", driver="mongo-driver", language="Go", how=f"Go from 1.25 on, then {_MAKE}", command=_go),
+        Runner(
+            name="go",
+            driver="mongo-driver",
+            language="Go",
+            how="Go from 1.25 on, then make runners, in the sources",
+            command=_go,
+        ),
     )
 }
 """Every runner by its name."""

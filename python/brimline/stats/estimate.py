@@ -10,6 +10,15 @@ CONFIDENCE = 0.95
 """Confidence of every interval unless said otherwise."""
 NORMAL_HALF_WIDTH = 1.96
 """Standard deviations from the mean to either end of the central 95 % of a normal law."""
+_TELLING_SPAN_MAX = 100.0
+"""Ratio of the ends of a positive figure's interval from which it tells nothing of its size."""
+
+
+def interval_tells(value: float, low: float, high: float) -> bool:
+    """Whether an interval says how large a positive figure is: its ends are no decades apart, nor 0 and twice it."""
+    if value <= 0:
+        return True
+    return high < _TELLING_SPAN_MAX * low if low > 0 else high < 2 * value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from typing import Any
 from brimline.analysis.metrics import Known, Metric
 from brimline.report.grid import Grid, GridRow, figure_text
 from brimline.report.view import Report, Verdict
+from brimline.stats.estimate import interval_tells
 from brimline.units import format_bytes, format_count, format_duration, format_number, format_percentage, format_rate
 from brimline.wording import Message, Verbatim, joined, message
 
@@ -139,6 +140,8 @@ def _with_interval(metric: Metric, figure: Known) -> str:
     value = figure_text(metric, figure)
     if figure.low is None or figure.high is None:
         return value
+    if not interval_tells(figure.value, figure.low, figure.high):
+        return message("{value} (interval can't be told)", value=value)
     low, high = (figure_text(metric, Known(each)) for each in (figure.low, figure.high))
     return message("{value} ({low} to {high})", value=value, low=low, high=high)
 

@@ -62,9 +62,11 @@ def level_lacking(factor: str, level: str) -> Lacking | None:
     """What this level of a factor lacks here; None where it can be had, or where only trying tells."""
     try:
         if factor == "client" and level in CATALOGUE:
+            why = "its runner is not ready; brimline doctor says more"
             require_ready(level)
         elif factor == "server-version":
+            why = "no such server is here, and none can be fetched"
             find_mongod(server_version=level)
     except BrimlineError as error:
-        return Lacking(f"{factor} {level}", error.message, error.hint or "")
+        return Lacking(f"{factor} {level}", why, error.hint or "")  # the document has it in any language
     return None

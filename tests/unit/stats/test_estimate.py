@@ -1,6 +1,6 @@
 import pytest
 
-from brimline.stats.estimate import Estimate
+from brimline.stats.estimate import Estimate, interval_tells
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,17 @@ def test_an_interval_contains_its_value() -> None:
 def test_relative_width() -> None:
     assert Estimate(value=100, low=95, high=105, unit="s").relative_width == pytest.approx(0.1)
     assert Estimate(value=0, low=-1, high=1, unit="s").relative_width == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "tells"),
+    [
+        (0.12, 0.02, 0.76, True),
+        (1.51, 2.4e-9, 9.3e8, False),
+        (60.0, 0.0, 119.0, True),
+        (60.0, 0.0, 256.0, False),
+        (0.0, -1.0, 5.0, True),  # of no size, so that no ratio tells
+    ],
+)
+def test_an_interval_over_decades_tells_nothing(value: float, low: float, high: float, tells: bool) -> None:
+    assert interval_tells(value, low, high) is tells

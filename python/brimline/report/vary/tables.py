@@ -13,6 +13,7 @@ from brimline.experiments.vary.order import VarySettings, VaryTrial
 from brimline.report.comparison.figures import VERDICT_TONES, metric_text
 from brimline.report.view import Cell as TableCell
 from brimline.report.view import Column, Table, Text
+from brimline.stats.estimate import interval_tells
 from brimline.units import NS_PER_S, UNKNOWN_TEXT, format_count, format_duration, format_percentage
 from brimline.wording import Verbatim, joined, message
 
@@ -103,13 +104,15 @@ def matrix_table(conclusion: VaryConclusion, settings: VarySettings) -> Table | 
 
 
 def ends_text(mean: Mean | None, metric: Metric) -> str:
-    """The interval of a figure: both ends, a bound, or a dash."""
+    """The interval of a figure: both ends, a bound, that it tells nothing, or a dash."""
     if mean is None or (mean.low is None and mean.high is None):
         return UNKNOWN_TEXT
     if mean.low is None or mean.high is None:
         end = mean.low if mean.high is None else mean.high
         told = metric_text(metric, 0.0 if end is None else end)
         return message("at least {value}" if mean.high is None else "at most {value}", value=told)
+    if not interval_tells(mean.value, mean.low, mean.high):
+        return "can't be told"
     return message("{low} to {high}", low=metric_text(metric, mean.low), high=metric_text(metric, mean.high))
 
 

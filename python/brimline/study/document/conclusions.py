@@ -56,7 +56,8 @@ def _reservations(made: Made) -> str:
     """What weighs against an experiment's figures, in a row; "" where nothing does."""
     badges = [] if made.report is None else made.report.verdict.badges
     said = [each.text for tone in ("fail", "warn") for each in badges if each.tone == tone]
-    return joined("; ", [*said, *([made.missing] if made.missing else [])]) if said or made.missing else ""
+    why = made.reasons or ([made.missing] if made.missing else [])
+    return joined("; ", [*said, *why]) if said or why else ""
 
 
 def conclusions(spec: StudySpec, made: Sequence[Made], prose: Prose, not_shown: NotShown, *, scale: Scale) -> Section:

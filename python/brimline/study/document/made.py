@@ -22,6 +22,7 @@ from brimline.study.state import Entry, StudyDirectory
 class Made:
     """One experiment. `report` is None where there is none, and `missing` says why.
 
+    `reasons`: what of its result is not good enough, in words that can be translated, as `missing` can't.
     `shown` is its report with the figures that the study asks for first, `not_there` names those that it has not;
     `environments` are those of its record and of each run below it, `specs` its workloads.
     """
@@ -32,6 +33,7 @@ class Made:
     report: Report | None
     shown: Report | None
     missing: str
+    reasons: Sequence[str]
     not_there: Sequence[str]
     environments: Sequence[Mapping[str, Any]]
     specs: Sequence[Spec]
@@ -48,11 +50,12 @@ def _made(directory: StudyDirectory, experiment: ExperimentSpec, entry: Entry) -
     record = directory.record(entry.name)
     report = shown = None
     there: Sequence[str] = ()
+    reasons: Sequence[str] = ()
     missing = "" if entry.ended is None else entry.ended.error
     if record is not None:
         try:
             result: Result = open_result(record)
-            report = result.report
+            report, reasons = result.report, result.reasons
             there = [name for name in experiment.show if _has(report, name)]
             shown = showing(report, there)
         except BrimlineError as error:
@@ -64,6 +67,7 @@ def _made(directory: StudyDirectory, experiment: ExperimentSpec, entry: Entry) -
         report=report,
         shown=shown,
         missing=missing,
+        reasons=reasons if missing else (),
         not_there=[] if report is None else [name for name in experiment.show if name not in there],
         environments=[] if record is None else list(_environments(record)),
         specs=[] if record is None else list(_specs(record)),
