@@ -47,6 +47,11 @@ def on_one_line(text: str) -> str:
     return _LINE_BREAKING.sub("\N{REPLACEMENT CHARACTER}", text) if _LINE_BREAKING.search(text) else text
 
 
+def _without_breaks(text: str) -> str:
+    """As `on_one_line`, but for tabs: a hint may be a line to paste."""
+    return visible(text).replace("\n", "\N{REPLACEMENT CHARACTER}")
+
+
 def redact_text(text: str) -> str:
     """`text` with the user information of every URI, and what is assigned to a secret, replaced by `***`."""
     text = _MONGODB_USER_INFO.sub(rf"\g<scheme>{_MASK}@", text)
@@ -117,13 +122,13 @@ class ExitCode(IntEnum):
 
 
 class BrimlineError(Exception):
-    """Anything brimline reports to its user. `exit_code` is what the command line ends with."""
+    """Anything brimline reports to its user, on one line. `exit_code` is what the command line ends with."""
 
     exit_code: int = ExitCode.DEFECT
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
-        self.message = visible(redact_text(message))
-        self.hint = None if hint is None else visible(redact_text(hint))
+        self.message = on_one_line(redact_text(message))
+        self.hint = None if hint is None else _without_breaks(redact_text(hint))
         super().__init__(self.message)
 
 

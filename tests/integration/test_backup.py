@@ -253,6 +253,20 @@ def test_what_is_the_servers_own_is_put_back_where_it_is_named_alone(uri: str, t
             restore(tmp_path / "dump", uri=uri, databases=["nowhere"])
 
 
+def test_a_name_that_steers_a_terminal_stays_on_its_line(uri: str, here: CommandLine) -> None:
+    name = "=a\u202e\x1b[31m\u2028\nb"
+    with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as client:
+        client["backup_named"][name].insert_one({"_id": 1})
+        made = here.run("backup", uri, "dump", "--db", "backup_named")
+        refused = here.run("restore", "dump", "--uri", uri)
+        put_back = here.run("restore", "dump", "--uri", uri, "--drop")
+        assert client["backup_named"].list_collection_names() == [name]
+    kept = "backup_named.=a\ufffd\ufffd[31m\ufffd\ufffdb"
+    assert made.stdout.split("\n")[0].startswith(f"{kept}: 1 document,")
+    assert put_back.stdout.split("\n")[0].startswith(f"{kept}: 1 document,")
+    refused.check_error(2, f"{kept} is there already")
+
+
 def test_no_room_and_an_interrupt_leave_nothing(uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as client:
         client["backup_room"]["one"].insert_many([{"_id": each, "p": "x" * 1000} for each in range(100)])

@@ -14,8 +14,9 @@ from brimline.api.options import ServerOptions
 from brimline.cli import options as opt
 from brimline.cli.grouped import grouped, only
 from brimline.cli.output import printing
+from brimline.cli.talk import say
 from brimline.dataset.backup import Backup, BackupProgress, Restored, backup_document, restore_document
-from brimline.errors import UsageError
+from brimline.errors import UsageError, on_one_line
 from brimline.units import NS_PER_S, format_bytes, format_count, format_duration, format_percentage
 
 _SAID_EVERY_S = 2.0
@@ -107,46 +108,47 @@ class _Said:
 
     def note(self, text: str) -> None:
         """Something that is to be known."""
-        print(f"note: {text}", file=sys.stderr)  # noqa: T201
+        say(f"note: {text}")
 
     def read(self, seen: BackupProgress) -> None:
         """Of a backup."""
         share = format_percentage(min(1.0, seen.bytes / seen.bytes_expected)) if seen.bytes_expected else ""
-        self._say(f"{seen.namespace}: {format_count(seen.documents)} documents, {format_bytes(seen.bytes)} {share}")
+        self._say(f"{seen.namespace}: {_counted(seen.documents, 'document')}, {format_bytes(seen.bytes)} {share}")
 
     def written(self, namespace: str, documents: int) -> None:
         """Of a restore."""
-        self._say(f"{namespace}: {format_count(documents)} documents")
+        self._say(f"{namespace}: {_counted(documents, 'document')}")
 
     def _say(self, text: str) -> None:
         now_s = time.monotonic()
         if not self._quiet and now_s - self._at_s >= _SAID_EVERY_S:
             self._at_s = now_s
-            print(text, file=sys.stderr)  # noqa: T201
+            say(text)
 
 
 def _told(made: Backup, directory: Path) -> str:
     lines = [
-        f"{each.namespace}: {format_count(each.documents)} documents, {format_bytes(each.bytes)}"
+        f"{on_one_line(each.namespace)}: {_counted(each.documents, 'document')}, {format_bytes(each.bytes)}"
         for each in made.collections
     ]
     lines.append(
-        f"{format_count(made.documents)} documents, {format_bytes(made.bytes)}, {format_bytes(made.files_bytes)} of "
+        f"{_counted(made.documents, 'document')}, {format_bytes(made.bytes)}, {format_bytes(made.files_bytes)} of "
         f"files in {format_duration(made.elapsed_s * NS_PER_S)}: {directory}"
     )
     lines.append("all as of one instant" if not made.not_consistent else "collections may be of different instants")
     return "\n".join(lines) + "\n"
 
 
-def _indexes(count: int) -> str:
-    return f"{count} index" if count == 1 else f"{count} indexes"
+def _counted(count: int, one: str, several: str = "") -> str:
+    return f"{format_count(count)} {one if count == 1 else several or f'{one}s'}"
 
 
 def _put_back(made: Restored) -> str:
     lines = [
-        f"{each.namespace}: {format_count(each.documents)} documents, {_indexes(each.indexes)}; the same by hash"
+        f"{on_one_line(each.namespace)}: {_counted(each.documents, 'document')}, "
+        f"{_counted(each.indexes, 'index', 'indexes')}; the same by hash"
         for each in made.collections
     ]
-    lines += [f"{made.views} views"] if made.views else []
-    lines.append(f"{format_count(made.documents)} documents in {format_duration(made.elapsed_s * NS_PER_S)}")
+    lines += [f"{_counted(made.views, 'view')}"] if made.views else []
+    lines.append(f"{_counted(made.documents, 'document')} in {format_duration(made.elapsed_s * NS_PER_S)}")
     return "\n".join(lines) + "\n"

@@ -17,6 +17,7 @@ from brimline.cli import options as opt
 from brimline.cli.grouped import grouped, only
 from brimline.cli.help import GroupedCommand
 from brimline.cli.output import console, printing
+from brimline.cli.talk import say
 from brimline.errors import ExitCode, UsageError
 from brimline.report.document import FORMAT_VERSION
 from brimline.servers.lab.kinds import kind_of
@@ -100,7 +101,7 @@ def up(
     """Bring up a lab, and wait until it is complete."""
     lab = lab_up(
         name,
-        say=(lambda _: None) if output.quiet else _talk,
+        say=(lambda _: None) if output.quiet else say,
         mariadb=said.mariadb,
         postgres=said.postgres,
         order_service=said.order_service,
@@ -147,9 +148,9 @@ def down(
     )
     for each in names:
         lab_down(each)
-        _talk(f"{each} is down")
+        say(f"{each} is down")
     if not names:
-        _talk("no labs")
+        say("no labs")
     return 0
 
 
@@ -169,10 +170,10 @@ def start(
         name,
         members or (),
         deadline_s=_seconds("--deadline", deadline),
-        say=(lambda _: None) if output.quiet else _talk,
+        say=(lambda _: None) if output.quiet else say,
     )
     if not started and not output.quiet:
-        _talk("no server of it has ended")
+        say("no server of it has ended")
     return _show(*lab_status(name), as_json=output.as_json)
 
 
@@ -188,7 +189,7 @@ def stop(
 ) -> int:
     """End servers of a lab, whose data stays; `lab start` starts them again."""
     for server in lab_stop(name, members):
-        _talk(f"{server.address} has ended")
+        say(f"{server.address} has ended")
     return _show(*lab_status(name), as_json=output.as_json)
 
 
@@ -369,7 +370,3 @@ def _seconds(option: str, text: str) -> float:
         return parse_duration(text) / 1e9
     except ValueError as error:
         raise UsageError(f"{option}: {error}", hint="write a time such as 30s or 5m") from error
-
-
-def _talk(text: str) -> None:
-    sys.stderr.write(f"{text}\n")

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from brimline.cli import told
 from brimline.cli.junit import write_outcome
-from brimline.errors import BrimlineError, UsageError
+from brimline.errors import BrimlineError, UsageError, on_one_line, visible
 from brimline.wording import wanted_language
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def console() -> Console:
 
 class _Console(Console):
     def print(self, *objects: Any, **options: Any) -> None:
-        """As rich does, but without the blanks that fill cells up to the end of a line where nobody sees a screen."""
+        """As rich does, but without what steers a terminal, nor blanks that fill cells where nobody sees a screen."""
+        objects = tuple(visible(each) if isinstance(each, str) else each for each in objects)
         if self.is_terminal:
             super().print(*objects, **options)
             return
@@ -97,7 +98,10 @@ def show_result(
             sys.stdout.write(json_text(result.report.data, error))
         else:
             out = console()
-            last = [f"{said_in(language, 'report')}: {result.html}", *(said_in(language, each) for each in closing)]
+            last = [
+                f"{said_in(language, 'report')}: {result.html}",
+                *(on_one_line(said_in(language, each)) for each in closing),
+            ]
             if details:
                 print_report(in_language(result.report, language), out)
                 for line in last:

@@ -8,6 +8,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TaskID, TextColumn
 
+from brimline.errors import on_one_line
 from brimline.execution import Silence, SoFar, Tick
 from brimline.plan import Plan
 from brimline.plan.model import LoadWork, records_to_load
@@ -35,7 +36,7 @@ class WithoutProgress(Silence):
 
     def warning(self, text: str) -> None:
         """Something that has to be known."""
-        Console(stderr=True, highlight=False).print(text, markup=False, soft_wrap=True)
+        Console(stderr=True, highlight=False).print(on_one_line(text), markup=False, soft_wrap=True)
 
 
 class ProgressLine:
@@ -73,7 +74,7 @@ class ProgressLine:
         if self._console.is_terminal:
             self._bar = Progress(
                 SpinnerColumn(),
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(bar_width=24),
                 *columns,
                 console=self._console,

@@ -11,6 +11,7 @@ from brimline.cli import options as opt
 from brimline.cli.grouped import grouped, only
 from brimline.cli.left import Left, leaving
 from brimline.cli.output import printing
+from brimline.cli.talk import say
 from brimline.compat.mongostat import json_lines, parse_fields, table_lines
 from brimline.errors import UsageError
 
@@ -60,7 +61,7 @@ def stat(
         password=opt.password_source(server.password_file),
         interval_s=said.interval_s,
         rows=said.row_count or None,
-        notice=_notice,
+        notice=say,
     )
     lines = json_lines if output.as_json else functools.partial(table_lines, headings=not said.no_headers)
     try:
@@ -71,7 +72,3 @@ def stat(
     except Left as left:
         return left.exit_code  # how one leaves it, so there is nothing to say
     return 0
-
-
-def _notice(text: str) -> None:
-    sys.stderr.write(f"{text}\n")

@@ -17,6 +17,7 @@ from rich.table import Table
 from brimline.api.options import URI_VARIABLE, Group, RecordOptions, option
 from brimline.api.planning import Cost, Planned, planning
 from brimline.cli import options as opt
+from brimline.cli import talk
 from brimline.cli.grouped import grouped, only
 from brimline.cli.help import GroupedCommand
 from brimline.cli.output import console, json_text, printing
@@ -116,7 +117,7 @@ def run(
     formats = _formats(said.formats)
     if said.template is not None:
         require_template(said.template)
-    say = _Silence() if output.quiet else _talk
+    say = _Silence() if output.quiet else talk.say
     if resume is not None:
         if study is not None:
             raise UsageError("--resume goes on with a study, and another is named", hint="leave one of them out")
@@ -180,7 +181,7 @@ def report(
     """Write the document of a study again, from its records: in another language, or other formats."""
     if said.template is not None:
         require_template(said.template)
-    say = _Silence() if output.quiet else _talk
+    say = _Silence() if output.quiet else talk.say
     return _written(StudyDirectory.open(Path(directory)), _formats(said.formats), said.template, output, say)
 
 
@@ -206,7 +207,7 @@ def init(
     from importlib import resources
 
     replace_text(file, resources.files("brimline.study").joinpath("start.yaml").read_text(encoding="utf-8"))
-    _talk(f"{file}; next: brimline study check {file}")
+    talk.say(f"{file}; next: brimline study check {file}")
     return 0
 
 
@@ -314,8 +315,3 @@ def _written(
 class _Silence:
     def __call__(self, _text: str) -> None:
         pass
-
-
-def _talk(text: str) -> None:
-    with contextlib.suppress(OSError):
-        print(text, file=sys.stderr)  # noqa: T201

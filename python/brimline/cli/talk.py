@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from brimline.errors import on_one_line
+
 
 class _LossyFile(io.FileIO):
     """A file that takes what can't be written for written."""
@@ -19,6 +21,12 @@ class _LossyFile(io.FileIO):
             return super().write(data) or 0
         except OSError:
             return memoryview(data).nbytes
+
+
+def say(text: str) -> None:
+    """A note on standard error, on one line whatever is in it: names of a server's and its words are."""
+    sys.stderr.write(f"{on_one_line(text)}\n")
+    sys.stderr.flush()
 
 
 def let_talk_be_lost() -> None:

@@ -1,6 +1,5 @@
 """Owns `brimline watch`."""
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from brimline.api.watch import LISTEN_DEFAULT
 from brimline.api.watch import watch as watch_api
 from brimline.cli.grouped import grouped
 from brimline.cli.left import Left, leaving
+from brimline.cli.talk import say
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,13 +28,8 @@ class WatchOptions(Group):
 def watch(said: WatchOptions) -> int:
     """Tell a run elsewhere how this host, on which its server runs, is doing. Reads only; ends with Ctrl-C."""
     try:
-        with leaving(), watch_api(said.listen, token_file=said.token_file, disk=said.disk, say=_say) as server:
+        with leaving(), watch_api(said.listen, token_file=said.token_file, disk=said.disk, say=say) as server:
             server.serve_forever()
     except Left as left:
         return left.exit_code  # how one leaves it, so there is nothing to say
     return 0
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()

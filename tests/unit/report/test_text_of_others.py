@@ -4,8 +4,12 @@ import csv
 import io
 
 import pytest
+from rich.console import Console
 
-from brimline.errors import on_one_line, visible
+from brimline.cli.live import LiveProgress
+from brimline.cli.progress import TerminalProgress, WithoutProgress
+from brimline.cli.talk import say
+from brimline.errors import BrimlineError, on_one_line, visible
 from brimline.execution.execute import _visible
 from brimline.report.csv_text import csv_text
 from brimline.report.view import Cell, Fact
@@ -27,6 +31,23 @@ def test_every_way_for_a_text_to_get_in(mark: str) -> None:
     fact = Fact(label=hostile, value=hostile, note=hostile)
     assert (fact.label, fact.value, fact.note) == (kept, kept, kept)
     assert next(csv.reader(io.StringIO(csv_text((), [[hostile]]).lstrip("\n")))) == [kept]
+
+
+@pytest.mark.parametrize("mark", STEERING)
+def test_what_is_said_while_it_works_and_where_it_ends(mark: str, capsys: pytest.CaptureFixture[str]) -> None:
+    hostile, kept = f"a[/dim]{mark}b", "a[/dim]\N{REPLACEMENT CHARACTER}b"
+    assert BrimlineError(f"{hostile} is there already").message == f"{kept} is there already"
+    say(hostile)
+    for each in (TerminalProgress(), LiveProgress(Console(stderr=True, highlight=False))):
+        each.step(hostile)
+        each.note(hostile)
+        each.warning(hostile)
+    WithoutProgress().warning(hostile)
+    assert capsys.readouterr().err.split("\n") == [kept, *[f"{kept} …", kept, kept] * 2, kept, ""]
+
+
+def test_a_hint_may_be_a_line_to_paste() -> None:
+    assert BrimlineError("x", hint="put it first:\ta\tb\nc").hint == "put it first:\ta\tb\N{REPLACEMENT CHARACTER}c"
 
 
 def test_own_texts_stay_as_they_are_and_can_be_translated() -> None:

@@ -7,6 +7,7 @@ no translation stays English. JSON, names, specs, commands and what servers answ
 
 from collections.abc import Callable
 
+from brimline.errors import on_one_line
 from brimline.report.language.report_words import translated
 from brimline.report.language.translator import translator_for
 from brimline.report.view import Report
@@ -27,5 +28,8 @@ def said_in(language: str, text: str) -> str:
 
 
 def said_in_digits(language: str) -> Callable[[str], str]:
-    """Says texts in `language` whose figures stand beside each other, so that all of them are in digits."""
-    return str if language == "en" else translator_for(language).digits().say
+    """Says texts in `language` whose figures stand beside each other, so that all are in digits; on one line each."""
+    if language == "en":
+        return on_one_line
+    say = translator_for(language).digits().say
+    return lambda text: on_one_line(say(text))
