@@ -251,4 +251,26 @@ def test_levels_of_an_index_change_the_plan(here: CommandLine, uri: str, databas
     (sweep,) = here.record_directories(kind="vary")
     found = [json.loads(path.read_text())["start"][0] for path in sweep.glob("trials/*/plans.json")]
     assert {each["collection_scan"] for each in found} == {False, True}
+    page = here.run("report", str(sweep), "--format", "md", "-o", "-").stdout
+    for level, plan in (("none", "COLLSCAN"), ("customer", "IXSCAN { customer: 1 }")):
+        assert f"| one | orders.{level} | {plan} |" in page, page
     assert len(here.record_directories(kind="load")) == 0, "loads are the experiment's"
+
+
+@pytest.mark.slow("pairs of runs, before each of which data are put back")
+@pytest.mark.other_client
+@pytest.mark.parametrize(
+    "words", [("ab", "--b", "connections=4"), ("interfere", "--with", "scan")], ids=["ab", "interfere"]
+)
+def test_pairs_of_runs_compare_such_operations_and_meet_the_same_data(
+    words: tuple[str, ...], here: CommandLine, uri: str, database: Data
+) -> None:
+    _write(READ, UPDATE)
+    verb, *rest = words
+    outcome = here.run(verb, "own.yaml", *rest, "--pairs", "2", "--uri", uri, "--data", "load", *SHORT, "--json")
+    assert outcome.exit_code in (0, 4), outcome.stderr
+    document = outcome.json()
+    assert [len(document[side]) for side in ("a", "b")] == [2, 2], document
+    assert {change["metric"] for change in document["changes"]} >= {"throughput", "errors"}
+    run_count = len(list(here.runs.glob(f"*{verb}*/trials/*")))
+    assert outcome.stderr.count("own_data.orders was put back from its copy") == run_count - 1

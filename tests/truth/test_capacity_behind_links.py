@@ -86,6 +86,30 @@ def test_the_capacity_is_found(spec: Spec, tmp_path: Path, monkeypatch: pytest.M
     assert conclusion.sustained.low <= CAPACITY_OPS_PER_S <= conclusion.sustained.high
 
 
+STEPS = """
+name: orders
+collections: {orders: {records: 1k, fields: {customer: {kind: int, max: 9}}}}
+values: {order: {key_of: orders}}
+operations:
+  move:
+    share: 1
+    steps:
+      - find: {collection: orders, filter: {_id: $order}, limit: 1}
+      - update: {collection: orders, filter: {_id: $order}, update: {$inc: {moved: 1}}}
+"""
+
+
+def test_that_of_an_operation_of_two_steps_is_half_as_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
+    (tmp_path / "orders.yaml").write_text(STEPS, encoding="utf-8")
+    spec, settings = load_spec(tmp_path / "orders.yaml").spec, replace(quick(), calibrate_s=0.2)
+    conclusion = search(SCRIPT, tmp_path / "search", seed=1, settings=settings, spec=spec).conclusion
+    assert conclusion.kind is ConclusionKind.SUSTAINED, conclusion.headline
+    assert conclusion.sustained is not None
+    assert conclusion.sustained.value == pytest.approx(CAPACITY_OPS_PER_S / 2, rel=TOLERANCE)
+    assert conclusion.sustained.low <= CAPACITY_OPS_PER_S / 2 <= conclusion.sustained.high
+
+
 @pytest.mark.alone
 @pytest.mark.long  # a machine with other work ends such a search without a figure
 @pytest.mark.slow("a search in real time; its twin is the search on the virtual clock")
