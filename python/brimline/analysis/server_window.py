@@ -16,12 +16,16 @@ from numpy.typing import NDArray
 
 from brimline.record.model import Scalar, ServerRow
 from brimline.record.named_times import read_named_times
+from brimline.servers.deployment import CPU_COUNT_MAX
 from brimline.units import NS_PER_S
 
 Column: TypeAlias = NDArray[np.float64]
 """What a column says row by row; NaN where the monitor saw nothing, or something that is no number."""
 
 _NUMBERS = (int, float)
+_BELOW = 2.0**63
+"""What no counter or gauge reaches, whoever tells: a server, its host, or a file."""
+_CPU_COUNTS = ("server_cpu_count", "host_cpu_count")
 
 
 class ServerWindow:
@@ -42,7 +46,8 @@ class ServerWindow:
         if name not in self._columns:
             column = np.array([_number(row.get(name)) for row in self._rows], dtype=np.float64)
             # Only instants can lie before the zero of their clock.
-            self._columns[name] = column if name == "at_ns" else np.where(column < 0, np.nan, column)
+            cant_be = (column < 0) | (column > (CPU_COUNT_MAX if name in _CPU_COUNTS else _BELOW))
+            self._columns[name] = column if name == "at_ns" else np.where(cant_be, np.nan, column)
         return self._columns[name]
 
     @property
@@ -169,7 +174,7 @@ def quotients(parts: Column, wholes: Column) -> Column:
 
 
 def _number(value: Scalar) -> float:
-    return float(value) if isinstance(value, _NUMBERS) else np.nan
+    return float(value) if isinstance(value, _NUMBERS) and -_BELOW < value < _BELOW else np.nan
 
 
 def _falls(counter: Column) -> bool:

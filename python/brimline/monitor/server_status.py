@@ -6,7 +6,6 @@ before. Checkpoints have a section of their own since 8.0, and evictions were re
 """
 
 from collections.abc import Iterable, Mapping
-from math import isfinite
 from typing import Any
 
 Command = Mapping[str, Any]
@@ -286,10 +285,12 @@ def _section(document: Mapping[str, Any], *path: str) -> Mapping[str, Any]:
 
 
 def _integer(document: Mapping[str, Any], *path: str) -> int | None:
-    value = _section(document, *path[:-1]).get(path[-1])
-    if not isinstance(value, int | float) or not isfinite(value):
-        return None
-    return int(value) if 0 <= value <= COUNT_MAX else None
+    return known_count(_section(document, *path[:-1]).get(path[-1]))
+
+
+def known_count(value: object) -> int | None:
+    """A count as a server tells it; None for what it can't have counted."""
+    return int(value) if isinstance(value, int | float) and 0 <= value <= COUNT_MAX else None
 
 
 def _mebibytes(document: Mapping[str, Any], *path: str) -> int | None:

@@ -6,6 +6,8 @@ import pytest
 
 from brimline.analysis.server_window import ServerWindow
 from brimline.monitor.server_status import read_status
+from brimline.monitor.sql.mysql import _status
+from brimline.monitor.sql.postgres import read_views
 from brimline.servers.deployment import _cpu_count
 
 _S = 1_000_000_000
@@ -46,3 +48,30 @@ def test_a_counter_that_falls_anywhere_has_no_rate(counts: list[int | None]) -> 
 def test_a_negative_gauge_is_unknown() -> None:
     window = ServerWindow([{"at_ns": -_S, "connections": -3, "query": 1}, {"at_ns": _S, "connections": 5, "query": 5}])
     assert (window.mean("connections"), window.rate("query")) == (5.0, 2.0)
+
+
+@pytest.mark.parametrize("value", [-1, 2**64, 10**400, 1e300, float("nan"), float("inf")])
+def test_what_a_host_elsewhere_or_a_file_tells_is_held_to_the_same(value: float) -> None:
+    """What comes from a watcher, an exporter, a database or an old record is read in one place."""
+    rows = [{"at_ns": place * _S, "host_busy_ns": value, "host_cpu_count": value, "sane": 3} for place in (1, 2)]
+    window = ServerWindow(rows)  # type: ignore[arg-type]
+    assert (window.rate("host_busy_ns"), window.mean("host_cpu_count"), window.mean("sane")) == (None, None, 3.0)
+
+
+def test_no_machine_has_so_many_cpus() -> None:
+    window = ServerWindow([{"at_ns": 0, "server_cpu_count": 1e9, "host_cpu_count": 64}])
+    assert (window.mean("server_cpu_count"), window.mean("host_cpu_count")) == (None, 64.0)
+
+
+@pytest.mark.parametrize("value", [-1, 2**53 + 1, 10**400])
+def test_databases_tell_no_more_than_a_count_can_be(value: int) -> None:
+    told = {"blks_hit": value, "blks_read": 7, "block_bytes": 8192, "tup_inserted": value}
+    columns = read_views(told, activity={"connections": value}, checkpoints={}, log={}, fsyncs={})
+    assert [columns[name] for name in ("insert", "buffer_requests", "connections")] == [None] * 3
+    assert columns["buffer_misses"] == 7
+
+    class Client:
+        def rows(self, _text: str) -> list[tuple[str, str]]:
+            return [("Com_insert", str(value)), ("Uptime", "5")]
+
+    assert _status(Client()) == {"uptime": 5}  # type: ignore[arg-type]

@@ -23,6 +23,14 @@ POSTGRES = replace(MARIADB, engine="postgres", statements=None, transactions=50)
 PLAN = statement_plan({"read": ("select", "SELECT 1 FROM t"), "change": ("update", "UPDATE t SET a = 1")})
 
 
+@pytest.mark.parametrize(
+    "grown",
+    [{"statements": {"select": 4, "insert": 0, "update": 11}}, {"rows_written": 99}, {"statements": {"select": -3}}],
+)
+def test_counts_that_fall_are_no_counts(grown: dict[str, Any]) -> None:
+    assert check(MARIADB, **grown) == ("unknown", "the server's counts fell during the run, which counts can't")
+
+
 def check(before: SqlCounters, *, plan: Plan = PLAN, summary: Summary | None = None, **grown: Any) -> tuple[str, str]:
     if summary is None:
         summary = statement_summary(answered={"select": 10, "update": 4}, modified=4, ok={"read": 10, "change": 4})

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from brimline.compat.mongostat.columns import StatInterval
 from brimline.compat.mongostat.fields import Field, chosen_fields
+from brimline.errors import on_one_line
 
 HEADINGS_EVERY = 10
 """Rows from one line of headings to the next."""
@@ -48,7 +49,7 @@ def table_lines(
     table: StatTable | None = None
     for interval in intervals:
         table = table or StatTable(chosen_fields(interval.after, only=only, more=more), headings=headings)
-        yield from table.lines(interval, human=human)
+        yield from map(on_one_line, table.lines(interval, human=human))
 
 
 def json_lines(

@@ -27,6 +27,8 @@ def check_sql_agreement(plan: Plan, summary: Summary, *, before: SqlCounters, af
     """Compares the server's counts around a run with the run's own."""
     if after.uptime_ms + _CLOCK_GRAIN_MS < before.uptime_ms:
         return Agreement(verdict="unknown", evidence="the server was started again during the run")
+    if after.fell_behind(before):
+        return Agreement(verdict="unknown", evidence="the server's counts fell during the run, which counts can't")
     if isinstance(plan.work, LoadWork):
         return agreement_of([_rows(_loaded(summary), before, after, is_certain=not _uncertain(summary))])
     sent = _sent(summary)

@@ -34,3 +34,11 @@ class SqlCounters:
         if self.statements is None or earlier.statements is None:
             return None
         return self.statements.get(kind, 0) - earlier.statements.get(kind, 0)
+
+    def fell_behind(self, earlier: Self) -> bool:
+        """Whether any count is below what it was, or below 0: what is told can't be what was counted."""
+        ours, theirs = self.statements or {}, earlier.statements or {}
+        counts: list[tuple[int | None, int | None]] = [(ours[kind], theirs.get(kind, 0)) for kind in ours]
+        counts += [(self.rows_written, earlier.rows_written), (self.transactions, earlier.transactions)]
+        pairs = [(now, before) for now, before in counts if now is not None and before is not None]
+        return any(now < before or before < 0 for now, before in pairs)

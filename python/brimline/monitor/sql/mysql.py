@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from brimline.monitor.server_status import COUNT_MAX, known_count
 from brimline.monitor.sql.counters import SqlCounters
 from brimline.monitor.sql.dialect import Columns, MonitorDialect
 from brimline.servers.sql_client import SqlClient, SqlError
@@ -70,7 +71,7 @@ _US_PER_MS: Final = 1000
 def _status(client: SqlClient) -> dict[str, int]:
     found = {}
     for name, value in client.rows(_STATUS):
-        if str(value).isdigit():
+        if str(value).isdecimal() and int(value) <= COUNT_MAX:
             found[str(name).lower()] = int(value)
     return found
 
@@ -146,7 +147,7 @@ def _sizes(client: SqlClient, database: str, table: str) -> dict[str, Any]:
 
 
 def _whole_numbers(row: Mapping[str, Any]) -> dict[str, int | None]:
-    return {name: None if value is None else int(value) for name, value in row.items()}
+    return {name: None if value is None else known_count(int(value)) for name, value in row.items()}
 
 
 def _thread(client: SqlClient, pid: int) -> Path | None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from brimline.monitor.server_status import known_count
 from brimline.monitor.sql.counters import SqlCounters
 from brimline.monitor.sql.dialect import Columns, MonitorDialect
 from brimline.servers.sql_client import SqlClient, SqlError
@@ -125,7 +126,7 @@ def read_views(
 
 def _whole(row: Mapping[str, Any], name: str) -> int | None:
     value = row.get(name)
-    return None if value is None else int(value)
+    return None if value is None else known_count(int(value))
 
 
 def _counters(client: SqlClient, database: str) -> SqlCounters:
