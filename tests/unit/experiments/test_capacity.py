@@ -149,6 +149,8 @@ def test_speed_that_changes_from_run_to_run_is_a_wide_figure_that_says_why(seed:
     assert conclusion.sustained.relative_width > 0.1
     assert conclusion.movement is not None and conclusion.movement.share > 0.1
     assert any("the reference load moved by" in each for each in conclusion.not_narrower)
+    by_machine = conclusion.not_narrower[0] == conclusion.movement.text
+    assert (f"; {conclusion.movement.text}" in conclusion.headline) is by_machine, "the headline says so"
 
 
 @pytest.mark.parametrize("seed", range(4))

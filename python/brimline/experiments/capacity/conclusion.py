@@ -120,10 +120,12 @@ def conclude(
     sweep = _unless_exceeded(state) if saturated else replace(state.sweep, knee=None, band=None)
     passed = [each.load for each in state.deciding if each.outcome is TrialOutcome.PASS]
     failed = [each.load for each in state.deciding if each.outcome is TrialOutcome.FAIL]
+    not_narrower = () if found.sustained is None else why_wide(state, found.sustained, unsettled)
+    moved = state.movement.text if state.movement and state.movement.text in not_narrower[:1] else ""
     has_figure = found.grade is not None and kind is not ConclusionKind.SLO_UNREACHABLE
     return CapacityConclusion(
         kind=kind,
-        headline=headline(found, settings, sweep, limit, quotable=not not_quotable)
+        headline=headline(found, settings, sweep, limit, moved=moved, quotable=not not_quotable)
         if has_figure and ended is None
         else message("{ending}: {reason}", ending=_NO_NUMBER[kind], reason=reason),
         reason=reason,
@@ -135,7 +137,7 @@ def conclude(
         disturbed_share=state.posterior.lapse if state.judged else None,
         spread=state.posterior.spread if state.judged else None,
         movement=state.movement,
-        not_narrower=() if found.sustained is None else why_wide(state, found.sustained, unsettled),
+        not_narrower=not_narrower,
         missed=_missed(found, settings) if has_figure else (),
         saturation_ops_per_s=sweep.saturation_ops_per_s if saturated else None,
         saturation=sweep.saturation if saturated else None,

@@ -84,9 +84,13 @@ def headline(
     sweep: SweepConclusion,
     limit: Bottleneck | None,
     *,
+    moved: str,
     quotable: bool,
 ) -> str:
-    """One line with the figure: how it is known, its interval, objective, knee, what stopped it."""
+    """One line with the figure: how it is known, its interval, objective, knee, what stopped it.
+
+    `moved`: how much the machine itself moved where that makes the interval wide, else "".
+    """
     parts: list[str] = [_figure_text(found, settings)]
     if sweep.knee_connections is not None:
         parts.append(message("knee at {connections}", connections=connections_text(sweep.knee_connections)))
@@ -95,6 +99,8 @@ def headline(
     elif limit is not None:
         undetermined = limit.kind is BottleneckKind.UNDETERMINED
         parts.append("bottleneck undetermined" if undetermined else message("stopped by {limit}", limit=limit.text))
+    if moved:
+        parts.append(moved)
     if not quotable:
         parts.append("quick look, not quotable" if settings.preset == "quick" else "not quotable")
     return joined("; ", parts)

@@ -12,6 +12,8 @@ from brimline.units import UNKNOWN_TEXT, format_duration, format_number
 from brimline.wording import joined, message
 
 SEARCH_DEFINITIONS = (
+    Fact(label="Objective", value="what a window has to meet, beside that all of what is offered completes in time."),
+    Fact(label="Not quotable", value="why the figure may guide and not be published; a figure without this may be."),
     Fact(
         label="Grade",
         value="verified: the objective held in repeated windows at the figure itself; estimated: the figure comes from "
@@ -47,7 +49,11 @@ SEARCH_DEFINITIONS = (
 
 def further_facts(conclusion: CapacityConclusion, settings: CapacitySettings) -> list[Fact]:
     """What needs the vocabulary; each label is explained among the definitions."""
-    facts = []
+    slo = settings.slo
+    errors = joined(", ", [each.text for each in slo.errors])
+    facts = [Fact(label="Objective", value=slo.latency_text, note=errors)]
+    if conclusion.reasons_not_quotable:
+        facts.append(Fact(label="Not quotable", value=joined("; ", conclusion.reasons_not_quotable)))
     if len(conclusion.not_narrower) > 1:
         facts.append(Fact(label="Not narrower", value=joined("; ", conclusion.not_narrower)))
     if conclusion.movement is not None:

@@ -107,7 +107,7 @@ def capacity_report(
         Section(
             id="further",
             title="Further figures",
-            short="Figures",
+            short="Further",
             intro="Each word leads to what it means.",
             blocks=[Facts(title="", facts=further_facts(conclusion, settings))],
         ),
@@ -214,7 +214,7 @@ def _capacity_verdict(conclusion: CapacityConclusion, settings: CapacitySettings
             interval="",
             sentence=capitalised(conclusion.reason),
             badges=[Badge(text=conclusion.kind.value.replace("_", " "), tone="fail")],
-            facts=_capacity_facts(conclusion, settings),
+            facts=_limit_facts(conclusion),
             next_step=_what_next(conclusion, settings),
         )
     return Verdict(
@@ -225,7 +225,7 @@ def _capacity_verdict(conclusion: CapacityConclusion, settings: CapacitySettings
         interval=interval,
         sentence=_how_known(conclusion, settings),
         badges=_badges(conclusion, settings),
-        facts=_capacity_facts(conclusion, settings),
+        facts=_limit_facts(conclusion),
         next_step=_what_next(conclusion, settings),
     )
 
@@ -290,21 +290,9 @@ def _badges(conclusion: CapacityConclusion, settings: CapacitySettings) -> list[
     return badges
 
 
-def _capacity_facts(conclusion: CapacityConclusion, settings: CapacitySettings) -> list[Fact]:
-    """What is read first, without the vocabulary: what limits it, and what the figure may not be used for."""
-    facts = []
-    if conclusion.bottleneck is not None:
-        facts.append(Fact(label="Stopped by", value=conclusion.bottleneck.text))
-    facts.append(
-        Fact(
-            label="Objective",
-            value=settings.slo.latency_text,
-            note=joined(", ", [each.text for each in settings.slo.errors]),
-        )
-    )
-    if conclusion.reasons_not_quotable:
-        facts.append(Fact(label="Not quotable", value=joined("; ", conclusion.reasons_not_quotable)))
-    return facts
+def _limit_facts(conclusion: CapacityConclusion) -> list[Fact]:
+    """What is read first beside the figure, without the vocabulary: what limits it."""
+    return [] if conclusion.bottleneck is None else [Fact(label="Stopped by", value=conclusion.bottleneck.text)]
 
 
 def _what_next(conclusion: CapacityConclusion, settings: CapacitySettings) -> str:
