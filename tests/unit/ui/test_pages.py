@@ -163,9 +163,9 @@ def test_how_far_a_run_has_come_follows_from_its_files(runs: Path) -> None:
 
 def test_the_page_is_in_the_language_that_was_asked_for(visitor: Visitor) -> None:
     answer = visitor.get("/?lang=zh")
-    assert '<html lang="zh-CN">' in answer.text and "比较两条记录" in answer.text
+    assert '<html lang="zh-CN">' in answer.text and "比较两条运行记录" in answer.text
     assert "SameSite=strict" in answer.headers["set-cookie"]
-    assert "比较两条记录" in visitor.get("/", cookie=f"{visitor.cookie}; brimline-lang=zh").text
+    assert "比较两条运行记录" in visitor.get("/", cookie=f"{visitor.cookie}; brimline-lang=zh").text
     assert '<html lang="en">' in visitor.get("/?lang=xx").text
 
 

@@ -387,6 +387,13 @@ def test_settings_and_operations_stay_as_they_are_typed(setting: str) -> None:
         "(?<!磁盘)已满",
         "(?<=[0-9}]) %",
         "[\u4e00-\u9fff][,:;]",
+        "[,:;] ?[\u4e00-\u9fff]",
+        "加载",
+        "工作负载",
+        "负载生成器",
+        "同时进行(?!的内容)",
+        "日志（journal",
+        "[^行]记录封存",
     ],
 )
 def test_a_term_is_always_the_same(word: str) -> None:
