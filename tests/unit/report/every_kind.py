@@ -13,6 +13,7 @@ from brimline.analysis.observation import observe
 from brimline.api.failover import failover_result
 from brimline.api.run_result import run_result
 from brimline.api.scan import scan_result
+from brimline.api.soak import soak_result
 from brimline.compat.imported.view import imported_report
 from brimline.compat.results import import_files
 from brimline.experiments.paired.ab import AB_KIND
@@ -30,6 +31,7 @@ from tests.unit.report.failover_samples import make_failover
 from tests.unit.report.import_samples import an_import
 from tests.unit.report.report_samples import ENVIRONMENT, SPEC, Reports, frontier, write_run
 from tests.unit.report.scan_samples import make_scan
+from tests.unit.report.soak_samples import make_soak
 from tests.unit.report.test_growth_report import CACHE_RECORDS
 from tests.unit.report.test_growth_report import report_of as grown
 from tests.unit.report.test_load_report import THREE_REFUSED, _plan
@@ -37,9 +39,9 @@ from tests.unit.report.vary_samples import measured, varied
 
 KINDS = (
     *("run", "own", "load", "sweep", "capacity", "frontier", "ab", "comparison", "trend", "imported"),
-    *("import", "growth", "interference", "scan", "vary", "design", "failover"),
+    *("import", "growth", "interference", "scan", "vary", "design", "failover", "soak"),
 )
-CLAIMING = tuple(kind for kind in KINDS if kind not in ("import", "growth", "failover"))
+CLAIMING = tuple(kind for kind in KINDS if kind not in ("import", "growth", "failover", "soak"))
 """Those that recompute what they claim."""
 FRONTIER_LIMITS_MS = (5, 3)
 
@@ -69,6 +71,7 @@ def reports_of_every_kind(directory: Path, reports: Reports) -> dict[str, Report
         "growth": grown(GrowingServer(cache_records=CACHE_RECORDS, import_break_records=250_000.0)),
         "interference": interfered(),
         "failover": failover_result(make_failover(directory / "failover")).report,
+        "soak": soak_result(make_soak(directory / "soak")).report,
         "scan": scan_result(make_scan(directory / "scan")).report,
     }
 
