@@ -231,6 +231,12 @@ def test_what_the_engine_refuses_has_the_operations_line(here: CommandLine, uri:
     outcome = _run(here, uri, "--data", "load")
     assert outcome.exit_code == 2
     assert "error: own.yaml:16: operations.one.steps.0.body" in outcome.stderr
+    long = "{concat: [{kind: string, length: 9000000}, {kind: string, length: 9000000}]}"
+    text = SPEC.replace("OPERATIONS", "one: {share: 1, insert: {collection: orders, document: {a: $customer}}}")
+    Path("own.yaml").write_text(text.replace("customer: {key_of: customers}\n  order", f"customer: {long}\n  order"))
+    outcome = _run(here, uri, "--data", "load")
+    assert outcome.exit_code == 2
+    assert "error: own.yaml:12: values.customer" in outcome.stderr, outcome.stderr
 
 
 def test_a_live_collection_has_to_be_there(here: CommandLine, uri: str, database: Data) -> None:

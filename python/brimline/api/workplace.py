@@ -158,8 +158,14 @@ class Workplace:
                 raise
             named = [("operations", each.name) for each in plan.work.operations]
             named += [("values", each.name) for each in plan.work.tables]
+            parts = {
+                "operations": [each.name for each in plan.work.operations],
+                "values": [each.name for each in plan.work.values],
+            }
             by_engine = {
-                f"work.operations.{place}": path for place, path in enumerate(named[: len(plan.work.operations)])
+                f"work.{part}.{place}": (part, name)
+                for part, names in parts.items()
+                for place, name in enumerate(names)
             }
             raise self.loaded.placed(error, {dotted(path): path for path in named} | by_engine) from error
 
