@@ -144,6 +144,65 @@ def test_a_run_is_started_from_its_form_and_stopped(browser: Chromium, base: str
     assert '"interrupt"' in (record / "record.json").read_text()
 
 
+STUDY = """\
+name: tiny
+title: {en: Tiny, zh: 小测试}
+purpose: [{en: To see., zh: 试一试。}]
+experiments:
+  - name: one
+    title: {en: One, zh: 一}
+    verb: run
+    workload: ycsb-c
+    options: {null: true, records: 100, rate: 200/s, duration: 200ms, warmup: 0s}
+"""
+
+
+def tab_to(browser: Chromium, what: str, *, stops_max: int = 60) -> None:
+    """Goes on with the Tab key until the element that is `what` has the focus."""
+    for _ in range(stops_max):
+        if browser.evaluate(f"document.activeElement.matches({what!r})"):
+            return
+        browser.press("Tab")
+    raise AssertionError(f"the Tab key does not come to {what}")
+
+
+@pytest.mark.slow("starts brimline as a process, whose study is made to its end")
+def test_a_study_is_started_on_a_phone_by_the_keyboard_alone(browser: Chromium, base: str) -> None:
+    go(browser, f"{base}/?lang=zh", width=390)
+    tab_to(browser, "a[href^='/start']")
+    browser.press("Enter")
+    browser.wait_for("location.pathname === '/start'")
+    browser.wait_for(READY)
+    tab_to(browser, "a[href='/start/study%20run']")
+    browser.press("Enter")
+    browser.wait_for("location.pathname === '/start/study%20run'")
+    browser.wait_for(READY)
+    tab_to(browser, "select[name=STUDY]")
+    browser.press("自")  # what the choice of a text of one's own begins with
+    assert browser.evaluate("document.querySelector('.own').checkVisibility()")
+    tab_to(browser, ".own textarea")
+    browser.call("Input.insertText", text=STUDY)
+    tab_to(browser, "summary:not(details[open] > summary)")
+    browser.press("Enter")
+    tab_to(browser, "input[name='--scale']")
+    browser.call("Input.insertText", text="ci")
+    tab_to(browser, "input[name='--format']")
+    browser.call("Input.insertText", text="html")
+    tab_to(browser, "form.verb button")
+    assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    browser.press("Enter")
+    browser.wait_for("/^.jobs.\\d+$/.test(location.pathname)")
+    browser.wait_for("document.querySelector('#state a') !== null && !document.querySelector('#state progress')")
+    assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    tab_to(browser, "#state a[href*=study-tiny]")
+    browser.press("Enter")
+    browser.wait_for("/study-tiny$/.test(location.pathname)")
+    browser.wait_for(READY)
+    assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    document = browser.evaluate("fetch(document.querySelector('iframe').src).then(each => each.text())")
+    assert "小测试" in document and "测试目的" in document
+
+
 def test_a_file_becomes_the_text_that_is_sent(browser: Chromium, base: str) -> None:
     go(browser, f"{base}/start/run")
     own = "document.querySelector('.own').checkVisibility()"

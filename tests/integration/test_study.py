@@ -4,17 +4,16 @@ import json
 import re
 import signal
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from brimline.api.reopen import open_result
 from brimline.api.vary import VaryResult
-from brimline.report.view import Chart, Report, Table
 from brimline.study.document.whole import study_report
 from brimline.study.state import StudyDirectory
 from brimline.study.writing.browser import find_chromium
 from tests.support.command_line import CommandLine
+from tests.support.study_documents import shape
 from tests.support.waiting import eventually
 
 STUDY = """\
@@ -54,19 +53,6 @@ def study(brimline_cli: CommandLine) -> Path:
 
 def study_directory(brimline_cli: CommandLine) -> Path:
     (found,) = brimline_cli.runs.glob("*-study-*")
-    return found
-
-
-def shape(report: Report) -> list[Any]:
-    """A document without what two makings of it differ in: times and measured figures."""
-    found: list[Any] = []
-    for section in report.sections:
-        found.append(str(section.title))
-        for block in section.blocks:
-            if isinstance(block, Table):
-                found.append((str(block.title), block.headings, [str(row[0].text) for row in block.rows]))
-            elif isinstance(block, Chart):
-                found.append((block.id, len(block.figure["data"])))
     return found
 
 
@@ -165,6 +151,14 @@ def test_pictures_pdf_and_a_template_of_the_house(brimline_cli: CommandLine, stu
     assert len(pictures) >= 3
     for each in pictures:
         assert (directory / each).read_bytes().startswith(b"\x89PNG"), each
+    page = (directory / "document.html").read_text(encoding="utf-8")
+    keyed = re.findall(r'</ul>\s*<div class="plot" id="chart-([^"]+)" data-height="(\d+)"', page)
+    assert keyed, "charts with a legend"
+    for name, height_px in keyed:
+        content = (directory / "figures" / f"{name}.png").read_bytes()
+        assert int.from_bytes(content[20:24]) > 2 * int(height_px), (
+            "the legend is in the picture, which is twice as fine"
+        )
     assert (directory / "document.pdf").read_bytes().startswith(b"%PDF")
 
     house.write_text("{% extends 'study.html.j2' %}{% block cover %}{{ nonsense }}{% endblock %}")

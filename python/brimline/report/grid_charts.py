@@ -145,8 +145,9 @@ def _y_axis(metrics: Sequence[Metric], known: Sequence[Known]) -> dict[str, Any]
         return figures.latency_axis(title, [each.value for each in known])
     unit, scale = _UNIT_SCALES.get(first.unit, (first.unit, 1.0))
     highest = max(each.value if each.high is None else min(each.high, 2 * each.value) for each in known) * scale
-    title = message("{figure}, {unit}", figure=first.short, unit=unit)
-    return figures.zero_based(first.short if first.unit == "connections" else title, highest)
+    name = first.short or first.label
+    title = message("{figure}, {unit}", figure=name, unit=unit)
+    return figures.zero_based(name if first.unit == "connections" else title, highest)
 
 
 def _legend(lines: Sequence[_Line], metrics: Sequence[Metric], *, alone: bool) -> list[Key]:

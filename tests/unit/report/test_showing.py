@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from brimline.analysis.metrics import Known, all_metrics
+from brimline.analysis.metrics import Known, Metric, all_metrics
 from brimline.errors import UsageError
 from brimline.report import Report, render_html
 from brimline.report.grid import Grid, GridAxis, GridRow, grid_document, metrics_table, operations_table
@@ -68,6 +68,13 @@ def test_a_grid_of_one_line_tells_its_metrics_apart_by_colour() -> None:
     chart = grid_charts(grid_of(versions=("8.0",)), metrics_of("update.p95", "update.p99"))[0]
     assert len({key.color for key in chart.legend}) == 2
     assert [key.name for key in chart.legend] == ["update service p95", "update service p99"]
+
+
+def test_an_axis_of_a_figure_without_a_short_name_has_its_whole_name() -> None:
+    rate = Metric(key="import_rate", label="Import", unit="documents/s", higher_is_better=True, decides=True)
+    rows = [GridRow(levels=(network,), figures={"import_rate": Known(1e4)}) for network in ("local", "1ms")]
+    (chart,) = grid_charts(Grid(axes=(GridAxis(name="network"),), rows=rows, metrics=(rate,)), [rate])
+    assert chart.figure["layout"]["yaxis"]["title"]["text"] == "Import, documents/s"
 
 
 def test_what_no_row_has_is_no_chart() -> None:

@@ -1,5 +1,7 @@
 """DOCX of a report, opened again by python-docx: headings, tables, pictures, and the styles of a house."""
 
+import struct
+import zlib
 from pathlib import Path
 
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from brimline.errors import UsageError
 from brimline.report.view import Cell, Chart, Code, Column, Fact, Facts, Heading, Report, Section, Table, Text, Verdict
 from brimline.study.document.numbering import numbered
-from brimline.study.writing.docx import write_docx
+from brimline.study.writing.docx import column_shares, write_docx
 
 docx = pytest.importorskip("docx")
 CHART = Chart(id="curve", title="A curve", caption="", summary="", figure={})
@@ -72,6 +74,32 @@ def test_a_house_template_gives_its_styles(tmp_path: Path) -> None:
     assert made.paragraphs[0].text == "Our house"
     assert made.styles["Heading 1"].font.name == "Georgia"
     assert "Microsoft YaHei" in made.styles["Normal"].element.xml, "Chinese has a font that has it"
+
+
+def test_a_page_is_a4_and_columns_are_as_wide_as_what_stands_in_them(tmp_path: Path) -> None:
+    write_docx(report(), tmp_path / "mine.docx", {})
+    made = docx.Document(str(tmp_path / "mine.docx"))
+    (section,) = made.sections
+    assert (round(section.page_width.mm), round(section.page_height.mm)) == (210, 297)
+    widths = [column.width for column in made.tables[0].columns]
+    assert sum(widths) == pytest.approx(section.page_width - section.left_margin - section.right_margin, rel=0.01)
+    short, long = column_shares([["a", "含义"], ["b", "从该处起查询变慢，同时集合超出缓存"]], letters=100)
+    assert long > 5 * short
+    option, _ = column_shares([["--wiredTigerCacheSizeGB", "x"], ["y", "z"]], letters=40)
+    assert option > 0.5, "a word that can't be broken has room"
+
+
+def test_a_high_picture_fits_the_page(tmp_path: Path) -> None:
+    lines = zlib.compress(b"\0\0" * 300)
+    parts = ((b"IHDR", struct.pack(">IIBBBBB", 1, 300, 8, 0, 0, 0, 0)), (b"IDAT", lines), (b"IEND", b""))
+    packed = (
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts
+    )
+    (tmp_path / "high.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(packed))
+    write_docx(report(), tmp_path / "mine.docx", {f"1-1-{CHART.id}": tmp_path / "high.png"})
+    (shape,) = docx.Document(str(tmp_path / "mine.docx")).inline_shapes
+    assert shape.height.cm == pytest.approx(22, abs=0.1)
+    assert shape.width < shape.height / 200
 
 
 def test_what_is_no_document_is_refused(tmp_path: Path) -> None:

@@ -49,3 +49,17 @@ def test_what_needs_no_chromium_is_written(
 
     without_pdf = write_document(report(), tmp_path, ["html", "md"], template=None, say=said.append)
     assert without_pdf.error is None
+
+
+def test_a_house_gives_markdown_its_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("brimline.study.writing.files.find_chromium", lambda: None)
+    house = tmp_path / "house.md.j2"
+    house.write_text("Our house: {{ report.name }}\n\n{{ document }}\nOur footer\n")
+    write_document(report(), tmp_path, ["md"], template=house, say=lambda _: None)
+    text = (tmp_path / "document.md").read_text()
+    assert text.startswith("Our house: Mine\n")
+    assert "# Test report: Mine" in text and text.rstrip().endswith("Our footer")
+
+    house.write_text("{{ nonsense }}")
+    with pytest.raises(UsageError, match=r"house\.md\.j2 can't be used: 'nonsense' is undefined"):
+        write_document(report(), tmp_path, ["md"], template=house, say=lambda _: None)

@@ -33,7 +33,7 @@ class Chromium(Browser):
             time.sleep(0.05)
 
     def pictures(self, selectors: Sequence[str]) -> list[bytes]:
-        """Each element as PNG, twice as fine as a screen."""
+        """What each selector is of, all its elements together, as PNG, twice as fine as a screen."""
         return [self._picture(each) for each in selectors]
 
     def pdf(self, *, footer: str) -> bytes:
@@ -51,8 +51,11 @@ class Chromium(Browser):
 
     def _picture(self, selector: str) -> bytes:
         box = self._evaluate(
-            f"(() => {{ const box = document.querySelector({json.dumps(selector)}).getBoundingClientRect();"
-            "return {x: box.x + scrollX, y: box.y + scrollY, width: box.width, height: box.height}; })()"
+            f"(() => {{ const boxes = [...document.querySelectorAll({json.dumps(selector)})]"
+            ".map(each => each.getBoundingClientRect());"
+            "const x = Math.min(...boxes.map(each => each.left)), y = Math.min(...boxes.map(each => each.top));"
+            "return {x: x + scrollX, y: y + scrollY, width: Math.max(...boxes.map(each => each.right)) - x,"
+            "height: Math.max(...boxes.map(each => each.bottom)) - y}; })()"
         )
         answer = self.call(
             "Page.captureScreenshot", format="png", captureBeyondViewport=True, clip={**box, "scale": _SCALE}

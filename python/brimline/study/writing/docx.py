@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rich.cells import cell_len
+
 from brimline.errors import UsageError
 from brimline.record.layout import unwritable
 from brimline.report.language import said_in
@@ -17,14 +19,20 @@ class _Marks:
     """What stands between words of a language."""
 
     colon: str = ": "
-    comma: str = ", "
     aside: str = " ({})"
 
 
-_PICTURE_CM = 16.5
+_PAGE_MM = (210, 297)
+_MARGIN_MM = 20
+_PICTURE_CM = (16.5, 22.0)
+"""The most that a picture is wide and high."""
 _COLUMNS_PORTRAIT = 9
 _FONTS = {"zh": "Microsoft YaHei"}
-_MARKS_OF = {"zh": _Marks(colon="：", comma="、", aside="（{}）")}
+_MARKS_OF = {"zh": _Marks(colon="：", aside="（{}）")}
+_WORDS = re.compile(r"(?:[!-~\u00a0-\u024f]|(?<=\d)[ \u2009\u202f](?=[\dA-Za-zµ%]))+|\S")
+"""What a line is better not broken in: words of Latin letters, figures with units, single characters of others."""
+_PADDING, _WORD_MAX, _TEXT_MAX = 4, 24, 60
+"""Letters of a cell's borders, and of the longest word and text that a column is made wide for."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _TABLE_STYLE, _LIST_STYLE = "Light Grid Accent 1", "List Bullet"
 
@@ -42,11 +50,22 @@ def write_docx(report: Report, path: Path, pictures: Mapping[str, Path], *, temp
         raise UsageError(
             f"{template} is no DOCX that can be used: {error}", hint="save it from Word as .docx"
         ) from error
+    if template is None:
+        _lay_out(document)
     _Writer(document, report, pictures).write()
     try:
         document.save(str(path))
     except OSError as error:
         raise unwritable(path, error) from error
+
+
+def _lay_out(document: Any) -> None:
+    """A4, as what is printed: the library's own page is a letter."""
+    from docx.shared import Mm
+
+    for section in document.sections:
+        section.page_width, section.page_height = map(Mm, _PAGE_MM)
+        section.left_margin = section.right_margin = section.top_margin = section.bottom_margin = Mm(_MARGIN_MM)
 
 
 def require_docx() -> None:
@@ -133,10 +152,12 @@ class _Writer:
             where = said_in(self._report.language, "this figure is in the HTML document")
             self._paragraph(f"{block.title}{self._marks.colon}{where}")
             return
-        self._document.add_picture(str(picture), width=Cm(_PICTURE_CM))
+        width, height = map(Cm, _PICTURE_CM)
+        drawn = self._document.add_picture(str(picture), width=width)
+        if drawn.height > height:
+            drawn.width, drawn.height = round(drawn.width * height / drawn.height), height
         self._document.paragraphs[-1].paragraph_format.keep_with_next = True
-        keys = self._marks.comma.join(key.name for key in block.legend) if isinstance(block, Chart) else ""
-        self._paragraph(f"{block.title}{self._marks.aside.format(keys) if keys else ''}", style="Caption")
+        self._paragraph(block.title, style="Caption")
 
     def _table(self, table: Table) -> None:
         from docx.shared import Pt
@@ -145,15 +166,25 @@ class _Writer:
             self._paragraph(table.title, style="Caption").paragraph_format.keep_with_next = True
         made = self._document.add_table(rows=1, cols=len(table.columns))
         made.style = _TABLE_STYLE if _TABLE_STYLE in self._styles else made.style
-        size = Pt(9 if len(table.columns) <= _COLUMNS_PORTRAIT else 7)
-        _fill(made.rows[0], table.headings, [column.numeric for column in table.columns], size, bold=True)
+        size, letters = (Pt(9), 100) if len(table.columns) <= _COLUMNS_PORTRAIT else (Pt(7), 130)
+        texts = [list(table.headings), *([cell.text for cell in row] for row in table.rows)]
+        widths = [round(self._width * share) for share in column_shares(texts, letters=letters)]
+        columns = [(column.numeric, width) for column, width in zip(table.columns, widths, strict=True)]
+        made.autofit = False
+        for column, width in zip(made.columns, widths, strict=True):
+            column.width = width
+        _fill(made.rows[0], texts[0], columns, size, bold=True)
         _repeat_on_each_page(made.rows[0])
-        for number, row in enumerate(table.rows):
-            cells = [cell.text for cell in row]
-            numeric = [column.numeric for column in table.columns]
-            _fill(made.add_row(), cells, numeric, size, bold=number in table.emphasised)
+        for number, row in enumerate(texts[1:]):
+            _fill(made.add_row(), row, columns, size, bold=number in table.emphasised)
         if table.caption:
             self._paragraph(table.caption)
+
+    @property
+    def _width(self) -> int:
+        """Of a line of text, in the library's units."""
+        section = self._document.sections[-1]
+        return int(section.page_width - section.left_margin - section.right_margin)
 
     def _facts(self, facts: Sequence[Fact]) -> None:
         for fact in facts:
@@ -175,10 +206,27 @@ class _Writer:
         return self._document.add_paragraph(_plain(text), style=style if style in self._styles else None)
 
 
-def _fill(row: Any, texts: Sequence[str], numeric: Sequence[bool], size: Any, *, bold: bool) -> None:
+def column_shares(rows: Sequence[Sequence[str]], *, letters: int) -> list[float]:
+    """Of a line of so many letters, by what stands in each column: room for its longest word, the rest by its text."""
+    columns = list(zip(*rows, strict=True))
+    words = [
+        min(_WORD_MAX, max(cell_len(word) for text in each for word in _WORDS.findall(text) or [""]))
+        for each in columns
+    ]
+    texts = [min(_TEXT_MAX, max(map(cell_len, each))) for each in columns]
+    least = [word + _PADDING for word in words]
+    more = [max(0, text - word) for text, word in zip(texts, words, strict=True)]
+    room = max(0, letters - sum(least))
+    widths = [own + room * each / max(1, sum(more)) for own, each in zip(least, more, strict=True)]
+    return [each / sum(widths) for each in widths]
+
+
+def _fill(row: Any, texts: Sequence[str], columns: Sequence[tuple[bool, int]], size: Any, *, bold: bool) -> None:
+    """`columns`: of each whether it has numbers, and its width."""
     from docx.enum.text import WD_ALIGN_PARAGRAPH
 
-    for cell, text, is_number in zip(row.cells, texts, numeric, strict=True):
+    for cell, text, (is_number, width) in zip(row.cells, texts, columns, strict=True):
+        cell.width = width
         paragraph = cell.paragraphs[0]
         run = paragraph.add_run(_plain(text))
         run.font.size, run.bold = size, bold

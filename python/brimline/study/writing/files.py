@@ -94,7 +94,7 @@ def _by_chromium(report: Report, page: Path, wants_pdf: bool, pictures: dict[str
         page.parent / _PICTURES,
         [block for section in report.sections for block in section.blocks if isinstance(block, Chart | Drawing)],
     )
-    selectors = [f"#chart-{each.id}" if isinstance(each, Chart) else f"#drawing-{each.id} svg" for each in found]
+    selectors = [_whole(each) for each in found]
     with Chromium(executable) as browser:
         browser.open(page)
         taken = browser.pictures(selectors)
@@ -109,6 +109,13 @@ def _by_chromium(report: Report, page: Path, wants_pdf: bool, pictures: dict[str
     path = page.with_suffix(".pdf")
     path.write_bytes(pdf)
     return [path]
+
+
+def _whole(block: Chart | Drawing) -> str:
+    """What of the page is its picture; a chart has its legend above it."""
+    if isinstance(block, Drawing):
+        return f"#drawing-{block.id} svg"
+    return f"#chart-{block.id}, .chart:has(> #chart-{block.id}) > .legend"
 
 
 def _markdown(report: Report, pictures: dict[str, str], template: Path | None) -> str:
