@@ -14,10 +14,11 @@ from brimline.servers.faults.fault import CommandFault, fault_on, parse_fault
 from brimline.servers.faults.kinds import KINDS
 from brimline.servers.faults.said import said_between
 from brimline.servers.faults.site import Site, site_of
-from brimline.servers.lab import small_disk
+from brimline.servers.lab import disk_rate, small_disk
+from brimline.servers.lab.cpu_share import group_name
 from brimline.servers.lab.disk_rate import require_rate
 from brimline.servers.lab.lifecycle import ServerLook
-from brimline.servers.lab.state import Lab, LabServer, claim
+from brimline.servers.lab.state import Lab, LabServer, Role, claim
 from tests.support.small_disk import small_disk as mounted
 from tests.support.waiting import eventually
 
@@ -78,6 +79,44 @@ def test_the_only_server_goes_where_that_is_meant(deployment: Deployment, lab: L
         assert fault_on(parse_fault(name), site, alone=True).at == "127.0.0.1:5001"
 
 
+def test_one_that_is_alone_has_nobody_to_be_parted_from(deployment: Deployment, lab: Lab) -> None:
+    site = Site(deployment=deployment, lab=replace(lab, servers=SERVERS[:1]), server=SERVERS[0])
+    with pytest.raises(UsageError, match="no other members") as refused:
+        fault_on(parse_fault("partition"), site, alone=True)
+    assert "isolate" in str(refused.value.hint)
+
+
+@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.of_lab and kind.takes_away])
+def test_where_the_load_follows_nobody_a_shard_is_not_left_to_another(
+    deployment: Deployment, lab: Lab, name: str
+) -> None:
+    """What only slows a server needs no other; of shards that are one server each, it is meant or refused as ever."""
+    shards = replace(deployment, kind="client-routed shards", shards=("127.0.0.1:6001",))
+    site = Site(deployment=shards, lab=lab, server=SERVERS[0])
+    with pytest.raises(UsageError, match="doesn't follow it there") as refused:
+        fault_on(parse_fault(name), site, alone=True)
+    assert "behind a mongos" in str(refused.value.hint)
+
+
+def test_of_a_cluster_the_primary_of_a_shard_is_struck(
+    deployment: Deployment, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A config server is a primary as well, and holds no data."""
+    roles: tuple[Role, ...] = ("config server", "shard", "shard", "mongos")
+    cluster = tuple(
+        LabServer(address=f"127.0.0.1:600{number}", role=role, set_name=None if role == "mongos" else f"s{number // 2}")
+        for number, role in enumerate(roles)
+    )
+    looks = [
+        ServerLook(server=server, pid=1, state=state)
+        for server, state in zip(cluster, ("PRIMARY", "SECONDARY", "PRIMARY", "up"), strict=True)
+    ]
+    monkeypatch.setattr("brimline.servers.faults.site.look_at", lambda _lab: looks)
+    monkeypatch.setattr("brimline.servers.faults.site.lab_of", lambda _deployment: replace(lab, servers=cluster))
+    assert site_of(deployment).server == cluster[2]
+    assert site_of(deployment, at="secondary").server == cluster[1]
+
+
 @pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.by_line])
 def test_a_line_that_is_not_there_cannot_be_cut(deployment: Deployment, lab: Lab, name: str) -> None:
     site = Site(deployment=deployment, lab=lab, server=SERVERS[0])
@@ -105,6 +144,51 @@ def test_a_small_disk_is_filled_and_emptied_and_nothing_else_is(tmp_path: Path) 
             (place / "more").write_bytes(bytes(10_000))
         small_disk.empty(place)
         (place / "more").write_bytes(bytes(10_000))
+
+
+@pytest.fixture
+def version_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A tree of control groups of version 2, as files: what would be written to the kernel."""
+    root = tmp_path / "cgroup"
+    root.mkdir()
+    (root / "cgroup.controllers").write_text("cpuset cpu io memory pids\n")
+    (root / "cgroup.procs").write_text("")
+    monkeypatch.setattr("brimline.servers.lab.disk_rate._ROOT", root)
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    return root
+
+
+def test_a_disk_is_held_and_let_go_by_control_groups_of_version_2(version_2: Path, tmp_path: Path) -> None:
+    held = disk_rate.hold_disk(tmp_path / "lab", server="one", pid=os.getpid(), device="254:0", bytes_per_s=1_000_000)
+    (group,) = (each for each in version_2.iterdir() if each.is_dir())
+    assert (version_2 / "cgroup.subtree_control").read_text() == "+io"
+    assert (group / "io.max").read_text() == "254:0 rbps=1000000 wbps=1000000"
+    assert (group / "cgroup.procs").read_text() == str(os.getpid())
+    disk_rate.let_go(replace(held, before=version_2), pid=os.getpid())
+    assert (group / "io.max").read_text() == "254:0 rbps=max wbps=max"
+    assert (version_2 / "cgroup.procs").read_text() == str(os.getpid())
+
+
+def test_of_version_2_a_server_keeps_the_group_of_its_share_of_the_processors(
+    version_2: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = group_name(tmp_path / "lab", "one")
+    (version_2 / name).mkdir()
+    monkeypatch.setattr(disk_rate, "_group_of", lambda _pid, _controller: name)
+    held = disk_rate.hold_disk(tmp_path / "lab", server="one", pid=7, device="254:0", bytes_per_s=1)
+    assert held.group == held.before
+    disk_rate.let_go(held, pid=None)
+    assert (version_2 / name / "io.max").read_text() == "254:0 rbps=max wbps=max"
+    assert (version_2 / name).is_dir() and (version_2 / "cgroup.procs").read_text() == ""
+
+
+def test_without_a_controller_of_disks_or_the_right_to_it_none_is_held(version_2: Path, tmp_path: Path) -> None:
+    (version_2 / "cgroup.controllers").write_text("cpu memory\n")
+    with pytest.raises(UsageError, match="no control groups for block devices"):
+        require_rate(tmp_path)
+    (version_2 / "cgroup.subtree_control").mkdir()  # as a tree that may not be written to
+    with pytest.raises(TargetError, match="can't be held to a rate"):
+        disk_rate.hold_disk(tmp_path / "lab", server="one", pid=7, device="254:0", bytes_per_s=1)
 
 
 def test_only_root_makes_disks_small_or_slow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

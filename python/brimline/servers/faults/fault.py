@@ -151,11 +151,8 @@ def fault_on(asked: Asked, site: Site, *, alone: bool = False) -> Fault:
         return CommandFault(command=asked.command, undoing=asked.undo)
     if kind.of_lab:
         _ = site.struck
-        if kind.takes_away and not site.others and not alone:
-            raise UsageError(
-                f"{asked.name} takes away the only server, and nobody takes over",
-                hint="take a set of three, --topology replica-set-3, or say that it is meant: --alone",
-            )
+        if kind.takes_away:
+            _require_successor(asked.name, site, alone=alone)
     else:
         members = site.deployment.replica_set.members if site.deployment.replica_set else ()
         if len(members) < 2:
@@ -164,6 +161,22 @@ def fault_on(asked: Asked, site: Site, *, alone: bool = False) -> Fault:
             )
     kind.check(site, asked.argument)
     return LabFault(kind=kind, argument=asked.argument, site=site)
+
+
+def _require_successor(name: str, site: Site, *, alone: bool) -> None:
+    """Refuses what nobody takes over from, or nobody that the load would find. Raises UsageError."""
+    if not site.others and not alone:
+        raise UsageError(
+            f"{name} takes away the only server, and nobody takes over",
+            hint="take a set of three, --topology replica-set-3, or say that it is meant: --alone",
+        )
+    if site.others and site.deployment.shards:
+        raise UsageError(
+            f"after {name} another server of its shard takes over, and the load of client-routed shards doesn't "
+            "follow it there",
+            hint="take a set, --topology replica-set-3, or a cluster behind a mongos; or shards of one server each, "
+            "client-routed-2, with --alone",
+        )
 
 
 def _run(command: str) -> None:

@@ -164,6 +164,14 @@ def _require_line(site: Site, _argument: str) -> None:
         )
 
 
+def _require_others(site: Site, argument: str) -> None:
+    if not site.others:
+        raise UsageError(
+            "a server that is alone has no other members to be parted from", hint="--fault isolate parts it from all"
+        )
+    _require_line(site, argument)
+
+
 def _require_slow_line(site: Site, argument: str) -> None:
     _line(argument)
     _require_line(site, argument)
@@ -259,7 +267,7 @@ _ALL = (
               by_hand=_go_on_by_hand),
     FaultKind(name="step-down", what="the primary steps down (replSetStepDown)", do=_step_down, of_lab=False),
     FaultKind(name="partition", what="the server and the other members hear nothing of each other; clients reach both",
-              do=_part, undo=_join, by_hand=_join_by_hand, check=_require_line, by_line=True),
+              do=_part, undo=_join, by_hand=_join_by_hand, check=_require_others, by_line=True),
     FaultKind(name="isolate", what="the server hears nothing, neither of members nor of clients", do=_isolate,
               undo=_join, by_hand=_join_by_hand, check=_require_line, by_line=True),
     FaultKind(name="slow-network", what="the line to the server is slow", do=_slow_network, undo=_join,
