@@ -1,7 +1,9 @@
 """`brimline backup` and `restore`: everything that a server holds, as of one instant, and the same afterwards."""
 
 import os
+import shutil
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -80,6 +82,41 @@ def test_what_a_server_holds_is_put_back_into_another(
             if name != "dear":
                 assert _indexes(there, name) == _indexes(shop, name), name
             assert _options(there, name) == _options(shop, name), name
+
+
+@pytest.mark.skipif(
+    None in (shutil.which("mongodump"), shutil.which("mongorestore")), reason="MongoDB's database tools aren't here"
+)
+@pytest.mark.parametrize("gzip", [False, True])
+def test_mongorestore_reads_a_backup_and_restore_reads_what_mongodump_wrote(
+    source: str, shop: Client, uri: str, tmp_path: Path, gzip: bool, brimline_cli: CommandLine
+) -> None:
+    own, their, compressed = tmp_path / "own", tmp_path / "their", ["--gzip"] if gzip else []
+    backup(own, uri=source, databases=[SHOP], gzip=gzip)
+    before = _picture(shop)
+    with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as there:
+        there.drop_database(SHOP)
+        _tool("mongorestore", f"--uri={uri}", *compressed, str(own))
+        assert _picture(there) == before
+        _tool("mongodump", f"--uri={source}/?directConnection=true", f"--db={SHOP}", f"--out={their}", *compressed)
+        there.drop_database(SHOP)
+        outcome = brimline_cli.run("restore", str(their), "--uri", uri)
+        assert outcome.exit_code == 0, outcome.stderr
+        assert _picture(there) == before
+
+
+def _tool(*command: str) -> None:
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+
+
+def _picture(client: Client) -> dict[str, Any]:
+    """By collection: the hash of its documents, its indexes and its options."""
+    held = {}
+    for name in ("orders", "capped", "a/b%c:d", "empty", "dear", "system.buckets.heat"):
+        content = content_of(client, SHOP, name)
+        indexes = {} if name == "dear" else _indexes(client, name)
+        held[name] = (content.count, content.text, indexes, _options(client, name))
+    return held
 
 
 def _documents(client: Client, name: str) -> list[dict[str, Any]]:
