@@ -142,7 +142,7 @@ links-truth: $(NATIVE) $(TESTSERVER) ## Search a scripted HTTP service and SQL d
 	$(BIN)/python -m pytest -s -m long tests/truth/test_capacity_behind_links.py $(ARGUMENTS)
 
 .PHONY: soak-truth
-soak-truth: $(NATIVE) ## Soak a hundred level servers on a virtual clock, about 5 minutes: how many are found to drift
+soak-truth: $(NATIVE) ## Soak level, leaking and stalling servers on a virtual clock, about 8 minutes: what is found of them
 	$(BIN)/python -m pytest -s -m long tests/truth/test_soak_of_a_known_server.py $(ARGUMENTS)
 
 .PHONY: growth-truth

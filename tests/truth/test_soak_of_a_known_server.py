@@ -153,3 +153,28 @@ def test_of_a_hundred_level_servers_five_at_most_are_found_to_drift(tmp_path: Pa
         if drifting or changes or result.findings.stalls.periodic:
             wrong.append((seed, drifting, changes))
     assert len(wrong) <= 5, wrong
+
+
+@pytest.mark.long
+def test_of_leaking_servers_each_is_found(tmp_path: Path) -> None:
+    """1 % an hour over two hours, which is 0.04 ms of 2. Twin: `test_a_leak_of_one_per_cent_an_hour_is_found`."""
+    missed = []
+    for seed in range(20):
+        result = soaked({**SERVER, "service_growth_per_hour": 0.01}, tmp_path, hours=2, rate=300, seed=seed)
+        mean = next(each for each in result.findings.drifts if each.series.key == "response_mean")
+        if not (mean.found and mean.is_worse):
+            missed.append((seed, mean.share_per_hour))
+    assert missed == []
+
+
+@pytest.mark.long
+def test_of_servers_that_stall_each_is_found_with_its_period(tmp_path: Path) -> None:
+    """Whenever in the minute it is. Twin: `test_a_stall_every_minute_is_found_with_its_period`."""
+    wrong = []
+    for seed in range(20):
+        stalls = {"stalls": [{"at_ns": 3 * seed * S + S, "length_ns": S // 2, "every_ns": 60 * S}]}
+        result = soaked({**SERVER, **stalls}, tmp_path, hours=0.25, rate=50, seed=seed)
+        periods = [(each.low_s, each.high_s) for each in result.findings.stalls.periodic]
+        if len(periods) != 1 or not periods[0][0] <= 60 <= periods[0][1]:
+            wrong.append((seed, periods))
+    assert len(wrong) <= 1, wrong
