@@ -7,6 +7,8 @@ from brimline.plan.log import LOG_ROW_BYTES, log_bytes, operations_at_most
 from brimline.plan.own import collection_plan
 from brimline.plan.pacing import load_line, plural
 from brimline.plan.targets import write_concern_text
+from brimline.spec import keys as keys_of_specs
+from brimline.spec import lengths
 from tests.support.explained_own_plan import own_lines, own_load_lines
 
 _OPERATION_NAMES = {"read_modify_write": "read-modify-write"}
@@ -176,23 +178,23 @@ def _loading(work: model.LoadWork, data: model.DocumentPlan) -> str:
     return sentence
 
 
-def _keys(keys: model.KeysPlan) -> str:
+def _keys(keys: keys_of_specs.Keys) -> str:
     match keys:
-        case model.UniformKeys():
+        case keys_of_specs.UniformKeys():
             return "uniform, every record equally often"
-        case model.SequentialKeys():
+        case keys_of_specs.SequentialKeys():
             return "sequential, one record after the other"
-        case model.ZipfianKeys():
+        case keys_of_specs.ZipfianKeys():
             return f"zipfian with theta {keys.theta:g}, a few records take most operations"
-        case model.LatestKeys():
+        case keys_of_specs.LatestKeys():
             return f"latest with theta {keys.theta:g}, mostly the newest records"
-        case model.HotspotKeys():
+        case keys_of_specs.HotspotKeys():
             hot, share = (
                 units.format_percentage(keys.data_fraction),
                 units.format_percentage(keys.operation_fraction),
             )
             return f"hotspot, {hot} of the records take {share} of the operations"
-        case model.ExponentialKeys():
+        case keys_of_specs.ExponentialKeys():
             first = units.format_percentage(keys.fraction)
             return f"exponential, {keys.percentile:g} % of the operations go to {first} of the records"
 
@@ -210,11 +212,11 @@ def _time(plan: model.Plan) -> str:
 
 def _length(length: model.LengthPlan, noun: str) -> str:
     match length:
-        case model.ConstantLength():
+        case lengths.ConstantLength():
             return plural(length.length, noun)
-        case model.UniformLength():
+        case lengths.UniformLength():
             return f"{length.min} to {plural(length.max, noun)}"
-        case model.ZipfianLength():
+        case lengths.ZipfianLength():
             return f"{length.min} to {plural(length.max, noun)}, mostly few"
         case model.HistogramLength():
             return f"{len(length.weights)} different lengths in {noun}s"

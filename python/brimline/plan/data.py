@@ -5,7 +5,6 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from brimline.plan import model
-from brimline.plan.pacing_plan import keys_plan
 from brimline.spec import data as spec_data
 from brimline.spec import generators, lengths
 from brimline.spec.keys import Keys
@@ -34,15 +33,9 @@ def document_plan(data: spec_data.DataSpec, collections: Collections = _NONE) ->
 
 def length_plan(length: lengths.Length) -> model.LengthPlan:
     """The law of a length."""
-    match length:
-        case lengths.ConstantLength():
-            return model.ConstantLength(length=length.length)
-        case lengths.UniformLength():
-            return model.UniformLength(min=length.min, max=length.max)
-        case lengths.ZipfianLength():
-            return model.ZipfianLength(min=length.min, max=length.max)
-        case lengths.HistogramLength():
-            return model.HistogramLength(weights=length.weights)
+    if isinstance(length, lengths.HistogramLength):
+        return model.HistogramLength(weights=length.weights)
+    return length
 
 
 def _fields(template: dict[str, Any], collections: Collections) -> list[dict[str, Any]]:
@@ -83,7 +76,7 @@ def key_of_plan(data: spec_data.DataSpec, keys: Keys) -> dict[str, Any]:
         "key_prefix": data.key_prefix,
         "insert_order": data.insert_order,
         "zero_padding": data.zero_padding,
-        "keys": keys_plan(keys).model_dump(mode="json"),
+        "keys": keys.model_dump(mode="json"),
     }
 
 

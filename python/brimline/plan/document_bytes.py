@@ -2,6 +2,7 @@
 
 from brimline.plan import model
 from brimline.plan.rows import sample_row_bytes
+from brimline.spec import lengths
 
 _BSON_FIELD_BYTES = 7
 _BSON_KEY_BYTES = 35
@@ -18,11 +19,11 @@ def mean_document_bytes(data: model.DocumentPlan, seed: int) -> float:
 
 def _mean_length(length: model.LengthPlan) -> float:
     match length:
-        case model.ConstantLength():
+        case lengths.ConstantLength():
             return length.length
-        case model.UniformLength():
+        case lengths.UniformLength():
             return (length.min + length.max) / 2
-        case model.ZipfianLength():
+        case lengths.ZipfianLength():
             return _zipfian_mean(length.min, length.max)
         case model.HistogramLength():
             total = sum(weight for _, weight in length.weights)

@@ -1,33 +1,14 @@
-"""Owns the plan's types of data: which records there are, what they look like, and which of them operations take."""
+"""Owns the plan's types of data: which records there are, and what they look like.
+
+Laws of lengths and keys are a spec's own, all defaults filled in, but for weights, which the engine reads as pairs.
+"""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from brimline.plan.base import Count, Number, Part, without
-
-
-class ConstantLength(Part):
-    """Always the same."""
-
-    kind: Literal["constant"] = "constant"
-    length: Number
-
-
-class UniformLength(Part):
-    """Every length from `min` to `max`, both included, equally often."""
-
-    kind: Literal["uniform"] = "uniform"
-    min: Number
-    max: Number
-
-
-class ZipfianLength(Part):
-    """Zipfian with theta 0.99 over `min` to `max`, both included."""
-
-    kind: Literal["zipfian"] = "zipfian"
-    min: Number
-    max: Number
+from brimline.spec.lengths import ConstantLength, UniformLength, ZipfianLength
 
 
 class HistogramLength(Part):
@@ -38,54 +19,6 @@ class HistogramLength(Part):
 
 
 LengthPlan = Annotated[ConstantLength | UniformLength | ZipfianLength | HistogramLength, Field(discriminator="kind")]
-
-
-class UniformKeys(Part):
-    """Every record equally often."""
-
-    kind: Literal["uniform"] = "uniform"
-
-
-class ZipfianKeys(Part):
-    """Rank k in proportion to k^-theta."""
-
-    kind: Literal["zipfian"] = "zipfian"
-    theta: float
-
-
-class LatestKeys(Part):
-    """The k-th newest record in proportion to k^-theta."""
-
-    kind: Literal["latest"] = "latest"
-    theta: float
-
-
-class HotspotKeys(Part):
-    """A hot set of records takes a share of the operations."""
-
-    kind: Literal["hotspot"] = "hotspot"
-    data_fraction: float
-    operation_fraction: float
-
-
-class ExponentialKeys(Part):
-    """`percentile` percent of the operations go to the first `fraction` of the records."""
-
-    kind: Literal["exponential"] = "exponential"
-    percentile: float
-    fraction: float
-
-
-class SequentialKeys(Part):
-    """Operation i takes record i modulo n."""
-
-    kind: Literal["sequential"] = "sequential"
-
-
-KeysPlan = Annotated[
-    UniformKeys | ZipfianKeys | LatestKeys | HotspotKeys | ExponentialKeys | SequentialKeys,
-    Field(discriminator="kind"),
-]
 
 
 class DocumentPlan(Part):

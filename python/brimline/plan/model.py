@@ -13,19 +13,9 @@ from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model
 from brimline.errors import visible
 from brimline.plan.base import Count, Number, Part, without
 from brimline.plan.documents import (
-    ConstantLength,
     DocumentPlan,
-    ExponentialKeys,
     HistogramLength,
-    HotspotKeys,
-    KeysPlan,
-    LatestKeys,
     LengthPlan,
-    SequentialKeys,
-    UniformKeys,
-    UniformLength,
-    ZipfianKeys,
-    ZipfianLength,
 )
 from brimline.plan.operations import OperationsWork
 from brimline.plan.pacers import (
@@ -55,24 +45,20 @@ from brimline.plan.targets import (
     WireTarget,
     WriteConcern,
 )
+from brimline.spec.keys import Keys
 
 __all__ = [
     "PLAN_VERSION",
     "Bulk",
     "BulkColumn",
     "ClosedPacer",
-    "ConstantLength",
     "ConstantPacer",
     "DocumentPlan",
     "DriverTarget",
-    "ExponentialKeys",
     "HistogramLength",
-    "HotspotKeys",
     "HttpRequest",
     "HttpTarget",
     "InsertRetries",
-    "KeysPlan",
-    "LatestKeys",
     "LengthPlan",
     "LoadWork",
     "MixWork",
@@ -90,7 +76,6 @@ __all__ = [
     "ReplicaSet",
     "Request",
     "RunnerTarget",
-    "SequentialKeys",
     "SimulatedTarget",
     "SqlTarget",
     "Stage",
@@ -100,13 +85,9 @@ __all__ = [
     "ThinkTime",
     "TlrPacer",
     "Transaction",
-    "UniformKeys",
-    "UniformLength",
     "WireTarget",
     "WorkPlan",
     "WriteConcern",
-    "ZipfianKeys",
-    "ZipfianLength",
     "records_to_load",
 ]
 
@@ -154,7 +135,7 @@ class MixWork(Part):
 
     kind: Literal["mix"] = "mix"
     proportions: Proportions
-    keys: KeysPlan
+    keys: Keys
     scan_length: LengthPlan
     read_all_fields: bool
     name_read_fields: bool = False

@@ -1,7 +1,6 @@
-"""Owns the step from a spec's load model and key law to the plan's."""
+"""Owns the step from a spec's load model to the plan's."""
 
 from brimline.plan import model
-from brimline.spec import keys as spec_keys
 from brimline.spec import load_models as loads
 
 
@@ -30,20 +29,3 @@ def _think_time(load: loads.ClosedLoad) -> model.ThinkTime | None:
     if not load.think_time_ns:
         return None
     return model.ThinkTime(mean_ns=load.think_time_ns, law=load.think_time_law)
-
-
-def keys_plan(keys: spec_keys.Keys) -> model.KeysPlan:
-    """Which records operations take."""
-    match keys:
-        case spec_keys.UniformKeys():
-            return model.UniformKeys()
-        case spec_keys.SequentialKeys():
-            return model.SequentialKeys()
-        case spec_keys.ZipfianKeys():
-            return model.ZipfianKeys(theta=keys.theta)
-        case spec_keys.LatestKeys():
-            return model.LatestKeys(theta=keys.theta)
-        case spec_keys.HotspotKeys():
-            return model.HotspotKeys(data_fraction=keys.data_fraction, operation_fraction=keys.operation_fraction)
-        case spec_keys.ExponentialKeys():
-            return model.ExponentialKeys(percentile=keys.percentile, fraction=keys.fraction)

@@ -8,7 +8,7 @@ from brimline.plan import model
 from brimline.plan.columns import Dialect
 from brimline.plan.data import document_plan, length_plan
 from brimline.plan.own import main_operation, operations_work, require_protocol
-from brimline.plan.pacing_plan import keys_plan, pacer_plan
+from brimline.plan.pacing_plan import pacer_plan
 from brimline.plan.tables import sql_tables
 from brimline.plan.ycsb_statements import statements_work
 from brimline.spec import data as spec_data
@@ -72,7 +72,7 @@ def _mix(spec: Spec, target: model.TargetPlan) -> model.MixWork:
     shares = spec.operations.shares
     return model.MixWork(
         proportions=model.Proportions(**shares),
-        keys=keys_plan(spec.keys),
+        keys=spec.keys,
         scan_length=length_plan(spec.scan_length),
         read_all_fields=spec.read_all_fields,
         name_read_fields=spec.name_read_fields,
