@@ -76,14 +76,19 @@ VERBS: dict[str, tuple[str, Sequence[str], int]] = {
         4,
     ),
     "scan": ("scan", ("scanned.yaml",), 4),
-}
-"""By kind of record: the verb, what begins it, and how many cells it has at least."""
+    "nested": ("interfere", ("ycsb-c", *SHORT, "--with", "scan", "--background-rows", "2k", "--pairs", "3",
+                             "--vary", "connections=1,2"), 2 + 2 * 6),
+}  # fmt: skip
+"""By kind of record: the verb, what begins it, and how many cells it has at least. `nested` is a design of others."""
+KINDS = {"nested": "vary"}
 
 
-def cells(directory: Path) -> list[tuple[str, str]]:
-    """What was asked for, without what differs from try to try."""
-    asked = [json.loads(path.read_text()) for path in sorted((directory / "trials").glob("*/trial.json"))]
-    return [json.dumps(_without_effects(each), sort_keys=True) for each in asked]
+def cells(directory: Path) -> list[str]:
+    """What was asked for, without what differs from try to try; of a cell within another one behind that."""
+    found = (path for path in sorted(directory.glob("**/trials/*/trial.json")) if "dropped" not in path.parts)
+    asked = {path.parent: json.loads(path.read_text()) for path in found}
+    around = {each: [asked[outer] for outer in (*reversed(each.parents), each) if outer in asked] for each in asked}
+    return [json.dumps([_without_effects(each) for each in its], sort_keys=True) for its in around.values()]
 
 
 def _without_effects(trial: dict[str, Any]) -> dict[str, Any]:
@@ -92,7 +97,7 @@ def _without_effects(trial: dict[str, Any]) -> dict[str, Any]:
 
 def _killed_somewhere(running: Running, runs: Path, kind: str, rng: random.Random) -> bool:
     """Kills it while it asks for a cell, measures one, or has recorded one; whether it was there for it."""
-    pattern = f"*z-{kind}-*/trials/*/{rng.choice(('trial.json', 'intervals.csv', 'record.json'))}"
+    pattern = f"*z-{kind}-*/**/trials/*/{rng.choice(('trial.json', 'intervals.csv', 'record.json'))}"
     before, more = len(list(runs.glob(pattern))), rng.randint(1, 2)
 
     def came_on() -> bool:
@@ -111,10 +116,9 @@ def test_an_experiment_that_is_killed_ten_times_has_its_cells_once(
     kind: str, uri: str, brimline_cli: CommandLine
 ) -> None:
     verb, words, least = VERBS[kind]
+    at = ("--uri", f"{uri}/killed_{kind}", *(() if kind == "growth" else ("--data", "load")))
+    rng, kind = random.Random(kind), KINDS.get(kind, kind)
     (brimline_cli.directory / "scanned.yaml").write_text(SCANS)
-    at, rng = ("--uri", f"{uri}/killed_{kind}"), random.Random(kind)
-    if kind != "growth":
-        at = (*at, "--data", "load")
     for _ in range(KILLS):
         begun = list(brimline_cli.runs.glob(f"*z-{kind}-*"))
         again = ("--resume", str(begun[0]), *at) if begun else (*words, *at)
