@@ -7,7 +7,7 @@ import pytest
 
 from brimline.compat.ycsb import write_hdr_files
 from brimline.record import RunRecord
-from brimline.record.model import Histogram
+from brimline.record.time_histogram import Histogram
 from tests.support.public_histograms import PublicInterval, buckets, figures, merged_by_tag, public_intervals
 from tests.support.simulation import simulate
 from tests.support.ycsb_golden import GOLDEN, recorded

@@ -8,7 +8,8 @@ from brimline.analysis.objective import LatencyObjective
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.outages import outages_of
 from brimline.record.batches import condensed
-from brimline.record.model import CLOCKS, Clock, IntervalHistogram, OperationRow, RunRecord
+from brimline.record.model import CLOCKS, Clock, OperationRow, RunRecord
+from brimline.record.time_histogram import IntervalHistogram
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

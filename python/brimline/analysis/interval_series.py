@@ -7,7 +7,8 @@ from itertools import groupby
 from typing import TypeAlias
 
 from brimline.analysis.objective import MEAN_NAME, P99, Statistic, quantile_name
-from brimline.record.model import Histogram, IntervalRow, RunRecord
+from brimline.record.model import IntervalRow, RunRecord
+from brimline.record.time_histogram import Histogram
 from brimline.wording import message
 
 THROUGHPUT_CHANGE_MIN = 0.05

@@ -8,7 +8,8 @@ from typing import cast
 
 from brimline.analysis.never_completed import due_buckets, waited
 from brimline.record.batches import batch_numbers
-from brimline.record.model import Clock, Histogram, RunRecord, step_clock
+from brimline.record.model import Clock, RunRecord, step_clock
+from brimline.record.time_histogram import Histogram
 from brimline.stats.batch_means import ratio_interval
 from brimline.stats.estimate import Estimate
 from brimline.stats.quantile_interval import (

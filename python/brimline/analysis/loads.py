@@ -15,8 +15,8 @@ from brimline.analysis.window import done_in_window
 from brimline.plan.model import OperationsWork
 from brimline.plan.operations import OwnLoad
 from brimline.plan.pacing import offered_mean
-from brimline.record.batches import Batches
-from brimline.record.model import Clock, IntervalHistogram, IntervalRow, RunRecord, Summary
+from brimline.record.model import Clock, IntervalRow, RunRecord, Summary
+from brimline.record.time_histogram import Batches, IntervalHistogram
 from brimline.units import NS_PER_S
 
 

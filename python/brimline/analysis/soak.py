@@ -14,7 +14,8 @@ import numpy as np
 from brimline.analysis.drift import Drift, Series, drifts
 from brimline.analysis.stalls import Seen, Stalls, Values, find_stalls
 from brimline.record.coarse import Coarse, Fine
-from brimline.record.model import Histogram, RunRecord, ServerRow
+from brimline.record.model import RunRecord, ServerRow
+from brimline.record.time_histogram import Histogram
 from brimline.units import NS_PER_S
 from brimline.wording import message
 

@@ -20,7 +20,8 @@ from brimline.analysis.server_settling import server_checks
 from brimline.analysis.window import until_last_reply
 from brimline.plan.model import ClosedPacer, ConstantPacer, LoadWork, NullTarget, PoissonPacer
 from brimline.record.batches import condensed
-from brimline.record.model import CLOCKS, Clock, IntervalHistogram, OperationRow, RunRecord
+from brimline.record.model import CLOCKS, Clock, OperationRow, RunRecord
+from brimline.record.time_histogram import IntervalHistogram
 from brimline.stats.mser import mser5
 from brimline.stats.stationarity import VALUE_COUNT_MIN, level_change, level_difference, slope_change, spread_change
 from brimline.units import NS_PER_S, format_duration, format_percentage

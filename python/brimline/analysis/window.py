@@ -12,7 +12,8 @@ from dataclasses import replace
 from functools import partial
 
 from brimline.plan.pacing import offered_line
-from brimline.record.model import Clock, IntervalHistogram, IntervalRow, OperationRow, RunRecord, StepRow
+from brimline.record.model import Clock, IntervalRow, OperationRow, RunRecord, StepRow
+from brimline.record.time_histogram import IntervalHistogram
 from brimline.units import NS_PER_S
 
 

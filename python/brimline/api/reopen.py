@@ -1,31 +1,19 @@
 """Owns opening a stored record again: any analysis can be repeated, with today's code, on last year's run."""
 
-from dataclasses import replace
 from pathlib import Path
 
-from brimline.analysis.objective import Slo
-from brimline.api.import_data import open_import
-from brimline.api.import_results import open_imported
-from brimline.api.kinds import kind_named
+from brimline.api.opened import as_it_stands, opened
 from brimline.api.options import default_runs_directory, path_given
 from brimline.api.results import Result
-from brimline.api.run_result import run_result
 from brimline.api.vary import vary_result
-from brimline.api.workload import objective
-from brimline.errors import BrimlineError, RecordError, UsageError
+from brimline.errors import UsageError
 from brimline.experiments.vary.order import VARY_KIND
-from brimline.record import RunRecord, list_records, read_experiment, read_record
+from brimline.record import list_records, read_experiment
 from brimline.record.damage import damage_told
-from brimline.record.data_import import is_import
 from brimline.record.files import is_there
-from brimline.record.imported_files import is_imported
-from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE, RUNNING, SPEC_FILE
+from brimline.record.layout import EXPERIMENT_FILE
 from brimline.record.listing import is_record
-from brimline.record.reader import read_state
-from brimline.record.scan import SCAN_TRIAL_KIND
 from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds
-from brimline.report.view import UNDER_WAY
-from brimline.spec import load_spec
 
 
 def open_result(
@@ -42,22 +30,10 @@ def open_result(
     place = path_given("runs_dir", runs_dir) or default_runs_directory()
     directory = find_record(path_given("name_or_path", name_or_path) or "", runs_dir=place)
     with damage_told(directory):
-        return _open(directory, apdex)
-
-
-def _open(directory: Path, apdex: ApdexThresholds) -> Result:
-    if is_there(directory / EXPERIMENT_FILE):
-        return _open_experiment(directory)
-    if is_imported(directory):
-        return open_imported(directory)
-    if is_import(directory):
-        return open_import(directory)
-    if read_state(directory, RECORD_FILE).get("kind") == SCAN_TRIAL_KIND:
-        raise UsageError(
-            f"{directory} is one query of a scan", hint=f"show the scan: brimline show {directory.parent.parent}"
-        )
-    record = read_record(directory)
-    return run_result(record, _objective_of(record), apdex=apdex)
+        experiment = read_experiment(directory) if is_there(directory / EXPERIMENT_FILE) else None
+        if experiment is not None and experiment.kind == VARY_KIND:
+            return as_it_stands(vary_result(experiment), experiment)
+        return opened(directory, apdex=apdex)
 
 
 def find_record(name_or_path: str | Path, *, runs_dir: Path) -> Path:
@@ -79,30 +55,3 @@ def find_record(name_or_path: str | Path, *, runs_dir: Path) -> Path:
         f'{problem} called "{given}" in {runs_dir}',
         hint="brimline list shows what there is; latest is the last one",
     )
-
-
-def _open_experiment(directory: Path) -> Result:
-    experiment = read_experiment(directory)
-    kind = kind_named(experiment.kind)
-    if kind is None and experiment.kind != VARY_KIND:
-        raise RecordError(f"{directory} holds an experiment of an unknown kind: {experiment.kind}")
-    result: Result = vary_result(experiment) if kind is None else kind.result(experiment)
-    return _still_under_way(result) if experiment.ended_by == RUNNING else result
-
-
-def _still_under_way(result: Result) -> Result:
-    """The result of an experiment that is being conducted: its report says first that there is more to come."""
-    verdict = result.report.verdict
-    told = replace(verdict, badges=[UNDER_WAY, *verdict.badges])
-    return replace(result, report=replace(result.report, verdict=told))
-
-
-def _objective_of(record: RunRecord) -> Slo | None:
-    """The objective in the stored spec; none when the spec can't be read any more.
-
-    Files of rows that it names aren't needed for that, and may be gone.
-    """
-    try:
-        return objective(load_spec(record.directory / SPEC_FILE, with_rows=False).spec)
-    except BrimlineError:
-        return None

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from brimline.api.kinds import measure_named
+from brimline.api.opened import opened
 from brimline.api.resume import require_same_server
 from brimline.api.variants import Variant, run_plan
 from brimline.api.workplace import Workplace, workplace
@@ -68,9 +69,7 @@ class _Place:
             self._load(levels, make_directory)
         settings = made.settings(place.spec, {**self._settings.said, **variant.said})
         made.made_in(place, settings, directory=directory, resume=is_there(directory / EXPERIMENT_FILE))
-        from brimline.api.reopen import open_result  # which reads designs as well
-
-        result = open_result(directory)
+        result = opened(directory)
         result.write(place.options.language)
         return "" if result.error is None else result.error.message
 

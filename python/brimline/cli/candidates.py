@@ -10,7 +10,6 @@ import typer
 from brimline.analysis.metrics import KINDS as FIGURES
 from brimline.api.options import default_runs_directory
 from brimline.cli.app import VERBS
-from brimline.cli.completion import FILES
 from brimline.cli.grouped import flags_of
 from brimline.cli.parameters import choices_of, info_of, is_argument, is_list, kind_of, takes_value
 from brimline.experiments.vary.factor_kinds import KINDS as FACTORS
@@ -22,6 +21,9 @@ from brimline.servers.lab.state import labs_directory, stored_labs
 from brimline.servers.state import is_own
 from brimline.spec import shipped_workloads
 
+FILES: Final = ":files"
+_LENGTH_MAX: Final = 60
+"""Characters of a description, so that it stays on its line."""
 Named = Mapping[str, str]
 """Words that may stand there, each with what it is."""
 _HELP: Final = {"--help": "What there is."}
@@ -129,3 +131,18 @@ def _begun(last: str, known: Named) -> Named:
 
 def _first_line(function: Callable[..., Any] | None) -> str:
     return (inspect.getdoc(function) or "").partition("\n")[0]
+
+
+def lines_for(found: Mapping[str, str], shell: str) -> str:
+    """What may stand there, with what each is, as the script of a shell reads it."""
+    lines = []
+    for word, said in found.items():
+        short = said if len(said) <= _LENGTH_MAX else f"{said[: _LENGTH_MAX - 1]}…"
+        if word == FILES or shell == "bash":
+            lines.append(word)
+        elif shell == "zsh":
+            name = word.replace(":", "\\:")
+            lines.append(f"{name}:{short}" if short else name)
+        else:
+            lines.append(f"{word}\t{short}")
+    return "".join(f"{line}\n" for line in lines)

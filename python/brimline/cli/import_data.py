@@ -130,9 +130,57 @@ def import_data(
             directory, workers=said.workers, wait_for_server_s=wait_s, options=options, progress=progress
         )
         return finish(result, output, suite="import")
+    settings = _settings(said, named)
+    design.require_asked()
+    if design.is_asked:
+        return _import_varied(named, said, settings, design, server, output)
+    result = import_api(
+        named,
+        settings=settings,
+        database=said.database,
+        collection=said.collection,
+        gzip=said.gzip,
+        throw_away=said.throw_away,
+        wait_for_server_s=wait_s,
+        options=options,
+        progress=progress,
+    )
+    return finish(result, output, suite="import")
+
+
+def _import_varied(
+    files: list[str],
+    said: ImportOptions,
+    settings: ImportSettings,
+    design: DesignOptions,
+    server: ServerOptions,
+    output: opt.OutputOptions,
+) -> int:
+    """The import at each level of factors. Raises BrimlineError."""
+    if said.wait_for_server is not None:
+        raise UsageError("--wait-for-server has no effect with --vary", hint="leave it out")
+    from brimline.api.measured_import import vary_import  # not before: an import has the memory to itself
+
+    result = vary_import(
+        files,
+        factors=design.vary,
+        levels=design.levels,
+        settings=settings,
+        database=said.database,
+        collection=said.collection,
+        gzip=said.gzip,
+        throw_away=said.throw_away,
+        design=design.settings,
+        options=opt.surroundings(server, output, DataOptions(drop=said.drop)),
+    )
+    return finish(result, output, suite="import")
+
+
+def _settings(said: ImportOptions, files: list[str]) -> ImportSettings:
+    """Raises UsageError."""
     keys = tuple(name for name in (said.upsert_fields or "").split(",") if name)
-    settings = ImportSettings(
-        type=cast(FileType, said.type_.lower() if said.type_ else _type_of(named)),
+    return ImportSettings(
+        type=cast(FileType, said.type_.lower() if said.type_ else _type_of(files)),
         headerline=said.headerline,
         fields=said.fields,
         field_file_text=None if said.field_file is None else _text(said.field_file),
@@ -151,37 +199,6 @@ def import_data(
         bypass_document_validation=said.bypass_document_validation,
         batch_size=said.batch_size,
     )
-    design.require_asked()
-    if design.is_asked:
-        if said.wait_for_server is not None:
-            raise UsageError("--wait-for-server has no effect with --vary", hint="leave it out")
-        from brimline.api.measured_import import vary_import  # not before: an import has the memory to itself
-
-        varied = vary_import(
-            named,
-            factors=design.vary,
-            levels=design.levels,
-            settings=settings,
-            database=said.database,
-            collection=said.collection,
-            gzip=said.gzip,
-            throw_away=said.throw_away,
-            design=design.settings,
-            options=opt.surroundings(server, output, DataOptions(drop=said.drop)),
-        )
-        return finish(varied, output, suite="import")
-    result = import_api(
-        named,
-        settings=settings,
-        database=said.database,
-        collection=said.collection,
-        gzip=said.gzip,
-        throw_away=said.throw_away,
-        wait_for_server_s=wait_s,
-        options=options,
-        progress=progress,
-    )
-    return finish(result, output, suite="import")
 
 
 def _refuse_with_resume(files: list[str], database: str | None, collection: str | None, *, drop: bool) -> None:

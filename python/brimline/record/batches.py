@@ -5,31 +5,14 @@ decoding them again for each clock takes longer than everything else in its repo
 operation and clock would fill the memory.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
-from brimline.record.model import Histogram, HistogramCodec, IntervalHistogram, OperationRow
+from brimline.record.model import OperationRow
+from brimline.record.time_histogram import Batches, Histogram, HistogramCodec, IntervalHistogram
 
 BATCH_COUNT_MAX = 60
 """More stretches cost more and tell no more."""
 MEASURED_PHASE = "measure"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Batches:
-    """Encoded histograms by (operation, clock), and within by the number of the stretch."""
-
-    texts: Mapping[tuple[str, str], Mapping[int, str]]
-    codec: HistogramCodec
-
-    def of(self, clock: str, operation: str | None = None) -> list[Histogram]:
-        """One histogram per stretch that has values, in the order of time: of one operation kind, or of all."""
-        merged: dict[int, Histogram] = {}
-        for (kind, its_clock), texts in self.texts.items():
-            if its_clock == clock and operation in (None, kind):
-                for number, text in texts.items():
-                    merged.setdefault(number, self.codec.empty()).merge(self.codec.decode(text))
-        return [merged[number] for number in sorted(merged)]
 
 
 def batch_numbers(operations: Iterable[OperationRow]) -> dict[int, int]:

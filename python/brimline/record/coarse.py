@@ -17,18 +17,9 @@ from numpy.typing import NDArray
 
 from brimline.record.host_rows import with_host
 from brimline.record.layout import HOST_FILE, INTERVALS_FILE, LATENCY_FILE, OPERATIONS_FILE, SERVER_FILE, STEPS_FILE
-from brimline.record.model import (
-    Clock,
-    Histogram,
-    HistogramCodec,
-    IntervalHistogram,
-    IntervalRow,
-    OperationRow,
-    RunRecord,
-    ServerRow,
-    StepRow,
-)
+from brimline.record.model import Clock, IntervalRow, OperationRow, RunRecord, ServerRow, StepRow
 from brimline.record.reader import Rows, interval_histograms, read_record, server_rows, typed_rows
+from brimline.record.time_histogram import Histogram, HistogramCodec, IntervalHistogram
 
 BLOCKS_MAX = 600
 """Rows of a phase at most: as many as a chart has points."""

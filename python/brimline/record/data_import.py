@@ -46,10 +46,11 @@ from brimline.record.layout import (
     SERVER_FILE,
     short_repr,
 )
-from brimline.record.model import Environment, Histogram, Standstill
+from brimline.record.model import Environment, Standstill
 from brimline.record.pieces import lines_of
 from brimline.record.reader import changed_files, read_environment, read_state
 from brimline.record.redaction import redact
+from brimline.record.time_histogram import Histogram
 
 KIND = "import"
 """`kind` of such a record in its `record.json`, and part of its directory's name."""

@@ -1,14 +1,19 @@
 """A record as pandas data frames, for notebooks. pandas is an extra: it is imported here only, on request."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from brimline.errors import UsageError
-from brimline.record.model import Histogram, OperationRow, RunRecord, StepRow
+from brimline.record.time_histogram import Histogram, IntervalHistogram
 
 _QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999)
 
 
-def frames(record: RunRecord) -> dict[str, Any]:
+def frames(
+    rows: Mapping[str, tuple[Sequence[Mapping[str, Any]], list[str] | None]],
+    histograms: Mapping[tuple[str, str], Histogram],
+    interval_histograms: Iterable[IntervalHistogram],
+) -> dict[str, Any]:
     """`operations`, `steps`, `intervals`, `server` (row by row), `quantiles` and `quantiles_over_time`; times in ns.
 
     `quantiles` are of the measured window, by operation and clock; `quantiles_over_time` of each interval, by
@@ -25,18 +30,15 @@ def frames(record: RunRecord) -> dict[str, Any]:
             hint="pip install 'brimline[frames]', or pip install pandas",
         ) from error
     over_time, told = [], []
-    for each in record.interval_histograms():
+    for each in interval_histograms:
         over_time.append((each.operation, each.clock, each.start_ns / 1e9))
         told.append(_figures(each.histogram))
     return {
-        "operations": pandas.DataFrame(record.operations, columns=list(OperationRow.__annotations__)),
-        "steps": pandas.DataFrame(record.steps, columns=list(StepRow.__annotations__)),
-        "intervals": pandas.DataFrame(record.intervals),
-        "server": pandas.DataFrame(record.server),
+        **{name: pandas.DataFrame(its, columns=columns) for name, (its, columns) in rows.items()},
         "quantiles": _indexed(
             pandas,
-            [_figures(each) for each in record.histograms.values()],
-            list(record.histograms),
+            [_figures(each) for each in histograms.values()],
+            list(histograms),
             ["operation", "clock"],
         ),
         "quantiles_over_time": _indexed(pandas, told, over_time, ["operation", "clock", "start_s"]),

@@ -1,6 +1,6 @@
 """Owns where histograms come from: the compiled class, unless a caller hands in another."""
 
-from brimline.record.model import HistogramCodec
+from brimline.record.time_histogram import HistogramCodec
 
 
 def native_codec() -> HistogramCodec:

@@ -7,14 +7,12 @@ exist at run time as well, because the reader takes its columns from them.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Self, TypeAlias, TypedDict
+from typing import Any, Literal, NotRequired, Protocol, TypeAlias, TypedDict
 
 from brimline.operations import PARTS
 from brimline.plan import Plan
 from brimline.record.layout import short_repr
-
-if TYPE_CHECKING:
-    from brimline.record.batches import Batches
+from brimline.record.time_histogram import Batches, Histogram, IntervalHistogram
 
 Clock: TypeAlias = Literal["service", "response", "lag"]
 CLOCKS: tuple[Clock, ...] = ("service", "response", "lag")
@@ -339,54 +337,6 @@ class Opcounters(TypedDict):
     after: dict[str, Any]
 
 
-class Histogram(Protocol):
-    """HdrHistogram of nanoseconds, 3 significant digits, 1 ns to 1 h; `brimline._native.Histogram` is one."""
-
-    def encode(self) -> str:
-        """Base64 of HdrHistogram V2 + deflate."""
-        ...
-
-    def merge(self, other: Self) -> None:
-        """Adds all values of `other`."""
-        ...
-
-    def record(self, value_ns: int, count: int = 1) -> None:
-        """Adds a value."""
-        ...
-
-    def quantile(self, quantile: float) -> int:
-        """Smallest value that this share of all values does not exceed."""
-        ...
-
-    def count(self) -> int:
-        """Number of values."""
-        ...
-
-    def count_above(self, value_ns: int) -> int:
-        """Number of values above `value_ns`."""
-        ...
-
-    def mean(self) -> float:
-        """Mean of all values, 0 without any."""
-        ...
-
-    def stddev(self) -> float:
-        """Standard deviation of all values."""
-        ...
-
-    def min(self) -> int:
-        """Smallest value, 0 without any."""
-        ...
-
-    def max(self) -> int:
-        """Largest value, 0 without any."""
-        ...
-
-    def buckets(self) -> list[tuple[int, int]]:
-        """Non-empty buckets as (value in ns, count), ascending."""
-        ...
-
-
 class Measured(Protocol):
     """Merged times by (operation, clock), whoever measured them."""
 
@@ -399,26 +349,6 @@ class Measured(Protocol):
     def closed_loop(self) -> bool:
         """Whether only service time exists."""
         ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HistogramCodec:
-    """How histograms are made and read from text; by default the compiled one's way."""
-
-    empty: Callable[[], Histogram]
-    decode: Callable[[str], Histogram]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntervalHistogram:
-    """One line of `latency.hlog`; `phase` is that of the operations, as in `OperationRow`."""
-
-    phase: str
-    start_ns: int
-    end_ns: int
-    operation: str
-    clock: str
-    histogram: Histogram
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -461,7 +391,7 @@ class RunRecord:
     histograms: Mapping[tuple[str, str], Histogram]
     brimline_version: str
     load_interval_histograms: Callable[[Clock | None], Iterable[IntervalHistogram]] = field(repr=False)
-    batches: "Batches | None" = None  # None in a record that was never on disk
+    batches: Batches | None = None  # None in a record that was never on disk
     imbalances: Sequence[str] = ()  # what the sealing found not to add up; empty in a sound record
     breakdown: Mapping[tuple[str, str], Histogram] = field(default_factory=dict)
     server_facts: Mapping[str, Any] = field(default_factory=dict)
@@ -507,7 +437,7 @@ class RunRecord:
         """
         return self.load_interval_histograms(clock)
 
-    def frames(self) -> "dict[str, Any]":
+    def frames(self) -> dict[str, Any]:
         """The rows as pandas data frames.
 
         `operations`, `steps`, `intervals`, `server`, `quantiles`, `quantiles_over_time`.
@@ -516,4 +446,10 @@ class RunRecord:
         """
         from brimline.record.frames import frames
 
-        return frames(self)
+        rows: dict[str, tuple[Sequence[Mapping[str, Any]], list[str] | None]] = {
+            "operations": (self.operations, list(OperationRow.__annotations__)),
+            "steps": (self.steps, list(StepRow.__annotations__)),
+            "intervals": (self.intervals, None),
+            "server": (self.server, None),
+        }
+        return frames(rows, self.histograms, self.interval_histograms())

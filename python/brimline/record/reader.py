@@ -51,8 +51,6 @@ from brimline.record.layout import (
 from brimline.record.model import (
     CLOCKS,
     Clock,
-    HistogramCodec,
-    IntervalHistogram,
     IntervalRow,
     NodeRow,
     Opcounters,
@@ -65,6 +63,7 @@ from brimline.record.model import (
     is_of_breakdown,
 )
 from brimline.record.pieces import lines_of
+from brimline.record.time_histogram import HistogramCodec, IntervalHistogram
 
 _Row = TypeVar("_Row", OperationRow, StepRow, IntervalRow, NodeRow)
 _KILLED_MESSAGE = "the run was never sealed: brimline or its machine stopped in the middle"

@@ -5,7 +5,7 @@ printed; as ns they would be rounded to three digits.
 """
 
 from brimline.record.histograms import native_codec
-from brimline.record.model import Histogram
+from brimline.record.time_histogram import Histogram
 
 
 class ScaledHistogram:

@@ -40,7 +40,6 @@ from brimline.record.layout import (
 from brimline.record.model import (
     CLOCKS,
     Environment,
-    HistogramCodec,
     IntervalRow,
     NodeRow,
     Opcounters,
@@ -56,6 +55,7 @@ from brimline.record.model import (
 from brimline.record.operation_log import count_rows
 from brimline.record.pieces import PiecesFile, pieces_of
 from brimline.record.redaction import redact
+from brimline.record.time_histogram import HistogramCodec
 
 _SEALED_FILES = (
     SPEC_FILE,

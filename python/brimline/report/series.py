@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from brimline.record.model import Histogram, IntervalRow, OperationRow, RunRecord
+from brimline.record.model import IntervalRow, OperationRow, RunRecord
+from brimline.record.time_histogram import Histogram
 from brimline.report.statistics import report_clock
 
 BUCKET_COUNT_MAX = 600

@@ -7,8 +7,9 @@ from typing import Any
 from brimline.analysis.metric_names import chosen
 from brimline.analysis.metrics import Metric
 from brimline.errors import UsageError
-from brimline.report.grid import Grid, grid_csv, grid_document, metrics_table, operations_table, resources_table
+from brimline.report.grid import Grid
 from brimline.report.grid_charts import grid_charts
+from brimline.report.grid_tables import grid_csv, grid_document, metrics_table, operations_table, resources_table
 from brimline.report.view import Block, Report, Section
 
 FIGURES = "figures-shown"

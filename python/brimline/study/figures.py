@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from brimline.analysis.metrics import Known, Metric
-from brimline.report.grid import Grid, GridRow, figure_text
+from brimline.report.grid import Grid, GridRow
+from brimline.report.grid_tables import figure_text
 from brimline.report.view import Report, Verdict
 from brimline.stats.estimate import interval_tells
 from brimline.units import format_bytes, format_count, format_duration, format_number, format_percentage, format_rate

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from brimline.plan import NullTarget, Plan, WireTarget, resolve
-from brimline.record.model import IntervalHistogram, IntervalRow, OperationRow, RunRecord, Summary
+from brimline.record.model import IntervalRow, OperationRow, RunRecord, Summary
+from brimline.record.time_histogram import IntervalHistogram
 from brimline.spec import load_spec
 
 Buckets = list[tuple[int, int]]

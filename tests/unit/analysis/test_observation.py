@@ -3,7 +3,7 @@ from typing import Any, cast
 import pytest
 
 from brimline.analysis.observation import observe
-from brimline.record.model import IntervalHistogram
+from brimline.record.time_histogram import IntervalHistogram
 
 from .records import MS, FixedHistogram, S, interval_row, operation_row, run_record, summary
 

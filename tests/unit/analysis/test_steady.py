@@ -10,7 +10,8 @@ from brimline.analysis.observation import observe
 from brimline.analysis.server_settling import server_checks
 from brimline.analysis.steady import Steadiness, SteadyState, counted, steady_state
 from brimline.plan import NullTarget, WireTarget, load_plan, resolve
-from brimline.record.model import IntervalHistogram, RunRecord, ServerRow
+from brimline.record.model import RunRecord, ServerRow
+from brimline.record.time_histogram import IntervalHistogram
 from brimline.spec import load_spec
 from tests.unit.record.fake_histogram import FakeHistogram
 

@@ -20,7 +20,8 @@ from brimline.analysis.observation import Observation, observe
 from brimline.experiments.runner import probe_plan
 from brimline.experiments.trial import Probe, Trial
 from brimline.plan import WireTarget
-from brimline.record.model import IntervalHistogram, IntervalRow, OperationRow, RunRecord, ServerRow, Summary
+from brimline.record.model import IntervalRow, OperationRow, RunRecord, ServerRow, Summary
+from brimline.record.time_histogram import IntervalHistogram
 from brimline.spec import load_spec
 
 _SPEC = load_spec("ycsb-c").spec

@@ -5,7 +5,7 @@ import json
 import math
 from collections import Counter
 
-from brimline.record.model import HistogramCodec
+from brimline.record.time_histogram import HistogramCodec
 
 
 class FakeHistogram:

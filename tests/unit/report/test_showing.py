@@ -11,8 +11,9 @@ import pytest
 from brimline.analysis.metrics import Known, Metric, all_metrics
 from brimline.errors import UsageError
 from brimline.report import Report, render_html
-from brimline.report.grid import Grid, GridAxis, GridRow, grid_document, metrics_table, operations_table
+from brimline.report.grid import Grid, GridAxis, GridRow
 from brimline.report.grid_charts import grid_charts
+from brimline.report.grid_tables import grid_document, metrics_table, operations_table
 from brimline.report.markdown import render_markdown
 from brimline.report.showing import FIGURES, figures_csv, showing
 from brimline.report.view import Chart, Table

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from brimline.record.imported import READ_MODIFY_WRITE, ImportedRun
-from brimline.record.model import Histogram
 from brimline.record.scaled import ScaledHistogram
+from brimline.record.time_histogram import Histogram
 from brimline.report import figures
 from brimline.report.run.charts import hover_text, percentile_curve
 from brimline.report.series import BUCKET_COUNT_MAX, QUANTILES

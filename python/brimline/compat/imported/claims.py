@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from brimline.analysis.lint import Claims, Figure, Repeated, Result
 from brimline.compat.imported.table import ImportedStatistics
 from brimline.record.imported import ImportedRun, Series
-from brimline.record.model import Histogram
+from brimline.record.time_histogram import Histogram
 from brimline.report.own_claims import HISTOGRAM_RESOLUTION
 from brimline.report.statistics import TOTAL_LABEL
 from brimline.stats.quantile_interval import QuantileInterval

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from brimline.analysis.quantile_text import quantile_text
 from brimline.record.imported import READ_MODIFY_WRITE, ImportedRun, Series
-from brimline.record.model import Histogram
+from brimline.record.time_histogram import Histogram
 from brimline.report import jmeter_table
 from brimline.report.jmeter_table import error_percent, kilobytes_per_s, milliseconds, per_second
 from brimline.report.statistics import TOTAL_LABEL

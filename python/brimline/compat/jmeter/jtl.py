@@ -24,7 +24,8 @@ from itertools import groupby
 from brimline.errors import UsageError
 from brimline.record import hlog
 from brimline.record.layout import LATENCY_FILE
-from brimline.record.model import ErrorRow, Histogram, IntervalRow, OperationRow, RunRecord, StepRow, step_of
+from brimline.record.model import ErrorRow, IntervalRow, OperationRow, RunRecord, StepRow, step_of
+from brimline.record.time_histogram import Histogram
 from brimline.report.statistics import report_clock
 from brimline.stats.quantile_interval import Buckets
 from brimline.units import NS_PER_MS

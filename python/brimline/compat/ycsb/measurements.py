@@ -14,7 +14,8 @@ from brimline.compat.ycsb.java import hash_map_order
 from brimline.operations import KINDS, ycsb_call
 from brimline.plan import Plan
 from brimline.record.histograms import native_codec
-from brimline.record.model import Clock, Histogram, OperationRow, RunRecord, SampleRow
+from brimline.record.model import Clock, OperationRow, RunRecord, SampleRow
+from brimline.record.time_histogram import Histogram
 from brimline.spec import YcsbOutput
 
 CLEANUP = "CLEANUP"

@@ -15,7 +15,8 @@ from brimline.compat.ycsb.measurements import (
 )
 from brimline.compat.ycsb.raw import RawTimes, raw_summary
 from brimline.plan.model import MixWork
-from brimline.record.model import Histogram, RunRecord
+from brimline.record.model import RunRecord
+from brimline.record.time_histogram import Histogram
 from brimline.spec import YcsbOutput
 from brimline.units import NS_PER_MS
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from brimline.errors import redact_text
-from brimline.report.grid import Grid, grid_csv
+from brimline.report.grid import Grid
+from brimline.report.grid_tables import grid_csv
 from brimline.report.view import Block, Code, Section
 from brimline.study.commands import file_words, with_files
 from brimline.study.document.made import Made
