@@ -434,6 +434,23 @@ def test_all_rates_fail_is_an_objective_that_cannot_be_met() -> None:
     assert conclusion.at_most == min(trial.probe.rate_ops_per_s or math.inf for trial in trials) == 400
 
 
+def test_what_misses_beside_a_late_generator_is_an_upper_bound() -> None:
+    """It isn't proven that the objective can't be met where the server alone didn't miss it."""
+    at_the_end: list[Probe] = []
+
+    def decide(probe: Probe) -> TrialOutcome:
+        if probe.rate_ops_per_s != 400:
+            return TrialOutcome.FAIL
+        at_the_end.append(probe)
+        return TrialOutcome.CLIENT_LIMITED if len(at_the_end) % 2 else TrialOutcome.FAIL
+
+    conclusion = play(decide, standard())[1]
+    assert len(at_the_end) == 4, "the next window may hold"
+    assert conclusion.kind is ConclusionKind.BOUNDED and conclusion.grade is Grade.BOUNDED
+    assert conclusion.exit_code == 0 and conclusion.at_most == 400
+    assert conclusion.headline.startswith("at most 400.0 ops/s at response p99")
+
+
 def test_one_disturbed_window_does_not_decide() -> None:
     calls: list[float] = []
 

@@ -5,6 +5,7 @@ import hashlib
 import io
 import json
 import math
+import random
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -13,9 +14,12 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from brimline.experiments.axis import Axis, On
+from brimline.experiments.settings import quick
 from brimline.report import Report, print_report, render_html
 from brimline.report.figures import latency_axis, zero_based
 from brimline.report.html import keep_figures_together
+from brimline.report.search.probe_charts import ProbePoint, capacity_curve, sweep_curve
 from brimline.report.view import Badge, Cell, Chart, Code, Column, Fact, Facts, Section, Table, Text, Verdict
 from tests.unit.report.report_samples import Reports
 
@@ -183,6 +187,37 @@ def test_capacity_curve_holds_every_probe_the_objective_and_the_interval(reports
     assert sustained is not None
     assert (band["x0"], band["x1"]) == (sustained.low, sustained.high)
     assert any(shape.get("y0") == 10_000_000 for shape in shapes)
+
+
+def crossing(traces: list[dict[str, Any]]) -> list[tuple[float, list[float]]]:
+    """Where lines of quantiles that both have a value there don't lie in their order; gaps are never drawn across."""
+    lines = [each for each in traces if each.get("mode") != "markers" and re.search(r"\bp\d\d$", each.get("name", ""))]
+    assert len(lines) == 3 and not any(each.get("connectgaps") for each in lines)
+    columns = zip(lines[0]["x"], *(each["y"] for each in lines), strict=True)
+    known = [(x, [value for value in values if value is not None]) for x, *values in columns]
+    return [(x, values) for x, values in known if values != sorted(values)]
+
+
+def test_lines_of_quantiles_do_not_cross(reports: Reports) -> None:
+    """Nor where some probes of a load have too few operations for a p99, or never answered enough for a p95."""
+    drawn = random.Random(1)
+    points = []
+    for number in range(200):
+        p50, p95, p99 = sorted(drawn.randrange(100_000, 9_000_000_000) for _ in range(3))
+        known = drawn.randrange(4)
+        points.append(
+            ProbePoint(
+                load=1000.0 * (1 + number % 40), throughput_ops_per_s=1000.0, p99_text="", verdict="pass", label="",
+                p50_ns=p50 if known else None, p95_ns=p95 if known > 1 else None, p99_ns=p99 if known > 2 else None,
+            )
+        )  # fmt: skip
+    limit = quick().slo.leading
+    curve = capacity_curve(points, limit=limit, axis=Axis(On.RATE), capacity=None)
+    swept = sweep_curve(points, knee_connections=None, plateau_ops_per_s=None)
+    assert curve is not None and swept is not None
+    for chart in (curve, swept, *charts(reports.capacity), *charts(reports.sweep), *charts(reports.run)):
+        if chart.id in ("capacity-curve", "sweep-curve", "over-time"):
+            assert crossing(chart.figure["data"]) == [], chart.id
 
 
 def test_warm_up_is_hatched_from_start_to_measuring(reports: Reports) -> None:

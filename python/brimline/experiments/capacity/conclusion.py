@@ -112,8 +112,8 @@ def conclude(
     settings = state.settings
     ended, why = _ended_early(trials, state, finished=finished)
     found = find(state) if state.judged and ended in (None, ConclusionKind.INCOMPLETE) else Found()
-    kind, reason = (ended, why) if ended is not None else _kind(state, found)
     limit = stopped_by(state, found)
+    kind, reason = (ended, why) if ended is not None else _kind(state, found, limit)
     not_quotable = _reasons_not_quotable(state, found, limit)
     saturated = not found.generator_ended and state.sweep.ended_by is not SweepEnd.CLIENT_LIMITED
     # Where the generator was the limit, levels and plateau are its own, and so would be a knee.
@@ -228,12 +228,19 @@ def _ended_early(trials: Sequence[Trial], state: SearchState, *, finished: bool)
     return None, ""
 
 
-def _kind(state: SearchState, found: Found) -> tuple[ConclusionKind, str]:
-    """How a search that came to its end ended, and why there is no figure."""
+def _kind(state: SearchState, found: Found, limit: Bottleneck | None) -> tuple[ConclusionKind, str]:
+    """How a search that came to its end ended, and why there is no figure.
+
+    What misses the objective at the lowest load proves that it can't be met only where that is on the server's account.
+    """
     axis = state.settings.axis
     if found.sustained is not None:
         return ConclusionKind.SUSTAINED, ""
-    if found.at_least is not None or (found.at_most is not None and found.at_most > state.least):
+    there = [each.outcome for each in state.judged if each.load == found.at_most]
+    beside = TrialOutcome.CLIENT_LIMITED in there or (
+        limit is not None and limit.kind in (BottleneckKind.GENERATOR, BottleneckKind.HOST)
+    )
+    if found.at_least is not None or (found.at_most is not None and (found.at_most > state.least or beside)):
         return ConclusionKind.BOUNDED, ""
     reasons = {each.load: each.reasons for each in state.judged}
     if found.at_most is not None:

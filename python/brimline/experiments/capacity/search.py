@@ -16,7 +16,7 @@ from brimline.execution import SoFar
 from brimline.experiments.axis import On
 from brimline.experiments.capacity.conclusion import CapacityConclusion, conclude
 from brimline.experiments.capacity.estimate import candidate, find, is_narrow
-from brimline.experiments.capacity.outcome import to_repeat
+from brimline.experiments.capacity.outcome import TrialOutcome, to_repeat
 from brimline.experiments.capacity.search_state import GLANCE_FALSE_MET, SearchState
 from brimline.experiments.capacity.so_far import search_so_far
 from brimline.experiments.settings import CapacitySettings
@@ -124,13 +124,16 @@ class Capacity:
         return verifying if missing and (narrow or left <= reserved or not affordable) else further
 
     def _stride(self, state: SearchState, *, up: bool) -> Probe | None:
-        """While all windows came out alike: beyond them, up to what can be tried; there once more, then no further."""
+        """While all windows came out alike: beyond them, up to what can be tried; there again, then no further."""
         loads = [each.load for each in state.windows]
         end, edge = (state.most, max(loads)) if up else (state.least, min(loads))
         load = state.settings.axis.nearest(edge * STRIDE if up else edge / DESCENT)
         load = min(load, end) if up else max(load, end)
+        there = [each for each in state.judged if each.load == end]
+        # Where it was the generator that missed, at least once, the next window may hold.
+        enough = 4 if any(each.outcome is TrialOutcome.CLIENT_LIMITED for each in there) else 2
         at_the_end = sum(each == end for each in loads)
-        return None if at_the_end >= 2 else self._probe(state, "search", load, self._settings.window_s)
+        return None if at_the_end >= enough else self._probe(state, "search", load, self._settings.window_s)
 
     def _most_instructive(self, state: SearchState) -> Probe:
         """The window that is expected to teach most per second: a glance where little is known, else a whole one."""

@@ -245,7 +245,7 @@ def _how_known(conclusion: CapacityConclusion, settings: CapacitySettings) -> st
     """How the figure is known, why it is not known better, and what it may not be used for."""
     limits = settings.slo.latency_text
     if conclusion.sustained is None and conclusion.at_least is None:
-        parts = [message("At {limits} it did not hold from here on; nothing lower was tried in time.", limits=limits)]
+        parts = [message("At {limits} it did not hold from here on; nothing lower was tried.", limits=limits)]
     elif conclusion.sustained is None:
         ended = generator_ended(conclusion)
         parts = [
