@@ -37,6 +37,8 @@ PERIOD_S_MIN = 60.0
 """WiredTiger's default time between checkpoints: what is left of a window must span one."""
 RESTLESS_FACTOR = 5
 """A change that much larger than one that matters, and still not sure: the window is too restless to tell."""
+_CHANCE_MIN = 0.001
+"""A smaller chance is told as below it."""
 VARIANCE_RATIO_MAX = 2.0
 """The variance of one half in terms of the other's, from which it counts as another one."""
 
@@ -246,7 +248,7 @@ def _warmup(series: Sequence[Series]) -> _Warmup:
         evidence = message(
             "{what} was {change} until {end}",
             what=each.name,
-            change=_change_text(each.share(difference.amount), "higher", "lower"),
+            change=_other_text(each.share(difference.amount)),
             end=format_duration(each.starts_ns[point.index]),
         )
         checks.append(Finding(f"{each.key}_warmup", Standing.PASS, evidence))
@@ -269,7 +271,7 @@ def _checks(series: Series) -> Iterable[Finding]:
         message(
             "{what} is {change} from {start} on (by chance: {chance})",
             what=series.name,
-            change=_change_text(series.share(level.amount), "higher", "lower"),
+            change=_other_text(series.share(level.amount)),
             start=format_duration(series.starts_ns[level.at]),
             chance=_chance_text(level.p_value),
         ),
@@ -280,7 +282,7 @@ def _checks(series: Series) -> Iterable[Finding]:
         message(
             "{what} drifts {change} over the window (by chance: {chance})",
             what=series.name,
-            change=_change_text(series.share(slope.amount), "up", "down"),
+            change=_drift_text(series.share(slope.amount)),
             chance=_chance_text(slope.p_value),
         ),
     )
@@ -320,13 +322,21 @@ def _steady_text(
     return joined("; ", [*parts, *(check.evidence for check in server)])
 
 
-def _change_text(share: float, more: str, less: str) -> Message:
-    return message("{share} {direction}", share=format_percentage(abs(share)), direction=more if share >= 0 else less)
+def _other_text(share: float) -> Message:
+    size = format_percentage(abs(share))
+    return message("{share} higher", share=size) if share >= 0 else message("{share} lower", share=size)
+
+
+def _drift_text(share: float) -> Message:
+    size = format_percentage(abs(share))
+    return message("{share} up", share=size) if share >= 0 else message("{share} down", share=size)
 
 
 def _chance_text(p_value: float) -> str:
     """How often as much comes about in a run that is steady."""
-    return "< 0.1 %" if p_value < 0.001 else format_percentage(p_value, digits=2)
+    if p_value < _CHANCE_MIN:
+        return message("< {chance}", chance=format_percentage(_CHANCE_MIN))
+    return format_percentage(p_value, digits=2)
 
 
 def _ratio(ratio: float) -> str:

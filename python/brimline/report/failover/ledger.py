@@ -54,7 +54,7 @@ def _counts(known: _Known) -> Table:
             Column(label="Missing"),
             Column(label="Twice"),
             Column(label="Unknown"),
-            Column(label="of them there"),
+            Column(label="Unknown, and there"),
             Column(label="Own write not read"),
             Column(label="Read, then gone"),
         ],

@@ -131,10 +131,13 @@ def _verdict(seen: Seen, counting: Sequence[FailoverTrial]) -> Verdict:
     ]
     badges = [Badge(text="objective missed", tone="fail")] if missed else []
     if lost:
-        badges.append(Badge(text=message("{count} acknowledged writes missing", count=format_count(round(lost))),
+        badges.append(Badge(text="1 acknowledged write missing" if round(lost) == 1 else
+                            message("{count} acknowledged writes missing", count=format_count(round(lost))),
                             tone="fail"))  # fmt: skip
     if twice:
-        badges.append(Badge(text=message("{count} writes done twice", count=format_count(round(twice))), tone="fail"))
+        badges.append(Badge(text="1 write done twice" if round(twice) == 1 else
+                            message("{count} writes done twice", count=format_count(round(twice))),
+                            tone="fail"))  # fmt: skip
     if failed:
         badges.append(Badge(text=message("{count} checks, {failed} failed", count=len(seen.findings), failed=failed),
                             tone="warn"))  # fmt: skip

@@ -295,7 +295,7 @@ def _parts(trials: Sequence[SoakTrial], found: SoakFindings) -> Iterator[Block]:
     intervals = len(found.observed.fine.starts_s)
     if intervals > blocks_of:
         yield Facts(title="", facts=[Fact(
-            label="Blocks",
+            label="Blocks of time",
             value=message("{blocks} blocks of {intervals} intervals", blocks=format_count(blocks_of),
                           intervals=format_count(intervals)),
             note="figures over time are of blocks; stalls are looked for in every interval")])  # fmt: skip

@@ -68,7 +68,8 @@ def _measured_table(conclusion: VaryConclusion, settings: VarySettings, names: S
             for cell in conclusion.cells
         ],
         caption=message(
-            "What brimline {verb} found at each combination; its own record is below trials/.", verb=settings.measure
+            "What brimline {verb} found at each combination; its own record is below trials/.",
+            verb=Verbatim(settings.measure),
         ),
     )
 

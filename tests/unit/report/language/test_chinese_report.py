@@ -3,7 +3,7 @@
 import io
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -208,8 +208,25 @@ def test_no_english_word_is_left_in_an_import(
     assert _english(in_language(report, "zh"), *QUOTED, *quoted, "reason") == set()
 
 
-def test_no_english_word_is_left_in_a_frontier(every_kind: Mapping[str, Report]) -> None:
-    assert _english(in_language(every_kind["frontier"], "zh"), *QUOTED) == set()
+OF_KINDS: Mapping[str, tuple[str, ...]] = {
+    "frontier": (),
+    "ab": (),
+    "soak": (),
+    "growth": ("runs/20260302t091405z-growth-order-service-12345678",),
+    "vary": ("runs/20261122t080000z-vary-order-service-0059a198",),
+    "design": ("runs/20261122t080000z-vary-order-service-0059a198", "replica-set-3", "standalone", "brimline capacity",
+               "trials/"),
+    "failover": ("SIGSTOP", "SIGCONT", "SECONDARY", "PRIMARY", "ledger.csv", "read-your-writes", "monotonic reads",
+                 "pause", "j: true"),
+}  # fmt: skip
+"""What reports of a kind quote besides."""
+
+
+@pytest.mark.parametrize("kind", OF_KINDS)
+def test_no_english_word_is_left_in_any_kind(every_kind: Mapping[str, Report], kind: str) -> None:
+    report = in_language(every_kind[kind], "zh")
+    others = [each for each in report.sections if each.id != "environment"]  # of a soak, that of this machine
+    assert _english(replace(report, sections=others), *QUOTED, *OF_KINDS[kind]) == set()
 
 
 @pytest.mark.parametrize("limits_ms", [(5, 0.1), (0.1, 0.05)], ids=["some", "none"])
