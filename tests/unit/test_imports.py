@@ -54,7 +54,7 @@ def test_analysis_and_report_come_when_the_load_is_over() -> None:
     at_begin, at_end, afterwards = (set(each) for each in json.loads(said(A_RUN)))
     assert not at_end & NOT_FOR_A_LOAD
     assert at_begin == at_end, "nothing is imported while a load is measured"
-    assert {"brimline.report.run.view", "brimline.analysis.observation"} <= afterwards, "else this test would see nothing"
+    assert {"brimline.report.run.view", "brimline.analysis.observation"} <= afterwards, "else this sees nothing"
 
 
 @pytest.mark.parametrize("verb", ["run", "load"])
