@@ -5,7 +5,7 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::event::{PollFd, PollFlags, epoll, poll};
 use rustix::io::Errno;
@@ -56,6 +56,22 @@ pub fn is_ready(socket: &impl AsFd, wanted: PollFlags, timeout_ns: u64) -> io::R
     match poll(&mut [PollFd::new(socket, wanted)], Some(&timespec(timeout_ns))) {
         Ok(ready) => Ok(ready > 0),
         Err(Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Waits at most `timeout_ns` for any of `sockets`, each with what it is wanted for; which are ready for that, or broken. None
+/// of them when a signal arrives.
+///
+/// # Errors
+/// When the kernel refuses to wait.
+#[expect(clippy::disallowed_methods, reason = "this is the place that waits, here for some sockets")]
+pub fn which_are_ready(sockets: &[(BorrowedFd<'_>, PollFlags)], timeout_ns: u64) -> io::Result<Vec<bool>> {
+    let mut waited: Vec<PollFd<'_>> =
+        sockets.iter().map(|(socket, wanted)| PollFd::from_borrowed_fd(*socket, *wanted)).collect();
+    match poll(&mut waited, Some(&timespec(timeout_ns))) {
+        Ok(_) => Ok(waited.iter().map(|socket| !socket.revents().is_empty()).collect()),
+        Err(Errno::INTR) => Ok(vec![false; sockets.len()]),
         Err(error) => Err(error.into()),
     }
 }
@@ -120,6 +136,19 @@ mod tests {
             let events = wait(&epoll, &mut buffer, timeout_ns).expect("the kernel can wait");
             assert_eq!(events.iter().map(|event| event.data.u64()).collect::<Vec<_>>(), [7]);
         }
+    }
+
+    #[test]
+    fn of_several_sockets_those_are_told_that_have_something_to_say() {
+        let (mut speaking, heard) = UnixStream::pair().expect("a socket pair");
+        let (left, abandoned) = UnixStream::pair().expect("a socket pair");
+        let (_silent, unheard) = UnixStream::pair().expect("a socket pair");
+        speaking.write_all(b"x").expect("the socket takes a byte");
+        drop(left);
+        let sockets = [&unheard, &heard, &abandoned].map(|socket| (socket.as_fd(), PollFlags::IN));
+        let ready = which_are_ready(&sockets, NANOS_PER_S).expect("the kernel can wait");
+        assert_eq!(ready, [false, true, true]);
+        assert_eq!(which_are_ready(&sockets[..1], 0).expect("the kernel can wait"), [false]);
     }
 
     /// The best of many tries, because any one may be late on a busy machine; a grain of a millisecond shows in all of them.

@@ -43,6 +43,8 @@ pub struct Hello {
     pub compressors: Vec<String>,
     /// What it says as a member of its replica set.
     pub member: Member,
+    /// Which state of its set this is, as a document; `None` of a server before 4.4, which can't be waited for.
+    pub topology_version: Option<Vec<u8>>,
 }
 
 /// What a member of a replica set says about itself and the set.
@@ -107,6 +109,22 @@ pub(crate) fn request_with(out: &mut Vec<u8>, request_id: i32, more: impl FnOnce
     });
 }
 
+/// Appends the question again on a connection that is open. The server keeps the answer until it differs from what it said with
+/// `topology_version`, `await_ms` long at most; without one it answers at once.
+///
+/// Source: server monitoring specification,
+/// <https://github.com/mongodb/specifications/blob/master/source/server-discovery-and-monitoring/server-monitoring.md>.
+pub fn request_change(out: &mut Vec<u8>, request_id: i32, topology_version: Option<&[u8]>, await_ms: i32) {
+    op_msg::request(out, request_id, |writer| {
+        writer.int32("hello", 1);
+        if let Some(version) = topology_version {
+            writer.encoded_document("topologyVersion", version);
+            writer.int32("maxAwaitTimeMS", await_ms);
+        }
+        writer.string("$db", "admin");
+    });
+}
+
 /// Reads the reply to [`request`].
 ///
 /// # Errors
@@ -144,6 +162,7 @@ impl Hello {
             is_mongos: false,
             compressors: Vec::new(),
             member: Member::default(),
+            topology_version: None,
         }
     }
 
@@ -167,6 +186,7 @@ impl Hello {
                 each_text(names, |_, name| self.compressors.push(name));
             }
             (b"msg", Value::String(text)) => self.is_mongos = text == b"isdbgrid",
+            (b"topologyVersion", Value::Document(version)) => self.topology_version = Some(version.to_vec()),
             (name, value) => self.member.take(name, value),
         }
     }

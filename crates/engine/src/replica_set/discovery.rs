@@ -1,145 +1,138 @@
-//! Owns asking the members: all at once, each on a connection of its own, without a login, in bounded time.
+//! Owns when the members are asked, and what of their answers is made known: a primary at once, that there is none when all
+//! have spoken.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use brimline_net::wait::{is_ready, sleep};
+use brimline_net::wait::{sleep, which_are_ready};
 use brimline_wire::access::Access;
-use brimline_wire::connection::Connection;
 use brimline_wire::endpoint::Endpoint;
-use brimline_wire::handshake::{Handshake, Step};
-use brimline_wire::hello::Hello;
-use rustix::event::PollFlags;
 
+use super::member::Member;
 use super::selection::{Answer, Latest, readers};
 use super::view::{Servers, View};
 use crate::clock::{Clock, NANOS_PER_S, Nanos};
 use crate::plan::{Reads, ReplicaSet};
 
-/// How long members are waited for when they are asked.
+/// How long members are waited for that don't speak, before there is no primary.
 const ANSWER_NS: Nanos = NANOS_PER_S;
 /// How long the others are waited for once a primary has answered: it may be one of an election that is over.
 const LATE_NS: Nanos = NANOS_PER_S / 10;
-/// How long nobody is asked after the members were.
-const REST_NS: Nanos = NANOS_PER_S / 20;
-/// How often a member that has not answered yet is looked after.
-const LOOK_UP_NS: Nanos = NANOS_PER_S / 500;
+/// How often it is looked whether the run is over.
+const LOOK_UP_NS: Nanos = NANOS_PER_S / 100;
+/// How long nobody is asked after a primary was found, at least and at most: as long as asking took, which is dear with TLS.
+const REST_NS: (Nanos, Nanos) = (NANOS_PER_S / 100, NANOS_PER_S / 20);
 /// Most addresses that are ever asked, whatever members name.
 const MEMBERS_MAX: usize = 64;
 
-/// Follows the set until the view is closed: asks whenever somebody doubts, and on until there is a primary.
+/// Follows the set until the view is closed: asks whenever somebody doubts, and listens until there is a primary.
 pub fn discover(set: &ReplicaSet, reads: Option<&Reads>, access: &Arc<Access>, view: &View) {
-    let anonymous = access.without_login();
     let reads = reads.filter(|reads| !reads.addresses.is_empty());
-    let mut members = Members::default();
-    members.add(&set.members, access);
-    let mut latest = Latest::default();
+    let mut discovery = Discovery {
+        set,
+        reads,
+        access,
+        view,
+        members: Vec::new(),
+        latest: Latest::default(),
+        readers: view.servers().1.readers,
+    };
+    discovery.add(&set.members);
     let mut settled = 0;
     while let Some(doubts) = view.wait_for_doubt(settled) {
-        let answers = ask(members.by_name.values(), &anonymous, || view.is_closed());
-        let primary = latest.primary(&answers, &set.name);
-        if let Some(primary) = primary {
-            members.add(&primary.hello.member.hosts, access);
+        let clock = Clock::start();
+        if !discovery.listen(clock) {
+            return;
         }
-        let readers = reads.map_or_else(Vec::new, |reads| readers(&answers, primary, &set.name, reads));
-        let is_whole = primary.is_some() && (reads.is_none() || !readers.is_empty());
-        // Members are named as the workers know them, with the login that opens them.
-        view.publish(Servers {
-            primary: primary.map(|primary| primary.endpoint.opened_by(access)),
-            readers: readers.iter().map(|reader| reader.opened_by(access)).collect(),
-        });
-        if is_whole {
-            settled = doubts;
-        }
-        if sleep(REST_NS).is_err() {
+        settled = doubts;
+        if sleep(clock.now().clamp(REST_NS.0, REST_NS.1)).is_err() {
             return;
         }
     }
 }
 
-/// Everybody who was ever named.
-#[derive(Default)]
-struct Members {
-    by_name: BTreeMap<String, Endpoint>,
+struct Discovery<'a> {
+    set: &'a ReplicaSet,
+    reads: Option<&'a Reads>,
+    access: &'a Arc<Access>,
+    view: &'a View,
+    /// Everybody who was ever named.
+    members: Vec<Member>,
+    latest: Latest,
+    readers: Vec<Endpoint>,
 }
 
-impl Members {
+impl Discovery<'_> {
+    /// Asks everybody, and listens to what they say as it changes, until what is known is whole. False: the run is over.
+    fn listen(&mut self, clock: Clock) -> bool {
+        let mut found_at = None;
+        loop {
+            let now = clock.now();
+            self.members.iter_mut().for_each(|member| member.begin(now));
+            let is_late = found_at.is_some_and(|at| now.saturating_sub(at) > LATE_NS);
+            let have_spoken = is_late || self.members.iter().all(Member::has_spoken);
+            let is_found = self.publish(have_spoken || now > ANSWER_NS);
+            if is_found && have_spoken && (self.reads.is_none() || !self.readers.is_empty()) {
+                self.members.iter_mut().for_each(Member::forget);
+                return true;
+            }
+            found_at = is_found.then_some(found_at.unwrap_or(now));
+            if self.view.is_closed() || self.follow(clock).is_err() {
+                return false;
+            }
+        }
+    }
+
+    /// Makes known what is; whether there is a primary. Unless `is_all`, readers stay who they were, and who has not spoken may
+    /// still be the primary.
+    fn publish(&mut self, is_all: bool) -> bool {
+        let answers: Vec<Answer> = self.members.iter().filter_map(Member::answer).collect();
+        let primary = self.latest.primary(&answers, &self.set.name);
+        if is_all && let Some(reads) = self.reads {
+            // Members are named as the workers know them, with the login that opens them.
+            let readers = readers(&answers, primary, &self.set.name, reads);
+            self.readers = readers.iter().map(|reader| reader.opened_by(self.access)).collect();
+        }
+        if primary.is_some() || is_all {
+            self.view.publish(Servers {
+                primary: primary.map(|primary| primary.endpoint.opened_by(self.access)),
+                readers: self.readers.clone(),
+            });
+        }
+        let hosts = primary.map(|primary| primary.hello.member.hosts.clone());
+        self.add(&hosts.unwrap_or_default());
+        primary.is_some()
+    }
+
+    /// Waits for what is next: an answer, a time to ask again, or a look whether the run is over.
+    fn follow(&mut self, clock: Clock) -> std::io::Result<()> {
+        let now = clock.now();
+        let next = self.members.iter().map(Member::next_at).min().unwrap_or(Nanos::MAX);
+        let timeout_ns = next.saturating_sub(now).min(LOOK_UP_NS);
+        let watched: Vec<usize> =
+            (0..self.members.len()).filter(|&each| self.members[each].socket().is_some()).collect();
+        let sockets: Vec<_> = self.members.iter().filter_map(Member::socket).collect();
+        let ready = which_are_ready(&sockets, timeout_ns)?;
+        let now = clock.now();
+        for (each, is_ready) in watched.into_iter().zip(ready) {
+            if is_ready {
+                self.members[each].advance(now);
+            }
+        }
+        Ok(())
+    }
+
     /// A name without an address is tried again when it is named again.
-    fn add(&mut self, names: &[String], access: &Arc<Access>) {
+    fn add(&mut self, names: &[String]) {
         for name in names {
             // As the control plane has it: a configuration may name hosts in capitals.
             let name = &name.to_ascii_lowercase();
-            if self.by_name.len() >= MEMBERS_MAX || self.by_name.contains_key(name) {
+            let is_known = self.members.iter().any(|member| member.name() == name);
+            if self.members.len() >= MEMBERS_MAX || is_known {
                 continue;
             }
-            if let Ok(endpoint) = Endpoint::resolve(name, access) {
-                self.by_name.insert(name.clone(), endpoint);
+            if let Ok(endpoint) = Endpoint::resolve(name, &self.access.without_login()) {
+                self.members.push(Member::new(endpoint));
             }
         }
-    }
-}
-
-/// A member that is being asked.
-struct Question {
-    endpoint: Endpoint,
-    connection: Connection,
-    handshake: Handshake,
-    awaited: PollFlags,
-}
-
-/// The answers of those who answer in time.
-fn ask<'a>(
-    members: impl Iterator<Item = &'a Endpoint>,
-    access: &Arc<Access>,
-    is_over: impl Fn() -> bool,
-) -> Vec<Answer> {
-    let clock = Clock::start();
-    let mut waiting: Vec<Question> = members
-        .filter_map(|endpoint| {
-            let endpoint = endpoint.opened_by(access);
-            let (connection, handshake) = endpoint.connect().ok()?;
-            Some(Question { endpoint, connection, handshake, awaited: PollFlags::OUT })
-        })
-        .collect();
-    let mut answers = Vec::new();
-    let mut deadline = ANSWER_NS;
-    while !waiting.is_empty() && clock.now() < deadline && !is_over() {
-        let share_ns = LOOK_UP_NS / waiting.len() as Nanos;
-        waiting.retain_mut(|question| match question.follow(share_ns) {
-            Progress::Waits => true,
-            Progress::Silent => false,
-            Progress::Answered(hello) => {
-                if hello.is_writable_primary {
-                    deadline = deadline.min(clock.now() + LATE_NS);
-                }
-                answers.push(Answer { endpoint: question.endpoint.clone(), hello: *hello });
-                false
-            }
-        });
-    }
-    answers
-}
-
-enum Progress {
-    Waits,
-    /// It doesn't answer, or not so that it can be understood.
-    Silent,
-    Answered(Box<Hello>),
-}
-
-impl Question {
-    fn follow(&mut self, wait_ns: Nanos) -> Progress {
-        match is_ready(&self.connection, self.awaited, wait_ns) {
-            Ok(false) => return Progress::Waits,
-            Ok(true) => {}
-            Err(_) => return Progress::Silent,
-        }
-        match self.handshake.advance(&mut self.connection) {
-            Ok(Step::AwaitsRoom) => self.awaited = PollFlags::OUT,
-            Ok(Step::AwaitsReply) => self.awaited = PollFlags::IN,
-            Ok(Step::Done(hello)) => return Progress::Answered(hello),
-            Err(_) => return Progress::Silent,
-        }
-        Progress::Waits
     }
 }

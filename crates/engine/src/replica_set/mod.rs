@@ -2,6 +2,7 @@
 //! and only when a worker doubts that what is known still holds; workers read the result.
 
 mod discovery;
+mod member;
 mod selection;
 mod view;
 

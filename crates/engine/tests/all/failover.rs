@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::common::requests::{body, number_in_session, session_id};
 use crate::common::{MS, Outcome, S, assert_conserved, constant, merge, plan};
-use brimline_bson::Writer;
+use brimline_bson::{Value, Writer};
 use brimline_datagen::ChooserSpec;
 use brimline_engine::failure::FailureClass;
 use brimline_engine::operation::OperationKind;
@@ -46,6 +46,10 @@ struct Set {
     repeated: u64,
     /// The write that was refused once.
     refused: Option<(Vec<u8>, i64)>,
+    /// Whether members keep their answer to who they are until that changes, as servers do from 4.4 on.
+    keeps_answers: bool,
+    /// How often they were asked who they are, after the handshake.
+    asked: u64,
 }
 
 struct Members {
@@ -56,8 +60,16 @@ struct Members {
 impl Members {
     /// Two members, the first of them the primary until the break.
     fn start(breaks: Break) -> Self {
-        let set =
-            Set { primary: Some(0), breaks, writes: 0, done: BTreeSet::new(), repeated: 0, refused: None };
+        let set = Set {
+            primary: Some(0),
+            breaks,
+            writes: 0,
+            done: BTreeSet::new(),
+            repeated: 0,
+            refused: None,
+            keeps_answers: false,
+            asked: 0,
+        };
         let set = Arc::new(Mutex::new(set));
         let listeners: Vec<TcpListener> = (0..2).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
         let addresses: Vec<String> =
@@ -98,6 +110,7 @@ fn serve(mut stream: TcpStream, number: usize, set: &Mutex<Set>, addresses: &[St
         let mut message = vec![0; u32::from_le_bytes(length) as usize];
         message[..4].copy_from_slice(&length);
         stream.read_exact(&mut message[4..]).unwrap();
+        await_change(&message, set);
         let mut reply = Vec::new();
         let mut answers = true;
         op_msg::request(&mut reply, 1, |writer| {
@@ -113,6 +126,27 @@ fn serve(mut stream: TcpStream, number: usize, set: &Mutex<Set>, addresses: &[St
 
 fn is_hello(message: &[u8]) -> bool {
     body(message).find("hello").unwrap().is_some()
+}
+
+/// Keeps the answer to one who knows it already, as long as it stays so and that one wants to wait.
+fn await_change(message: &[u8], set: &Mutex<Set>) {
+    let known = body(message).find("topologyVersion").unwrap();
+    let Some(Value::Int32(await_ms)) = body(message).find("maxAwaitTimeMS").unwrap() else { return };
+    for _ in 0..await_ms {
+        if known != Some(Value::Document(&topology(set.lock().unwrap().primary))) {
+            return;
+        }
+        pause_ms(1);
+    }
+}
+
+fn topology(primary: Option<usize>) -> Vec<u8> {
+    let mut document = Vec::new();
+    let mut writer = Writer::new(&mut document);
+    let open = writer.begin_document();
+    writer.int64("counter", primary.map_or(-1, |primary| primary as i64));
+    writer.end_document(open);
+    document
 }
 
 /// Writes what a member answers; false when it closes the connection instead.
@@ -134,6 +168,10 @@ fn answer(
             writer.string(&index.to_string(), address);
         }
         writer.end_document(hosts);
+        if set.keeps_answers {
+            writer.encoded_document("topologyVersion", &topology(set.primary));
+        }
+        set.asked += u64::from(body(message).find("client").unwrap().is_none());
         writer.double("ok", 1.0);
         return true;
     }
@@ -242,6 +280,19 @@ fn a_run_goes_on_with_the_next_primary_and_sends_what_failed_once_more() {
     assert!(outage.to_ns.unwrap() - outage.from_ns > 200 * MS, "{outage:?}");
     assert_eq!((outage.failed, outage.primary.as_ref()), (0, Some(&members.addresses[1])));
     assert_eq!(outcome.summary.ended_by, EndedBy::Completed);
+}
+
+/// Asked every 10 ms, the two would be asked a hundred times.
+#[test]
+fn members_that_keep_their_answer_are_asked_again_when_something_has_changed() {
+    for keeps_answers in [true, false] {
+        let members = Members::start(Break::Elects(None));
+        members.set.lock().unwrap().keeps_answers = keeps_answers;
+        let outcome = execute(&members, updates(members.target(30 * S, true), 2_000), Some((400, 1)));
+        assert_eq!(totals(&outcome).ok, 2_000);
+        let asked = members.set.lock().unwrap().asked;
+        assert_eq!(asked <= 12, keeps_answers, "asked {asked} times");
+    }
 }
 
 #[test]

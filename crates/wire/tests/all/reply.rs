@@ -174,11 +174,12 @@ fn a_hello_names_the_client() {
 
 #[test]
 fn a_hello_reply_describes_the_server() {
+    let version = doc! { "processId": ObjectId::from_bytes([7; 12]), "counter": 6_i64 };
     let replica = doc! {
         "isWritablePrimary": true, "compression": ["zstd", "zlib"], "secondary": false, "setName": "rs0", "maxBsonObjectSize": 16_777_216,
         "maxMessageSizeBytes": 48_000_000, "maxWriteBatchSize": 1000, "minWireVersion": 0, "maxWireVersion": 17,
         "hosts": ["a:1", "b:2"], "passives": ["c:3"], "arbiters": ["d:4"], "me": "a:1", "setVersion": 3,
-        "electionId": ObjectId::from_bytes([7; 12]), "tags": { "dc": "east" }, "hidden": true,
+        "electionId": ObjectId::from_bytes([7; 12]), "tags": { "dc": "east" }, "hidden": true, "topologyVersion": version.clone(),
         "lastWrite": { "lastWriteDate": DateTime::from_millis(1_700_000_000_123) }, "ok": 1.0,
     };
     let expected = Hello {
@@ -201,6 +202,7 @@ fn a_hello_reply_describes_the_server() {
             election_id: Some([7; 12]),
             last_write_unix_ms: Some(1_700_000_000_123),
         },
+        topology_version: Some(version.to_vec().unwrap()),
     };
     assert_eq!(hello::parse(&message(2, 1, 0, &replica)), Ok(expected));
 
@@ -208,6 +210,21 @@ fn a_hello_reply_describes_the_server() {
     assert!(mongos.is_mongos && mongos.set_name.is_none());
     let secondary = hello::parse(&message(2, 1, 0, &doc! { "secondary": true, "ok": 1 })).unwrap();
     assert!(secondary.is_secondary && !secondary.is_writable_primary);
+}
+
+/// A server that says which state of its set it told can be asked for the next one; another answers at once.
+#[test]
+fn a_hello_can_wait_for_what_changes() {
+    let asked = |known: Option<&Document>| {
+        let mut out = Vec::new();
+        hello::request_change(&mut out, 3, known.map(|known| known.to_vec().unwrap()).as_deref(), 500);
+        Document::from_reader(&out[21..]).unwrap()
+    };
+    let version = doc! { "processId": ObjectId::from_bytes([7; 12]), "counter": 6_i64 };
+    let waits =
+        doc! { "hello": 1, "topologyVersion": version.clone(), "maxAwaitTimeMS": 500, "$db": "admin" };
+    assert_eq!(asked(Some(&version)), waits);
+    assert_eq!(asked(None), doc! { "hello": 1, "$db": "admin" });
 }
 
 #[test]

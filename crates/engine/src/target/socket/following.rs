@@ -12,7 +12,7 @@ use crate::failure::{Failure, FailureClass};
 use crate::replica_set::{Servers, View};
 
 /// How often news are looked for while a socket waits for them.
-const NEWS_NS: Nanos = NANOS_PER_S / 100;
+const NEWS_NS: Nanos = NANOS_PER_S / 1_000;
 
 /// A replica set that is followed.
 #[derive(Clone, Debug)]
