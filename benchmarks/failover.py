@@ -4,8 +4,9 @@
 
 On a lab of three members. With w: "majority": not one acknowledged write is missing after all of it. With w: 1 and a
 primary that is parted from the others, writes that it acknowledged alone are rolled back, and each is named. The outage
-of every kill is that which a PyMongo client of its own saw, one ping a millisecond, within 20 ms. Exit code 1 when one
-doesn't hold.
+of every kill and step-down is that which a PyMongo client of its own saw, within 20 ms: of reads, one that pings once a
+millisecond; of updates, one that updates as often, with the same write concern.
+Exit code 1 when one doesn't hold.
 """
 
 import argparse
@@ -19,7 +20,10 @@ from statistics import median
 from subprocess import PIPE, Popen
 from typing import Any
 
+import numpy as np
+
 import brimline
+from brimline.analysis.around_fault import longest_gap
 from brimline.api.failover import FailoverResult, FailoverSettings, failover
 from brimline.api.options import Options
 from brimline.servers.lab.state import Lab
@@ -35,39 +39,46 @@ WORKLOAD: dict[str, object] = {
     "connections": 16,
     "threads": 2,
 }
-_PINGS = """
-import json, sys, time
+BESIDE = {"ping": "read", "update": "update"}
+"""What a client of its own does, and the run beside it: that alone, because writes that wait for most members soon hold
+every connection, and reads wait behind them."""
+RATE_PER_S = 400
+"""So often that the time between two operations is no difference."""
+_CLIENT = """
+import json, select, sys, time
 import pymongo
 from pymongo.errors import PyMongoError
-client = pymongo.MongoClient(sys.argv[1], serverSelectionTimeoutMS=100, retryReads=False)
-last = gap = began = 0
-sys.stdout.write("ready\\n"); sys.stdout.flush()
-import select
+client = pymongo.MongoClient(sys.argv[1], serverSelectionTimeoutMS=100, retryReads=False, retryWrites=False)
+beside = client.beside.get_collection("updates", write_concern=pymongo.WriteConcern("majority"))
+acts = {
+    "ping": lambda: client.admin.command("ping"),
+    "update": lambda: beside.update_one({"_id": 0}, {"$inc": {"n": 1}}, upsert=True),
+}
+act, answered = acts[sys.argv[2]], []
 while not select.select([sys.stdin], [], [], 0.001)[0]:
     try:
-        client.admin.command("ping")
+        act()
     except PyMongoError:
         continue
-    now = time.time_ns()
-    if last and now - last > gap:
-        gap, began = now - last, last
-    last = now
-print(json.dumps({"gap_ns": gap, "from_unix_ns": began}))
+    if not answered:
+        print("ready", flush=True)
+    answered.append(time.time_ns())
+print(json.dumps(answered))
 """
 
 
 @contextmanager
-def pinging(uri: str) -> Iterator[dict[str, int]]:
-    """A client of its own, one ping a millisecond; afterwards its longest time without an answer."""
-    seen: dict[str, int] = {}
-    with Popen([sys.executable, "-c", _PINGS, uri], stdin=PIPE, stdout=PIPE, text=True) as client:
-        assert client.stdin is not None and client.stdout is not None
+def beside(uri: str, act: str) -> Iterator[list[int]]:
+    """A client of its own, one act a millisecond; afterwards when each was answered, in ns since 1970."""
+    answered: list[int] = []
+    with Popen([sys.executable, "-c", _CLIENT, uri, act], stdin=PIPE, stdout=PIPE, text=True) as client:
+        assert client.stdout is not None
         client.stdout.readline()
         try:
-            yield seen
+            yield answered
         finally:
             said, _ = client.communicate("over\n", timeout=60)
-            seen.update(json.loads(said))
+            answered += json.loads(said)
 
 
 def strike(
@@ -77,19 +88,14 @@ def strike(
     *,
     repeats: int = 1,
     write_concern: object = "majority",
-    reads_alone: bool = False,
+    alone: str | None = None,
     **settings: Any,
 ) -> FailoverResult:
-    """The product, on a lab that is there.
-
-    `reads_alone`: writes wait for most members also where a primary is there, and a ping doesn't.
-    """
+    """The product, on a lab that is there. `alone`: the one operation of the load."""
     workload = {**WORKLOAD, "target.write_concern": write_concern}
-    if reads_alone:
-        workload = {
-            **{name: each for name, each in workload.items() if name != "transaction"},
-            "operations": {"read": 1},
-        }
+    if alone is not None:
+        del workload["transaction"]
+        workload |= {"operations": {alone: 1}, "load": {"kind": "constant", "rate": RATE_PER_S}}
     (uri,) = lab.uri_file.read_text().split()
     words: dict[str, Any] = {"before_s": 3.0, "hold_s": 4.0, "after_s": 5.0, **settings}
     return failover(
@@ -114,8 +120,9 @@ def main() -> int:
         with brimline.lab(
             replica_set=3, small=True, election_timeout_ms=ELECTION_TIMEOUT_MS, auth=secured, tls=secured
         ) as lab:
-            _tell("kill", _kills(lab, arguments.kills, Path(directory), wrong))
-            _tell("step-down", _all(lab, "step-down", arguments.step_downs, Path(directory), wrong))
+            for fault, count in (("kill", arguments.kills), ("step-down", arguments.step_downs)):
+                if count:
+                    _tell(fault, _watched(lab, fault, count, Path(directory), wrong))
         if arguments.partitions:
             _tell("partition", _partitions(arguments.partitions, Path(directory), wrong))
     for each in wrong:
@@ -129,27 +136,26 @@ def _tell(fault: str, figures: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def _kills(lab: Lab, count: int, directory: Path, wrong: list[str]) -> dict[str, Any]:
-    """One at a time, each beside a client of its own."""
+def _watched(lab: Lab, fault: str, count: int, directory: Path, wrong: list[str]) -> dict[str, Any]:
+    """One at a time, each beside a client of its own, by turns of either kind."""
     (uri,) = lab.uri_file.read_text().split()
-    results, differences = [], []
-    for _ in range(count):
-        with pinging(uri) as seen:
-            results.append(strike(lab, "kill", directory, reads_alone=True))
-        figures = results[-1].trials[0].figures
-        if figures is None:
-            wrong.append(f"a kill has no figures: {results[-1].trials[0].problem}")
+    results: list[FailoverResult] = []
+    differences: dict[str, list[float]] = {act: [] for act in BESIDE}
+    for number in range(count):
+        act = list(BESIDE)[number % len(BESIDE)]
+        with beside(uri, act) as answered:
+            results.append(strike(lab, fault, directory, alone=BESIDE[act]))
+        (trial,) = results[-1].trials
+        if trial.figures is None or trial.facts is None or trial.facts.begun_unix_ns is None:
+            wrong.append(f"a {fault} has no figures: {trial.problem}")
             continue
-        differences.append((figures.gap.length_ns - seen["gap_ns"]) / NS_PER_MS)
-        if abs(differences[-1]) > OUTAGE_DIFFERENCE_MAX_NS / NS_PER_MS:
-            wrong.append(
-                f"the outage is {figures.gap.length_ns / 1e6:.1f} ms, and {seen['gap_ns'] / 1e6:.1f} to a ping"
-            )
-    return {**_sound(results, wrong), "outage_minus_ping_ms": [round(each, 1) for each in differences]}
-
-
-def _all(lab: Lab, fault: str, count: int, directory: Path, wrong: list[str]) -> dict[str, Any]:
-    return _sound([strike(lab, fault, directory, repeats=count)] if count else [], wrong)
+        own_ns = trial.figures.gap.length_ns
+        seen = longest_gap(np.array(answered), begun_ns=trial.facts.begun_unix_ns, end_ns=answered[-1])
+        differences[act].append((own_ns - seen.length_ns) / NS_PER_MS)
+        if abs(own_ns - seen.length_ns) > OUTAGE_DIFFERENCE_MAX_NS:
+            wrong.append(f"a {fault} takes {own_ns / 1e6:.1f} ms, and by {act} {seen.length_ns / 1e6:.1f} ms")
+    told = {f"outage_minus_{act}_ms": [round(each, 1) for each in those] for act, those in differences.items()}
+    return {**_sound(results, wrong), **told}
 
 
 def _sound(results: list[FailoverResult], wrong: list[str]) -> dict[str, Any]:
