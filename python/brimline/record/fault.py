@@ -65,9 +65,10 @@ def begin_fault(directory: Path, facts: FaultFacts) -> None:
 
 def write_fault(directory: Path, facts: FaultFacts) -> None:
     """Stores what was done. Raises RecordError."""
-    replace_json(directory / FAULT_FILE, redact(asdict(facts)))
+    # First: what is undone is so also where a full disk takes no word of it.
     if not facts.undo_trouble:
         (directory / BEGUN_FILE).unlink(missing_ok=True)
+    replace_json(directory / FAULT_FILE, redact(asdict(facts)))
 
 
 def left_undone(experiment: Path) -> Iterator[FaultFacts]:
