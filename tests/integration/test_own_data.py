@@ -1,6 +1,7 @@
 """Workloads with collections of their own, from the command line: loaded, looked at, and as they were afterwards."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -280,3 +281,49 @@ def test_pairs_of_runs_compare_such_operations_and_meet_the_same_data(
     assert {change["metric"] for change in document["changes"]} >= {"throughput", "errors"}
     run_count = len(list(here.runs.glob(f"*{verb}*/trials/*")))
     assert outcome.stderr.count("own_data.orders was put back from its copy") == run_count - 1
+
+
+def test_the_profiler_tells_what_each_step_took_and_is_as_before(here: CommandLine, uri: str, database: Data) -> None:
+    _write(READ, UPDATE, "three: {share: 1, find: {collection: orders, filter: {customer: $customer}, limit: 3}}")
+    for share in ("0%", "1"):
+        _run(here, uri, "--data", "load", "--profiler", share).check_error(2, "--profiler", "1%")
+    before = database.command({"profile": -1})
+    outcome = _run(here, uri, "--data", "load", "--profiler", "100%", "--json")
+    assert outcome.exit_code in (0, 4), outcome.stderr
+    assert database.command({"profile": -1}) == before
+    (directory,) = (path for path in here.record_directories(kind="own") if "-load-" not in path.name)
+    told = {each["operation"]: each for each in json.loads((directory / "plans.json").read_text())["profile"]}
+    assert told.keys() == {"latest", "change", "three"}
+    sent = outcome.json()["operations"]
+    assert 0 < told["change"]["commands"] <= sent["change"]["samples"]
+    assert told["change"]["docs_examined"] == told["change"]["commands"]
+    page = here.run("report", str(directory), "--format", "md", "-o", "-").stdout
+    assert f"| change: update orders | {told['change']['commands']} |" in page, page
+    assert _run(here, uri, "--json").exit_code in (0, 4)
+    plain, _ = sorted(path for path in here.record_directories(kind="own") if "-load-" not in path.name)[::-1]
+    assert json.loads((plain / "plans.json").read_text())["profile"] == []
+
+
+@pytest.mark.slow("three runs with the profiler on")
+def test_any_number_of_threads_sends_the_same_commands_with_the_same_values(
+    here: CommandLine, uri: str, database: Data
+) -> None:
+    place = "place: {share: 1, insert: {collection: orders, document: {_id: $index, total: 5, customer: $customer}}}"
+    _write(READ, UPDATE, place)
+    assert _run(here, uri, "--data", "load", "--operations", "5").exit_code in (0, 4)
+    sent = []
+    for threads in (1, 2, 4):
+        database.drop_collection("system.profile")
+        database.command({"profile": 2})
+        # Samples are of rows that follow from the seed: what is in them is the same in each run.
+        words = ("--operations", "200", "--threads", str(threads), "--connections", "4", "--warmup", "0s")
+        outcome = here.run("run", "own.yaml", "--uri", uri, *words, "--json")
+        database.command({"profile": 0})
+        assert outcome.exit_code in (0, 4), outcome.stderr
+        of_run = {"ns": f"{DATABASE}.orders", "op": {"$in": ["query", "update"]}, "appName": {"$regex": "brimline"}}
+        commands = [entry["command"] for entry in database["system.profile"].find(of_run)]
+        found = Counter(json.dumps(each.get("filter", each.get("q")), default=str) for each in commands)
+        found |= Counter(json.dumps(each, default=str) for each in database["orders"].find({"_id": {"$type": "long"}}))
+        sent.append((found, outcome.json()["operations_hash"]))
+    assert sum(sent[0][0].values()) >= 100
+    assert sent[1] == sent[0] and sent[2] == sent[0]

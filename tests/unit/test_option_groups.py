@@ -20,7 +20,7 @@ from tools.reference.options import GROUPS
 SETTINGS: Any = {"uri": "mongodb://h", "mongod": "m", "server_version": "6.0", "topology": "replica-set-3"} | {
     "mariadb": True, "postgres": True,
     "null": True, "password_file": "p", "host_metrics": "db:27027", "host_token_file": "t", "host_disk": "sda",
-    "workers_per_node": 2, "mongos": "s", "network": "5ms", "cpu_share": 0.5, "cache_gb": 0.5,
+    "profiler": "1%", "workers_per_node": 2, "mongos": "s", "network": "5ms", "cpu_share": 0.5, "cache_gb": 0.5,
     "rate": "5/s", "think_time": "1ms", "tlr": "1,1,1s", "arrivals": "poisson", "drop": True, "resume": True,
 }  # fmt: skip
 CONTRADICTIONS = [
@@ -269,7 +269,7 @@ def test_what_is_said_of_servers_arrives_where_they_are_started(
         "mariadb": False, "postgres": False, "host_metrics": None, "host_token_file": None, "host_disk": None,
         "uri": None, "password_file": Path("p"), "null": False, "mongod": Path("m"), "server_version": None,
         "cache_gb": 0.5, "topology": "replica-set-3", "mongos": Path("s"), "network": "5ms", "cpu_share": 0.5,
-        "workers": None, "workers_per_node": 1,
+        "workers": None, "workers_per_node": 1, "profiler": None,
         "data": None, "drop": True, "resume": False, "allow_writes": False, "runs_dir": tmp_path, "language": "zh",
         "show": (), "prometheus": None, "otlp": None,
     }  # fmt: skip

@@ -1,5 +1,6 @@
 """Owns the surroundings of a verb while it works: the server that is up, the stop token, the environment."""
 
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -48,6 +49,7 @@ from brimline.spec.document import dotted
 from brimline.spec.own import OwnOperations
 from brimline.spec.readers import check_database
 from brimline.spec.target import TargetSpec, database_of_uri
+from brimline.units import parse_percentage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,6 +255,7 @@ def workplace(
                 spec=spec,
                 target=target,
                 context=RunContext(
+                    profiler_share=_profiler_share(options),
                     deployment=deployment,
                     spec_text=loaded.text,
                     environment=environment_of(deployment, options, {SPEC_FILE: spec}, executor),
@@ -281,6 +284,18 @@ def _host(deployment: Deployment | None, options: Options) -> HostSource | None:
         return None
     token = watch_token(options.host_token_file, option="--host-token-file")
     return host_source(options.host_metrics, deployment=deployment, token=token, disk=options.host_disk)
+
+
+def _profiler_share(options: Options) -> float | None:
+    if options.profiler is None:
+        return None
+    try:
+        share = parse_percentage(options.profiler)
+    except ValueError:
+        share = math.nan
+    if not 0 < share <= 1:
+        raise UsageError(f"--profiler {options.profiler} is no share above 0 and at most 100%", hint="write it like 1%")
+    return share
 
 
 def given_uri(spec: Spec, options: Options) -> str | None:

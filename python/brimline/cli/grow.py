@@ -46,7 +46,7 @@ class GrowOptions(Group):
 @grouped
 def grow(
     workload: WorkloadOptions,
-    server: Annotated[ServerOptions, without("null", "mariadb", "postgres")],
+    server: Annotated[ServerOptions, without("null", "mariadb", "postgres", "profiler")],
     data: Annotated[DataOptions, only("drop")],
     load: Annotated[LoadOptions, only("seed", "client", "threads")],
     design: DesignOptions,

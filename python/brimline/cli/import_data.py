@@ -104,6 +104,7 @@ def import_data(
             *OF_A_HOST,
             "workers",
             "workers_per_node",
+            "profiler",
             uri="Server, as mongodb://HOST:PORT[/DATABASE]; or set BRIMLINE_URI.",
         ),
     ],

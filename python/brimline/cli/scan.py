@@ -26,7 +26,9 @@ class ScanOptions(Group):
 @grouped
 def scan(
     workload: WorkloadOptions,
-    server: Annotated[ServerOptions, without("null", "mariadb", "postgres", "workers", "workers_per_node", *OF_A_HOST)],
+    server: Annotated[
+        ServerOptions, without("null", "mariadb", "postgres", "workers", "workers_per_node", "profiler", *OF_A_HOST)
+    ],
     data: Annotated[DataOptions, without("allow_writes")],
     load: Annotated[LoadOptions, only("records", "seed")],
     design: DesignOptions,

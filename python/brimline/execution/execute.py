@@ -1,7 +1,7 @@
 """Owns the execution of one plan: start the engine, watch, write down what comes, seal."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -40,7 +40,8 @@ class RunContext:
     `deployment` is None when the target is no server. `on_samples` is shown the samples of a run as they are recorded.
     `executor`: who performs plans, None: the engine in this process. `wanted` is the data that brimline keeps as it was
     loaded, none where whatever is there is taken. `host` says how the server's host is doing where that is another
-    machine, None where nothing does.
+    machine, None where nothing does. `profiler_share`: of the commands of own operations that the server's profiler may
+    record, None: none.
     """
 
     deployment: Deployment | None
@@ -53,6 +54,7 @@ class RunContext:
     wanted: Sequence[WantedData] = ()
     carried: Carried = field(default_factory=Carried)
     host: HostSource | None = None
+    profiler_share: float | None = None
 
     def wanted_in(self, database: str, collection: str) -> WantedData | None:
         """The data of one collection, where it is kept."""
@@ -116,7 +118,7 @@ def execute_unread(
     else:
         context.executor.check(plan)
     check_room_for_log(plan, directory)
-    with RecordWriter(directory, plan, context.spec_text, context.environment) as writer:
+    with RecordWriter(directory, plan, context.spec_text, context.environment) as writer, ExitStack() as profiler:
         facts: dict[str, Any] = {}
         for event in context.carried.take_events():
             writer.event(**event)
@@ -124,6 +126,11 @@ def execute_unread(
         plans = {"start": target.plans()}
         if plans["start"]:
             writer.plans(plans)
+        try:
+            profiled = profiler.enter_context(target.profiling(context.profiler_share))
+        except BrimlineError as error:
+            writer.seal(None, None, ended_by="error", message=error.message)
+            raise
         _note_sizes(facts, "before", target, writer)
         before = target.counters()
 
@@ -160,7 +167,8 @@ def execute_unread(
                 # Of a load these are what is known after a checkpoint, for which a large one waits.
                 _note_sizes(facts, "after", target, writer, parts=parts, is_over=not context.stop.requested)
                 if plans["start"] and not context.stop.urgent:
-                    writer.plans({**plans, "end": target.plans()})
+                    profiler.close()
+                    writer.plans({**plans, "end": target.plans(), "profile": profiled.steps})
             except TargetError as error:
                 # It died, or fell silent, so late in the run that the engine was still waiting for it.
                 summary = {**summary, "ended_by": "target_lost", "message": error.message}

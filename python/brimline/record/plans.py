@@ -1,7 +1,8 @@
 """Owns how the server executes each step of an operation, as a file in the run's directory.
 
 The server is asked before the load and after it, never during it. A record holds `{"start": […], "end": […]}`, a
-`StepPlan` for each step that can be explained.
+`StepPlan` for each step that can be explained; and as "profile" a `StepProfile` for each step of which the server's
+profiler recorded commands.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,28 @@ class StepPlan(TypedDict):
     n_returned: int | None
     in_memory_sort: bool | None
     collection_scan: bool | None
+
+
+class StepProfile(TypedDict):
+    """What the profiler recorded of so many commands of a step, in all. What a server doesn't say is None.
+
+    `time_ms` is the sum of whole milliseconds, each rounded down.
+    """
+
+    operation: str
+    step: str
+    commands: int
+    time_ms: int | None
+    cpu_ns: int | None
+    keys_examined: int | None
+    docs_examined: int | None
+    n_returned: int | None
+
+
+def step_profiles(plans: Mapping[str, Any]) -> list[StepProfile]:
+    """What the profiler recorded, by step; nothing where it recorded nothing."""
+    told: Sequence[Any] = plans.get("profile") or ()
+    return [cast(StepProfile, {**dict.fromkeys(StepProfile.__annotations__), **each}) for each in told]
 
 
 def step_plans(plans: Mapping[str, Any], instant: PlanInstant) -> dict[tuple[str, str], StepPlan]:

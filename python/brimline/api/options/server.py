@@ -83,6 +83,12 @@ class ServerOptions(Group):
         "The disk of that host with the server's data, such as sda, where an exporter or a file tells of several.",
         requires=("host_metrics",),
     )
+    profiler: str | None = option(
+        "--profiler",
+        "SHARE",
+        "Let the server's profiler record this share of the commands of operations of your own, such as 1%.",
+        excludes=("null",),
+    )
 
     workers: str | None = option(
         "--workers",

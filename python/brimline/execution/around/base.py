@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from brimline.execution.step_profile import Profiled
 from brimline.monitor import PartCounts, ServerSampler
 from brimline.plan import Plan
 from brimline.record.model import Opcounters
@@ -49,6 +50,11 @@ class Around:
     def sampler(self) -> Iterator[ServerSampler | None]:
         """What watches the server while the block lasts; None where nothing can be seen of it."""
         yield None
+
+    @contextmanager
+    def profiling(self, share: float | None) -> Iterator[Profiled]:
+        """While the block lasts the server records `share` of the commands, None: as it does. Raises UsageError."""
+        yield Profiled()
 
     def settle(self, sessions: Sequence[bytes]) -> None:
         """Ends what the run left open at the server. Raises nothing."""

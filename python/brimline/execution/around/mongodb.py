@@ -8,6 +8,7 @@ from brimline import monitor
 from brimline.execution.around.base import Around
 from brimline.execution.open_transactions import end_transactions
 from brimline.execution.step_plans import look_at_plans
+from brimline.execution.step_profile import Profiled, profiling
 from brimline.monitor import (
     PartCounts,
     ServerSampler,
@@ -67,6 +68,15 @@ class AroundMongodb(Around):
             return
         with ServerSampler(self.deployment, interval_s=self.plan.interval_ns / 1e9) as sampler:
             yield sampler
+
+    @contextmanager
+    def profiling(self, share: float | None) -> Iterator[Profiled]:
+        """By the database profiler."""
+        if share is None:
+            yield Profiled()
+            return
+        with profiling(self.plan, self.deployment, share) as profiled:
+            yield profiled
 
     def settle(self, sessions: Sequence[bytes]) -> None:
         """Ends the sessions, and the transactions that they left open."""

@@ -10,9 +10,11 @@ from brimline.analysis.quantile_text import quantile_text
 from brimline.analysis.step_truth import StepTruth, plan_remarks, plan_text, step_truths
 from brimline.plan.pacing import short_load
 from brimline.record.model import RunRecord
+from brimline.record.plans import StepProfile, step_profiles
 from brimline.report.view import Block, Cell, Code, Column, Fact, Report, Section, Table, Text, Tone
 from brimline.stats.quantile_interval import QuantileInterval
 from brimline.units import (
+    NS_PER_MS,
     UNKNOWN_TEXT,
     format_bytes,
     format_count,
@@ -33,7 +35,7 @@ _CAPTION_WITH_PLANS = (
 )
 
 
-def steps(truths: Sequence[StepTruth]) -> Section:
+def steps(truths: Sequence[StepTruth], profiled: Table | None = None) -> Section:
     """What each step costs and how the server executes it; no blocks for other work."""
     blocks: list[Block] = []
     if truths:
@@ -41,9 +43,47 @@ def steps(truths: Sequence[StepTruth]) -> Section:
             told = message("{remarks}.", remarks=capitalised(joined("; ", remarks)))
             blocks.append(Text(text=told, tone="warn"))
         blocks.append(_table(truths))
+        if profiled is not None:
+            blocks.append(profiled)
         if commands := "\n".join(_command_lines(truths)):
             blocks.append(Code(text=commands, title="The commands, with values in their places"))
     return Section(id="steps", title="Each operation, step by step", short="Steps", blocks=blocks)
+
+
+def profile(record: RunRecord) -> Table | None:
+    """What the server's profiler recorded of each step; None where it recorded nothing."""
+    told = step_profiles(record.plans)
+    if not told:
+        return None
+    return Table(
+        columns=[
+            Column(label="Step", numeric=False, leading=True),
+            Column(label="Commands"),
+            Column(label="Mean time"),
+            Column(label="Mean CPU time", optional=True),
+            Column(label="Keys examined per command", optional=True),
+            Column(label="Documents examined per command"),
+            Column(label="Documents returned per command", optional=True),
+        ],
+        rows=[_profile_cells(each) for each in told],
+        caption="Commands that the server's profiler recorded, a share of them. It cuts each time to whole "
+        "milliseconds. Steps of the same form are told together.",
+    )
+
+
+def _profile_cells(told: StepProfile) -> list[Cell]:
+    def mean(total: int | None, unit_ns: int) -> str:
+        return UNKNOWN_TEXT if total is None else format_duration(total * unit_ns / told["commands"])
+
+    counts = (told["keys_examined"], told["docs_examined"], told["n_returned"])
+    label = message("{operation}: {step}", operation=Verbatim(told["operation"]), step=Verbatim(told["step"]))
+    return [
+        Cell(text=label),
+        Cell(text=format_count(told["commands"])),
+        Cell(text=mean(told["time_ms"], NS_PER_MS)),
+        Cell(text=mean(told["cpu_ns"], 1)),
+        *(Cell(text=per_document(total, told["commands"])) for total in counts),
+    ]
 
 
 def _table(truths: Sequence[StepTruth]) -> Table:

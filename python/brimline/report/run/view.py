@@ -68,7 +68,7 @@ def run_report(
         objective_sections.objectives(judgement),
         load_sections.documents(record),
         run_sections.operations(record, statistics, apdex=apdex),
-        step_sections.steps(truths),
+        step_sections.steps(truths, step_sections.profile(record)),
         distribution_section(record.server_facts),
         run_sections.accounting(record),
         node_sections.nodes(record),
