@@ -145,3 +145,17 @@ def test_what_can_t_be_is_refused_before_anything_starts(
 ) -> None:
     brimline_cli.run("sweep", *words, "-q").check_error(2, message, hint)
     assert brimline_cli.record_directories() == []
+
+
+def test_own_operations_are_refused_on_client_routed_shards_before_a_server_is_started(here: CommandLine) -> None:
+    """Which server holds what such a command is about, nobody knows."""
+    Path("own.yaml").write_text(
+        "collections: {orders: {records: 10}}\noperations: {one: {share: 1, find: {collection: orders}}}\n"
+    )
+    for words in (
+        ("run", "own.yaml", "--topology", "client-routed-2"),
+        ("sweep", "own.yaml", "--vary", "topology=standalone,shards-2"),
+    ):
+        outcome = here.run(*words)
+        outcome.check_error(2, "operations of your own can't run on", "such a command names none", "sharded-2")
+        assert "bringing up" not in outcome.stderr

@@ -39,6 +39,12 @@ def refuse_over_shards(spec: Spec, options: Options) -> None:
     """No query and no transaction spans several servers. Raises UsageError, before anything is started."""
     if options.topology is None or not is_client_routed(options.topology):
         return
+    if spec.is_own:
+        raise UsageError(
+            f"operations of your own can't run on {options.topology}: which of its servers a command is for follows "
+            "from a record's number, and such a command names none",
+            hint="choose sharded-2, which has a router, a replica set, or operations by key: read, update, insert",
+        )
     for operation, what in (("scan", "query"), ("transaction", "transaction")):
         if spec.has_transactions if operation == "transaction" else spec.operations.shares.get(operation):
             raise UsageError(
