@@ -19,7 +19,7 @@ _DEADLINE_S = 60
 @functools.cache
 def jmeter_home() -> Path:
     """Where JMeter is. Raises benchmarks.peers.builds.Missing."""
-    build_with_maven("JMeter", Path(__file__).parent / "pom.xml", log=LOGS / "jmeter.log")
+    build_with_maven("JMeter", Path(__file__).parent / "pom.xml", makes=_HOME, log=LOGS / "jmeter.log")
     return _HOME
 
 
