@@ -2,13 +2,15 @@
 
 Files with real servers mostly wait, and hold a generator to its times. The others only compute. All workers but the
 last take files with servers first. The last one computes at a low priority: it has what the others leave of the
-processor, and takes none from a generator.
+processor, and takes none from a generator. Files with servers and without a generator are patient: they come last, and
+whichever worker has nothing else takes them.
 """
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,22 @@ _REAL_TIME = re.compile(
     r"|import (socket|subprocess|threading|time)\b|from (socket|subprocess|threading|time|concurrent)\b"
 )
 """In a file of any other folder: it waits for others too."""
+_NO_GENERATOR = re.compile(r"/browser/|/integration/test_(import|completion)")
+"""Files with servers or programs in which no generator is held to its times."""
+
+
+class Kind(Enum):
+    """How a file of tests spends its time."""
+
+    COMPUTES = "computes"
+    WAITS = "waits"
+    PATIENT = "patient"
+    """It waits for others too, and none of them minds waiting for the processor."""
+
+
+_COMPUTING_WORKER = (Kind.COMPUTES, Kind.PATIENT)
+_OTHER_WORKERS = (Kind.WAITS, Kind.PATIENT, Kind.COMPUTES)
+"""What each takes first, next, and last."""
 
 
 def pytest_configure(config: Any) -> None:
@@ -71,7 +89,7 @@ class Scheduler(LoadFileScheduling):
 
     def __init__(self, config: pytest.Config, log: Any = None) -> None:
         super().__init__(config, log)
-        self._waits: dict[str, bool] = {}
+        self._kinds: dict[str, Kind] = {}
 
     def add_node_collection(self, node: WorkerController, collection: Sequence[str]) -> None:
         super().add_node_collection(node, collection)
@@ -101,17 +119,13 @@ class Scheduler(LoadFileScheduling):
 
     def _next_of(self, node: WorkerController) -> str | None:
         """The file that a worker takes next; None where those that are left aren't for it."""
-        if _computes(node.gateway.id, self.numnodes):
-            return next(self._files(waiting=False), None)
-        return next(self._files(waiting=True), next(iter(self.workqueue), None))
+        order = _COMPUTING_WORKER if _computes(node.gateway.id, self.numnodes) else _OTHER_WORKERS
+        return next((file for kind in order for file in self.workqueue if self._kind(file) is kind), None)
 
-    def _files(self, *, waiting: bool) -> Iterator[str]:
-        return (file for file in self.workqueue if self._is_waiting(file) == waiting)
-
-    def _is_waiting(self, file: str) -> bool:
-        if file not in self._waits:
-            self._waits[file] = is_waiting(self.config.rootpath / file)
-        return self._waits[file]
+    def _kind(self, file: str) -> Kind:
+        if file not in self._kinds:
+            self._kinds[file] = kind_of(self.config.rootpath / file)
+        return self._kinds[file]
 
 
 class _Places(list[str]):
@@ -125,6 +139,10 @@ class _Places(list[str]):
         return self._places[name]
 
 
-def is_waiting(file: Path) -> bool:
-    """Whether tests of a file wait for others, rather than compute."""
-    return bool(_SERVERS & set(file.parts)) or _REAL_TIME.search(file.read_text(encoding="utf-8")) is not None
+def kind_of(file: Path) -> Kind:
+    """How a file of tests spends its time."""
+    if _NO_GENERATOR.search(file.as_posix()):
+        return Kind.PATIENT
+    if _SERVERS & set(file.parts) or _REAL_TIME.search(file.read_text(encoding="utf-8")):
+        return Kind.WAITS
+    return Kind.COMPUTES

@@ -1,4 +1,4 @@
-"""Who runs which file of tests: two workers wait for servers, the third only computes."""
+"""Who runs which file of tests: all workers but the last wait for servers; that one computes first."""
 
 from itertools import chain
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.side_by_side import Scheduler, is_waiting
+from tests.support.side_by_side import Kind, Scheduler, kind_of
 
 FILES = (
     "unit/test_sums.py",
@@ -58,9 +58,9 @@ def run_by(directory: Path, count: int) -> dict[str, list[str]]:
     return {worker: list(dict.fromkeys(name.partition("::")[0] for name in each)) for worker, each in done.items()}
 
 
-def test_the_last_of_three_only_computes(tmp_path: Path) -> None:
+def test_the_last_of_three_computes_and_helps_where_there_is_no_generator(tmp_path: Path) -> None:
     done = run_by(tmp_path, 3)
-    assert set(done["gw2"]) <= set(COMPUTING) and done["gw2"]
+    assert set(done["gw2"]) <= {*COMPUTING, "tests/browser/test_it.py"} and done["gw2"][0] in COMPUTING
     assert done["gw0"][0] == "tests/integration/test_runs.py" and done["gw1"][0] == "tests/unit/test_waits.py"
 
 
@@ -69,7 +69,17 @@ def test_two_do_everything(tmp_path: Path) -> None:
     assert set(done["gw0"] + done["gw1"]) == {f"tests/{file}" for file in FILES}
 
 
-@pytest.mark.parametrize(("text", "waits"), [("import math\n", False), ("from subprocess import run\n", True)])
-def test_what_starts_others_waits(tmp_path: Path, text: str, waits: bool) -> None:
-    (tmp_path / "test_it.py").write_text(text)
-    assert is_waiting(tmp_path / "test_it.py") is waits
+@pytest.mark.parametrize(
+    ("file", "text", "kind"),
+    [
+        ("unit/test_it.py", "import math\n", Kind.COMPUTES),
+        ("unit/test_it.py", "from subprocess import run\n", Kind.WAITS),
+        ("integration/test_runs.py", "import math\n", Kind.WAITS),
+        ("integration/test_import_of_rows.py", "import math\n", Kind.PATIENT),
+        ("browser/test_it.py", "import subprocess\n", Kind.PATIENT),
+    ],
+)
+def test_how_a_file_spends_its_time(tmp_path: Path, file: str, text: str, kind: Kind) -> None:
+    (tmp_path / file).parent.mkdir()
+    (tmp_path / file).write_text(text)
+    assert kind_of(tmp_path / file) is kind
