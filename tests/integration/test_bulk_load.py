@@ -8,6 +8,8 @@ from typing import Any
 
 import bson
 import pytest
+from bson.codec_options import CodecOptions
+from bson.raw_bson import RawBSONDocument
 
 from brimline import _native
 from brimline.analysis.observation import observe
@@ -45,11 +47,9 @@ def _check_whole(address: str, spec: Path) -> None:
     with control_client(address) as client:
         collection = client["bulk"]["loaded"]
         assert collection.count_documents({}) == plan.data.record_count
-        for first in range(0, plan.data.record_count, 50_000):
-            documents = [bson.decode(each) for each in _native.generate_documents(plan.canonical_json(), first, 50_000)]
-            wanted = {each["_id"]: each for each in documents[: plan.data.record_count - first]}
-            found = {each["_id"]: each for each in collection.find({"_id": {"$in": list(wanted)}})}
-            assert found == wanted
+        wanted = set(_native.generate_documents(plan.canonical_json(), 0, plan.data.record_count))
+        raw = collection.with_options(CodecOptions(document_class=RawBSONDocument))
+        assert {each.raw for each in raw.find()} == wanted
         manifest = client["bulk"][MANIFEST_COLLECTION].find_one({"_id": "loaded"})
         assert manifest is not None
         assert (manifest["state"], manifest["count"]) == ("complete", plan.data.record_count)

@@ -15,7 +15,7 @@ from brimline.experiments.settings import CapacitySettings, SweepSettings
 from brimline.report import render_json
 from brimline.servers import Deployment
 from brimline.spec import shipped_workloads
-from tests.support.command_line import CommandLine
+from tests.support.command_line import CALM, CommandLine
 from tests.support.scripted_server import scripted_server
 from tests.support.waiting import eventually
 
@@ -149,7 +149,7 @@ def test_a_missed_objective_is_a_failed_gate(brimline_cli: CommandLine) -> None:
 
 def test_a_run_without_uri_starts_a_server_and_leaves_nothing(brimline_cli: CommandLine) -> None:
     running = brimline_cli.start_fresh(
-        "run", "ycsb-b", "--records", "1000", "--duration", "1s", "--warmup", "0s", "--json"
+        "run", "ycsb-b", "--records", "1000", "--duration", "1s", "--warmup", "0s", *CALM, "--json"
     )
     server = running.server()
     outcome = running.end()
@@ -162,7 +162,7 @@ def test_a_run_without_uri_starts_a_server_and_leaves_nothing(brimline_cli: Comm
 
 @pytest.mark.slow("a whole command against a real server")
 def test_a_killed_brimline_leaves_a_readable_record_and_no_server(brimline_cli: CommandLine) -> None:
-    running = brimline_cli.start("run", "ycsb-a", "--records", "1000", "--duration", "120s", "--warmup", "0s")
+    running = brimline_cli.start("run", "ycsb-a", "--records", "1000", "--duration", "120s", "--warmup", "0s", *CALM)
     directory = brimline_cli.wait_for_samples("ycsb-a")
     server = running.server()
     running.process.kill()

@@ -15,7 +15,7 @@ from brimline.experiments.paired.ab import ABSettings
 from brimline.record import read_experiment
 from brimline.record.files import replace_json
 from brimline.servers import Deployment
-from tests.support.command_line import CommandLine
+from tests.support.command_line import CALM, CommandLine
 from tests.support.scripted_server import scripted_server
 from tests.support.starved import awake
 
@@ -97,7 +97,7 @@ def test_more_in_flight_is_slower_and_no_verdict(brimline_cli: CommandLine) -> N
 
 @pytest.mark.slow("runs in pairs on a real server")
 def test_records_against_records(brimline_cli: CommandLine, uri: str) -> None:
-    arguments = ("--uri", uri, "--data", "load", "--drop", "--connections", "2")
+    arguments = ("--uri", uri, "--data", "load", "--drop", *CALM)
     before = [record(brimline_cli, *arguments, runs="before") for _ in range(2)]
     after = [record(brimline_cli, *arguments, runs="after") for _ in range(2)]
 
@@ -138,7 +138,7 @@ def test_data_that_differs_does_not_share_a_collection(brimline_cli: CommandLine
     outcome = awake(
         brimline_cli,
         *("ab", "ycsb-c", "--b", "data.records=200", "--pairs", "2", "--records", "1000", "--duration", "1s"),
-        *("--warmup", "100ms", "--json"),
+        *("--warmup", "100ms", *CALM, "--json"),
     )
     assert outcome.exit_code == 0, outcome.stderr
     assert "the data differs, so that of B goes into usertable_b" in outcome.stderr

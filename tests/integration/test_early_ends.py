@@ -11,7 +11,7 @@ import pytest
 
 from brimline.record import read_record
 from brimline.servers import control_client
-from tests.support.command_line import CommandLine, Outcome
+from tests.support.command_line import CALM, CommandLine, Outcome
 from tests.support.own_mongod import OwnMongod
 from tests.support.scripted_server import scripted_server
 from tests.support.waiting import eventually
@@ -56,7 +56,9 @@ def hang_up_ends() -> Iterator[None]:
     ids=["Ctrl-C", "SIGTERM", "hang-up"],
 )
 def test_one_signal_drains_and_seals(number: signal.Signals, exit_code: int, brimline_cli: CommandLine) -> None:
-    running = brimline_cli.start("run", "ycsb-a", *LONG)
+    # One of them as fast as it goes, with as much in flight as there are connections.
+    calm = () if number is signal.SIGINT else CALM
+    running = brimline_cli.start("run", "ycsb-a", *LONG, *calm)
     directory = brimline_cli.wait_for_samples("ycsb-a")
     # To the whole job, as a terminal does it: the server must live until the run is drained.
     running.send_to_group(number)
@@ -100,7 +102,7 @@ def _ignore_ctrl_c() -> None:
 
 def test_ctrl_c_reaches_a_job_in_the_background(brimline_cli: CommandLine) -> None:
     """A shell script starts its background jobs with SIGINT ignored."""
-    running = brimline_cli.start_fresh("run", "ycsb-c", *LONG, before_exec=_ignore_ctrl_c)
+    running = brimline_cli.start_fresh("run", "ycsb-c", *LONG, *CALM, before_exec=_ignore_ctrl_c)
     directory = brimline_cli.wait_for_samples("ycsb-c")
     running.send(signal.SIGINT)
     _check_interrupted(brimline_cli, running.end(timeout_s=60), directory, exit_code=130)

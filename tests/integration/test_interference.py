@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from brimline.servers import Deployment, control_client
-from tests.support.command_line import CommandLine
+from tests.support.command_line import CALM, CommandLine
 from tests.support.starved import awake
 
 pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
 
-SHORT = ("--records", "1000", "--duration", "2s", "--warmup", "200ms", "--connections", "4")
+SHORT = ("--records", "1000", "--duration", "1s", "--warmup", "200ms", *CALM)
 DATABASE = "brimline_interfere"
 
 

@@ -16,11 +16,11 @@ import pytest
 
 from brimline.record.background import read_activities
 from brimline.servers import Deployment
-from tests.support.command_line import CommandLine, Outcome
+from tests.support.command_line import CALM, CommandLine, Outcome
 
 pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
 
-SHORT = ("--records", "1000", "--duration", "2s", "--warmup", "200ms", "--connections", "4", "--pairs", "1")
+SHORT = ("--records", "1000", "--duration", "1s", "--warmup", "200ms", "--pairs", "1")
 STAND_IN = """#!{python}
 import json, os, sys, time
 from pathlib import Path
@@ -51,6 +51,7 @@ def interfere(
     mongod: Deployment,
     log: Path,
     *,
+    stand_in: str = STAND_IN,
     misbehaves: str = "",
     words: tuple[str, ...] = (),
     beside: str = "backup:mongodump",
@@ -58,9 +59,18 @@ def interfere(
     directory = log.parent / "bin"
     directory.mkdir()
     tool = directory / "mongodump"
-    tool.write_text(STAND_IN.format(python=sys.executable, log=str(log), misbehaves=misbehaves))
+    tool.write_text(stand_in.format(python=sys.executable, log=str(log), misbehaves=misbehaves))
     tool.chmod(0o755)
-    at = ("--uri", f"mongodb://{mongod.address}/brimline_backup", "--data", "load", "--background-rows", "5k", "-q")
+    at = (
+        "--uri",
+        f"mongodb://{mongod.address}/brimline_backup",
+        "--data",
+        "load",
+        "--background-rows",
+        "5k",
+        "-q",
+        *CALM,
+    )
     path = f"{directory}{os.pathsep}{os.environ['PATH']}"
     return brimline_cli.run("interfere", "ycsb-c", "--with", beside, *SHORT, *at, *words, environment={"PATH": path})
 
@@ -86,8 +96,8 @@ def test_dumps_are_made_all_the_while_and_counted(brimline_cli: CommandLine, mon
 
 @pytest.mark.slow("dumps go on beside runs of seconds")
 def test_one_that_fails_is_told_with_its_own_words(brimline_cli: CommandLine, mongod: Deployment, log: Path) -> None:
-    fails = 'sys.exit("Failed: no such host")'
-    outcome = interfere(brimline_cli, mongod, log, misbehaves=fails)
+    fails = "#!/bin/sh\necho 'Failed: no such host' >&2\nexit 1\n"
+    outcome = interfere(brimline_cli, mongod, log, stand_in=fails)
     outcome.check_error(4, "mongodump ended with 1: Failed: no such host")
 
 
@@ -105,7 +115,7 @@ def test_one_that_would_outlive_the_run_is_ended(brimline_cli: CommandLine, mong
 @pytest.mark.parametrize("kind", ["backup", "backup:files"])
 def test_backups_of_brimlines_own_are_made_beside_a_run(brimline_cli: CommandLine, kind: str) -> None:
     words = ("--with", kind, *SHORT, "--background-rows", "5k", "-q", "--json", "--runs-dir", "runs")
-    brimline_cli.run("interfere", "ycsb-a", "--rate", "200/s", *words)
+    brimline_cli.run("interfere", "ycsb-a", "--rate", "200/s", "--connections", "4", *words)
     (directory, *_) = sorted((brimline_cli.directory / "runs").glob("*/trials/*/background.json"))
     (activity,) = read_activities(directory.parent)
     assert activity.error is None and activity.kind == kind

@@ -9,7 +9,7 @@ import pytest
 
 import brimline
 from brimline.servers.lab.state import Lab
-from tests.support.command_line import CommandLine
+from tests.support.command_line import CALM, CommandLine
 from tests.support.server import required_mongod
 
 pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
@@ -59,11 +59,20 @@ def check_no_password(cli: CommandLine, lab: Lab, *texts: str) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ("run", "ycsb-a", "--data", "load", *SHORT),
+        ("run", "ycsb-a", "--data", "load", *SHORT, *CALM),
         ("sweep", "ycsb-c", "--data", "load", "--connections-max", "2", "--repeats", "1", *SHORT),
         ("sweep", "ycsb-c", "--data", "load", "--vary", "indexes=none,single", *ONCE, *SHORT),
         ("grow", "ycsb-c", "--drop", *GROWTH),
-        ("interfere", "ycsb-c", "--data", "load", "--with", "scan", "--background-rows", "5k", "--pairs", "1", *SHORT),
+        (
+            "interfere",
+            "ycsb-c",
+            *SHORT,
+            *CALM,
+            *("--data", "load", "--with", "scan"),
+            *("--background-rows", "5k"),
+            "--pairs",
+            "1",
+        ),
         ("stat", "-n", "1", "0.1"),
         ("doctor", "ycsb-c", "--records", "1000"),
     ],

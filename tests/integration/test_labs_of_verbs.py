@@ -5,14 +5,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.support.command_line import CommandLine
+from tests.support.command_line import CALM, CommandLine
 from tests.support.labs import left_behind
 from tests.support.server import required_mongod
 
 pytestmark = pytest.mark.mongod
 
 LAB = ("--topology", "replica-set-1", "--network", "100mbit", "--cache-gb", "0.25")
-RUNS = ("--records", "500", "--duration", "500ms", "--warmup", "100ms")
+RUNS = ("--records", "500", "--duration", "500ms", "--warmup", "100ms", *CALM)
 GROWTH = ("--connections", "1", "--queries", "100", "--repeats", "1")
 QUERIES = """
 name: queries

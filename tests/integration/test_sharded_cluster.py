@@ -18,7 +18,7 @@ from tests.support.server import required_mongod
 
 pytestmark = pytest.mark.mongod
 
-SHORT = ("--records", "1000", "--duration", "1s", "--warmup", "200ms")
+SHORT = ("--records", "1000", "--duration", "500ms", "--warmup", "100ms")
 VERSION = ("--server-version", fake_mongos.VERSION)
 NAMESPACE = "ycsb.usertable"
 HASHED = {"shardCollection": NAMESPACE, "key": {"_id": "hashed"}}

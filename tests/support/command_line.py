@@ -29,6 +29,8 @@ from tests.support.waiting import eventually
 TIMEOUT_S = 120.0
 REFUSED_WITHIN_S = 15.0
 """For a server that can't be used: the 5 s that connecting may take, and the start of Python on a busy machine."""
+CALM = ("--connections", "4", "--think-time", "5ms")
+"""For a closed loop that may do little: without a pause it would take all of the processor from others."""
 _SOURCES = Path(__file__).parents[2] / "python"
 
 

@@ -28,6 +28,8 @@ from .queue_simulator import Law, QueueSimulator, Stall
 from .window_simulator import WindowLaw, WindowSimulator
 
 SEEDS = range(5)
+FEW_SEEDS = range(2)
+"""For the quick twin, in which each answer must be right."""
 AXIS = Axis(On.RATE)
 
 
@@ -69,11 +71,12 @@ LAWS = {
 
 
 @pytest.mark.slow("whole searches against a queue in numbers")
+@pytest.mark.parametrize("seeds", [FEW_SEEDS, pytest.param(SEEDS, marks=pytest.mark.long)], ids=["few", "many"])
 @pytest.mark.parametrize("name", LAWS)
-def test_finds_a_known_capacity(name: str) -> None:
+def test_finds_a_known_capacity(name: str, seeds: Sequence[int]) -> None:
     law, truth = LAWS[name]
     near = covered = 0
-    for seed in SEEDS:
+    for seed in seeds:
         trials, conclusion = search(law, seed, quick())
         assert sum(trial.probe.cost_s for trial in trials) <= 86 + 1e-6
         if conclusion.sustained is None:
@@ -81,8 +84,9 @@ def test_finds_a_known_capacity(name: str) -> None:
         # What nine of ten windows bear is rather below what half of them do than above.
         near += -0.04 <= conclusion.sustained.value / truth - 1 <= 0.015
         covered += conclusion.sustained.low <= truth <= conclusion.sustained.high
-    assert near >= 4
-    assert covered >= 4
+    right_min = len(seeds) - (len(seeds) > len(FEW_SEEDS))
+    assert near >= right_min
+    assert covered >= right_min
 
 
 def test_finds_it_with_stalls_that_only_long_windows_see() -> None:

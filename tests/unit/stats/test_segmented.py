@@ -9,7 +9,8 @@ from brimline.stats.segmented import ALPHA, VOLUMES_MIN, Course, Direction, Segm
 
 VOLUMES = [40.0 * step for step in range(1, 15)]
 BREAK_AT = 250.0
-SERIES_COUNT = 100
+MANY = pytest.mark.long
+"""All series; the quick twin has the first of them."""
 RISES: dict[Course, Callable[[float], float]] = {
     Course.LINEAR: lambda relative: relative - 1,
     Course.LOGARITHMIC: np.log,
@@ -32,20 +33,21 @@ def looked_at(values: list[float], seed: int = 0) -> Segmented:
     return find_break(VOLUMES, values, unit="records", seed=seed)
 
 
+@pytest.mark.parametrize("count", [40, pytest.param(100, marks=MANY)])
 @pytest.mark.parametrize("kind", list(Course))
-def test_a_break_is_found_where_it_is_and_its_interval_holds_it(kind: Course) -> None:
+def test_a_break_is_found_where_it_is_and_its_interval_holds_it(kind: Course, count: int) -> None:
     rng = np.random.default_rng(1)
-    found = [looked_at(noisy(kind, rng), seed).found for seed in range(SERIES_COUNT)]
+    found = [looked_at(noisy(kind, rng), seed).found for seed in range(count)]
     places = [each.position for each in found if each is not None]
-    assert len(places) >= 0.97 * SERIES_COUNT
+    assert len(places) >= 0.97 * count
     assert np.mean([each.low <= BREAK_AT <= each.high for each in places]) >= 0.85
     assert np.mean([abs(each.value / BREAK_AT - 1) <= 0.15 for each in places]) >= 0.85
 
 
+@pytest.mark.parametrize("count", [100, pytest.param(300, marks=MANY)])
 @pytest.mark.parametrize("heavy", [False, True], ids=["normal noise", "heavy tails"])
-def test_there_is_no_break_where_there_is_none(heavy: bool) -> None:
+def test_there_is_no_break_where_there_is_none(heavy: bool, count: int) -> None:
     rng = np.random.default_rng(2)
-    count = 300
     chances = np.array([looked_at(noisy(None, rng, noise=0.04, heavy=heavy), seed).p_value for seed in range(count)])
     # Each bound is four standard errors of a share above what it must be on average.
     for alpha in (ALPHA, 0.05):
