@@ -32,6 +32,8 @@ _NAME_COLUMNS_MAX = 16
 """How wide the column of names stays on a narrow terminal."""
 _LEADING = 2
 """Facts at the beginning, why and how sure, that may have two lines."""
+_LINES_OF_LEADING = ((2, 2), (2, 1), (1, 1))
+"""How many lines each of them has at most, as tried one after the other."""
 
 _SERIES_ID = "series-"
 """What the sections of a trend's series begin with."""
@@ -100,14 +102,14 @@ def _words(console: Console, verdict: Verdict, width: int, room: int) -> list[Ri
 
 
 def _fact_lines(console: Console, facts: Sequence[Fact], width: int, room: int) -> list[RichText]:
-    """As many facts as there is room for; the leading ones in two lines before others have any."""
-    for most in (2, 1) if room > 0 else ():
+    """As many facts as there is room for; the leading ones in two lines before others have any, the first of all."""
+    for most in _LINES_OF_LEADING if room > 0 else ():
         for count in range(min(room, len(facts)), min(room, _LEADING, len(facts)) - 1, -1):
             labels = max((cell_len(fact.label) for fact in facts[:count]), default=0) + 2
             lines = [
                 line
                 for index, fact in enumerate(facts[:count])
-                for line in _one_fact(console, fact, width, labels, most if index < _LEADING else 1)
+                for line in _one_fact(console, fact, width, labels, most[index] if index < _LEADING else 1)
             ]
             if len(lines) <= room:
                 return lines

@@ -16,7 +16,7 @@ from brimline.cli.output import LINES_MAX, show_result
 from brimline.errors import GateFailed
 from brimline.report import Report, in_language, print_summary, summarised
 from brimline.report.sketch import sketched
-from brimline.report.view import Cell, Chart, Column, Section, Sketch, Table, Verdict
+from brimline.report.view import Cell, Chart, Column, Fact, Section, Sketch, Table, Verdict
 from tests.unit.report.every_kind import KINDS
 
 MEASURING = tuple(kind for kind in KINDS if kind not in ("comparison", "trend"))
@@ -90,6 +90,13 @@ def test_a_check_that_is_only_named_says_that_it_failed() -> None:
     )
     (line,) = [each for each in printed(summarised(report)) if "How sure" in each]
     assert line.endswith("failed: Sent: what Sent saw; On time; warned: Steady")
+
+
+def test_why_has_a_second_line_before_how_sure() -> None:
+    report, words = of_checks({}), "word " * 40
+    facts = [Fact(label=each, value=words) for each in ("Why", "How sure")]
+    lines = printed(replace(report, verdict=replace(report.verdict, sentence="", facts=facts)), lines_max=6)
+    assert [line[:8].strip() for line in lines[2:5]] == ["Why", "", "How sure"] and lines[4].endswith("…")
 
 
 def test_what_the_verdict_says_is_not_said_again() -> None:
