@@ -18,9 +18,11 @@ from tools.reference import json_keys
 from tools.reference.json_documents import Keys, keys_of
 from tools.reference.pages import PAGES_DIRECTORY, generated_pages
 from tools.reference.result_schema import result_schema_text
+from tools.reference.searches_figure import FIGURE_FILE, PAGE_FILE, searches_figure
 from tools.reference.spec_keys import undescribed
 
-DIRECTORY = Path(__file__).parents[2] / PAGES_DIRECTORY
+ROOT = Path(__file__).parents[2]
+DIRECTORY = ROOT / PAGES_DIRECTORY
 MARK = "<!-- Written by `make docs-reference`"
 
 
@@ -40,6 +42,12 @@ def test_no_page_is_stale(pages: Mapping[str, str]) -> None:
 
 def test_the_schema_of_results_is_not_stale() -> None:
     assert result_schema() == json.loads(result_schema_text()), "run make docs-reference"
+
+
+def test_the_figure_of_searches_shows_the_tables_of_its_page() -> None:
+    page = (ROOT / PAGE_FILE).read_text(encoding="utf-8")
+    assert searches_figure(page) == (ROOT / FIGURE_FILE).read_text(encoding="utf-8"), "run make docs-reference"
+    assert f"]({Path('..', *Path(FIGURE_FILE).parts[1:])})" in page
 
 
 def test_nothing_is_left_over(pages: Mapping[str, str]) -> None:
