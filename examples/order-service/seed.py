@@ -1,5 +1,7 @@
 """Makes orders through the service and writes their ids: `python seed.py http://127.0.0.1:8080 --orders 1000`.
 
+With the addresses of several services all of them have the same orders, so that one file of ids is right for each.
+
 ids.csv has a header and an id a line. With `--header-as-row` the header stands once more as the first row, as a file
 has it whose reader takes every line for an id: the order service then is asked for the order "id".
 """
@@ -22,7 +24,7 @@ _ATTEMPTS = 100
 def main() -> None:
     """Makes the orders and writes the file."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("uri")
+    parser.add_argument("uri", nargs="+")
     parser.add_argument("--orders", type=int, default=1000)
     parser.add_argument("--file", type=Path, default=Path(__file__).with_name("ids.csv"))
     parser.add_argument("--header-as-row", action="store_true")
@@ -37,25 +39,38 @@ def main() -> None:
     print(f"{len(ids)} orders; their ids are in {told.file}")
 
 
-def _made(uri: str, seed: int, count: int) -> list[str]:
-    """The ids of `count` new orders. Raises RuntimeError when the service goes on refusing one."""
-    address, draw = urlsplit(uri), random.Random(seed)  # noqa: S311 (data of an example)
-    connection = http.client.HTTPConnection(address.hostname or "127.0.0.1", address.port or 80, timeout=30)
+def _made(uris: list[str], seed: int, count: int) -> list[str]:
+    """The ids of `count` new orders, which every service has. Raises RuntimeError when one goes on refusing."""
+    draw = random.Random(seed)  # noqa: S311 (data of an example)
+    first, *others = (_connection(uri) for uri in uris)
     ids = []
     for _ in range(count):
-        body = json.dumps(_order(draw))
-        for _ in range(_ATTEMPTS):
-            connection.request("POST", "/orders", body, {"content-type": "application/json"})
-            reply = connection.getresponse()
-            answer = json.loads(reply.read())
-            if reply.status == 201:
-                break
-            time.sleep(0.005 * draw.random())
-        else:
-            raise RuntimeError(f"the service answers {reply.status}: {answer}")
-        ids.append(answer["id"])
-    connection.close()
+        order = _order(draw)
+        order_id = _sent(first, "POST", "/orders", order, draw)["id"]
+        for other in others:
+            _sent(other, "PUT", f"/orders/{order_id}", order, draw)
+        ids.append(order_id)
+    for each in (first, *others):
+        each.close()
     return ids
+
+
+def _connection(uri: str) -> http.client.HTTPConnection:
+    address = urlsplit(uri)
+    return http.client.HTTPConnection(address.hostname or "127.0.0.1", address.port or 80, timeout=30)
+
+
+def _sent(
+    connection: http.client.HTTPConnection, method: str, path: str, order: dict[str, object], draw: random.Random
+) -> dict[str, str]:
+    for _ in range(_ATTEMPTS):
+        connection.request(method, path, json.dumps(order), {"content-type": "application/json"})
+        reply = connection.getresponse()
+        answer: dict[str, str] = json.loads(reply.read())
+        if reply.status in (200, 201):
+            return answer
+        time.sleep(0.005 * draw.random())
+    raise RuntimeError(f"the service answers {reply.status}: {answer}")
 
 
 def _order(draw: random.Random) -> dict[str, object]:

@@ -58,6 +58,7 @@ def create_app() -> FastAPI:
     app.add_api_route("/health", _health, methods=["GET"], response_class=JSONResponse)
     app.add_api_route("/orders", _post_order, methods=["POST"], response_class=JSONResponse, status_code=201)
     app.add_api_route("/orders/{order_id}", _get_order, methods=["GET"], response_class=JSONResponse)
+    app.add_api_route("/orders/{order_id}", _put_order, methods=["PUT"], response_class=JSONResponse)
     app.add_exception_handler(ClockMovedBackwardsError, _clock_moved)
     return app
 
@@ -94,12 +95,31 @@ async def _post_order(request: Request, order: NewOrder) -> JSONResponse:
     return JSONResponse({"id": str(order_id)}, status_code=201, headers={"location": f"/orders/{order_id}"})
 
 
+async def _put_order(request: Request, order_id: str, order: NewOrder) -> JSONResponse:
+    """Makes an order that another service has already, under the id that it has there."""
+    worker: Worker = request.app.state.worker
+    if not _is_id(order_id):
+        return _no_id(order_id)
+    is_new = await worker.store.get(int(order_id)) is None
+    if is_new:
+        await worker.store.put({"id": int(order_id), "created_ms": wall_clock_ms(), **order.model_dump()})
+    return JSONResponse({"id": order_id}, status_code=201 if is_new else 200)
+
+
 async def _get_order(request: Request, order_id: str) -> JSONResponse:
     worker: Worker = request.app.state.worker
-    if not (order_id.isascii() and order_id.isdigit() and int(order_id) < _ID_MAX):
-        return _error(400, f'an order\'s id is a whole number, not "{order_id[:64]}"')
+    if not _is_id(order_id):
+        return _no_id(order_id)
     found = await worker.store.get(int(order_id))
     return _error(404, f"there is no order {order_id}") if found is None else JSONResponse({**found, "id": order_id})
+
+
+def _is_id(order_id: str) -> bool:
+    return order_id.isascii() and order_id.isdigit() and int(order_id) < _ID_MAX
+
+
+def _no_id(order_id: str) -> JSONResponse:
+    return _error(400, f'an order\'s id is a whole number, not "{order_id[:64]}"')
 
 
 async def _clock_moved(_: Request, error: Exception) -> JSONResponse:

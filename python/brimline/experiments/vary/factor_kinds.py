@@ -332,7 +332,7 @@ _ALL = (
                read=read_network, change=_option("network"), of_mongodb=True),
     FactorKind(name=PROTOCOL, scope=Scope.SERVER, what="kinds of databases: mongodb, mariadb, postgres",
                read=_database, change=_kind_of_database, levels=DATABASES),
-    FactorKind(name=SERVER, scope=Scope.SERVER, what="addresses of servers: mongodb://…, mysql://…, postgresql://…",
+    FactorKind(name=SERVER, scope=Scope.SERVER, what="addresses of servers: mongodb://…, mysql://…, postgresql://…, http://…",
                read=_address, change=_option("uri")),
     FactorKind(name=READ_PREFERENCE, scope=Scope.RUN, what="where reads go: primary, secondary, nearest …",
                read=_read_preference, change=_place("reads"), of_mongodb=True, levels=tuple(MODES)),
