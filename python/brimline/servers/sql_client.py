@@ -9,14 +9,18 @@ from typing import Any, Protocol, Self
 
 import pg8000.native
 import pymysql
+import pymysql._auth
 from pg8000.exceptions import DatabaseError, InterfaceError
 
 from brimline.errors import BrimlineError, TargetError, on_one_line
 from brimline.servers.connecting import connect, connection_error
 from brimline.servers.contact import tls_context
 from brimline.servers.deployment import COMMAND_TIMEOUT_S, CONNECT_TIMEOUT_S
+from brimline.servers.sealing import sealed
+from brimline.servers.sql_reading import LOGIN_BYTES_MAX, Connection, await_answer
 from brimline.servers.target_uri import TargetUri
 
+pymysql._auth.sha2_rsa_encrypt = sealed
 Row = tuple[Any, ...]
 
 
@@ -72,12 +76,12 @@ class MysqlClient:
     def __init__(self, target: TargetUri, *, database: str | None, timeout_s: float) -> None:
         self.refused: set[str] = set()
         login = target.access.login
-        made: Any = pymysql.connect
+        made: Any = Connection
         self._connection: Any = made(
             host=target.host,
             port=target.port,
             user="" if login is None else login.username,
-            password="" if login is None else login.password or "",
+            password=b"" if login is None else (login.password or "").encode(),  # text it would take for Latin-1
             database=database,
             ssl=None if target.tls is None else tls_context(target.tls),
             ssl_disabled=target.tls is None,
@@ -125,6 +129,7 @@ class MysqlClient:
         return int(self._connection.thread_id())
 
     def _executed(self, text: str, parameters: Sequence[Any]) -> tuple[list[str], list[Row], int]:
+        await_answer()
         try:
             with self._connection.cursor() as cursor:
                 count = cursor.execute(text, parameters or None)
@@ -152,9 +157,10 @@ class PostgresClient:
             database=database or "postgres",
             password=None if login is None else login.password,
             ssl_context=False if target.tls is None else tls_context(target.tls),
-            timeout=timeout_s,
+            timeout=CONNECT_TIMEOUT_S,
             application_name="brimline-control",
         )
+        self._connection._usock.settimeout(timeout_s)
 
     def __enter__(self) -> Self:
         return self
@@ -196,6 +202,7 @@ class PostgresClient:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
+        await_answer()
         try:
             yield
         except DatabaseError as error:
@@ -216,6 +223,7 @@ def open_client(target: TargetUri, *, database: str | None = None, timeout_s: fl
         TargetError: nothing answers, no TLS connection can be had, or the server refuses the login or the database.
     """
     connect(target).close()  # where nothing listens, that is told at once, and in its own words
+    await_answer(LOGIN_BYTES_MAX)
     try:
         return _CLIENTS[target.protocol](target, database=database or target.database or None, timeout_s=timeout_s)
     except BrimlineError:
