@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from brimline.errors import TargetError
+from brimline.execution.protocols import found
 from brimline.monitor.row import COLUMNS, ServerRow
 from brimline.monitor.sql import DIALECTS, WatchedDatabase
 from brimline.monitor.sql.explain import explained, tried
 from brimline.servers.database import database, durability
-from brimline.servers.found import found
 from brimline.servers.sql_client import SqlClient, SqlError, open_client
 from brimline.servers.target_uri import parse_target_uri
 from tests.support.sql_servers import SqlServer

@@ -33,6 +33,7 @@ from brimline.plan import Plan, RunnerTarget, SqlTarget, WireTarget
 from brimline.plan.model import LoadWork, MixWork, OperationsWork
 from brimline.record.layout import RUNNING
 from brimline.record.model import RunRecord, Summary
+from brimline.spec.own.protocols import steps_of_target
 from brimline.stats.quantile_interval import TAIL_COUNT_MIN
 from brimline.units import duration_text, format_count, format_percentage, format_rate
 from brimline.wording import Verbatim, joined, message
@@ -95,7 +96,7 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
     findings += [*outages(record), *connections_down(record)]
     findings += following_findings(record.server)
     findings.append(errors(record.summary, figures.error_rate))
-    if record.plan.target.kind != "http":  # a reply of a service is one or fails
+    if steps_of_target(record.plan.target.kind).has_records:  # a reply of a service is one or fails
         findings.append(misses(record.plan, figures.miss_rate))
     findings += contents(record)
     if isinstance(record.plan.work, LoadWork) and record.complete:
@@ -256,7 +257,7 @@ def _secondaries(record: RunRecord) -> int:
     target = record.plan.target
     if isinstance(target, RunnerTarget):
         return 0 if target.replica_set is None else len(target.addresses) - 1
-    if target.kind != "wire":
+    if not isinstance(target, WireTarget):
         return 0
     readers = () if target.reads is None else target.reads.addresses
     members = () if target.replica_set is None else target.replica_set.members

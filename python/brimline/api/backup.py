@@ -12,8 +12,8 @@ from brimline.dataset.access import WORK_WITHIN_S
 from brimline.dataset.backup import Backup, BackupProgress, Restored, Stopped, restore_backup, write_backup
 from brimline.errors import UsageError
 from brimline.execution import StopToken, check_room, interruptible
+from brimline.execution.protocols import found
 from brimline.servers import Deployment, PasswordSource, control_client
-from brimline.servers.found import found
 
 
 def backup(

@@ -5,8 +5,9 @@ from typing import Final
 
 from brimline.api.options import URI_VARIABLE, Options, named_uri
 from brimline.errors import UsageError
+from brimline.spec.own.protocols import STEPS
 from brimline.spec.own.step_kind import ProtocolName
-from brimline.spec.target import TARGET_WORDS, protocol_of_uri
+from brimline.spec.target import protocol_of_uri
 
 MONGODB: Final[tuple[ProtocolName, ...]] = ("mongodb",)
 DATABASES: Final[tuple[ProtocolName, ...]] = ("mongodb", "sql")
@@ -18,8 +19,8 @@ def require_protocol(verb: str, uri: str | None, *, of: tuple[ProtocolName, ...]
     if uri is not None and protocol not in of:
         scheme = uri.partition("://")[0]
         raise UsageError(
-            f"{verb} has no meaning on {TARGET_WORDS[protocol]}, and {scheme}:// is the address of one",
-            hint=f"give the address of {' or '.join(TARGET_WORDS[each] for each in of)}",
+            f"{verb} has no meaning on {STEPS[protocol].target}, and {scheme}:// is the address of one",
+            hint=f"give the address of {' or '.join(STEPS[each].target for each in of)}",
         )
 
 
@@ -27,7 +28,7 @@ def require_own_mongodb(verb: str, options: Options) -> None:
     """Raises UsageError where an SQL database is to be started for a verb that is about MongoDB."""
     if options.mariadb or options.postgres:
         raise UsageError(
-            f"{verb} has no meaning on {TARGET_WORDS['sql']}",
+            f"{verb} has no meaning on {STEPS['sql'].target}",
             hint=f"leave {'--mariadb' if options.mariadb else '--postgres'} out",
         )
 

@@ -7,11 +7,11 @@ from typing import Any
 from brimline.api.kinds import MeasureInPlace
 from brimline.api.options import Options
 from brimline.api.own_lab import lab_spec_of, refuse_over_shards, router_of, sockets_per_connection
-from brimline.api.targets import driver_needs_one_server, require_client
 from brimline.api.varied_surroundings import check_surroundings
 from brimline.api.workplace import given_uri
 from brimline.errors import UsageError
 from brimline.execution import allow_connections
+from brimline.execution.targets import driver_needs_one_server, require_client
 from brimline.experiments.runner import probe_plan
 from brimline.experiments.trial import Probe
 from brimline.experiments.vary.factor_kinds import (

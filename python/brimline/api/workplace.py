@@ -15,7 +15,6 @@ from brimline.api.options import URI_VARIABLE, Options, named_uri
 from brimline.api.own_lab import fitted, refuse_over_shards
 from brimline.api.own_server import own_server, refuse_own, require_target
 from brimline.api.row_files import ROW_FILES, row_files
-from brimline.api.targets import opened_for, require_client, server_of, target_on
 from brimline.api.wanted import wanted_data
 from brimline.errors import TargetError, UsageError
 from brimline.execution import (
@@ -30,6 +29,8 @@ from brimline.execution import (
     keeper,
 )
 from brimline.execution.carried import Carried
+from brimline.execution.protocols import found, opened_for, target_on
+from brimline.execution.targets import require_client, server_of
 from brimline.execution.telemetry import at_work
 from brimline.monitor.host.source import HostSource
 from brimline.monitor.host.sources import host_source
@@ -40,7 +41,6 @@ from brimline.record import RunRecord, capture_environment, create_run_directory
 from brimline.record.layout import SPEC_FILE, require_room_for_records
 from brimline.servers import Deployment, compressing_by, reading_by
 from brimline.servers.deployment import WITH_SESSIONS
-from brimline.servers.found import found
 from brimline.servers.password import watch_token
 from brimline.servers.selection import Mode
 from brimline.spec import LoadedSpec, Spec

@@ -53,10 +53,10 @@ def cool_down(deployment: Deployment, *, limit_s: float, dirty_floor: float | No
     `dirty_floor` is the lowest dirty share at the end of earlier pauses, None at the first. A server that can't be
     asked is not waited for: whether it is there is the probe's own question.
     """
-    if deployment.protocol == "http":
-        return None
-    if deployment.protocol != "mongodb":
+    if deployment.protocol in DIALECTS:
         return _cool_database_down(deployment, limit_s=limit_s, stop=stop)
+    if deployment.protocol != "mongodb":
+        return None
     try:
         with control_client(
             deployment.address,

@@ -5,7 +5,7 @@ import resource
 from brimline.doctor import limits
 from brimline.errors import UsageError
 from brimline.execution.memory import allow_memory
-from brimline.plan import Plan
+from brimline.plan import NullTarget, Plan, SimulatedTarget, WireTarget
 from brimline.spec.readers import CONNECTION_COUNT_MAX
 
 
@@ -34,12 +34,9 @@ def connections_within(sockets: int) -> int:
 
 
 def _sockets_per_connection(plan: Plan) -> int:
-    match plan.target.kind:
-        case "wire":
-            return plan.target.sockets_per_connection
-        case "driver" | "runner" | "http" | "mysql" | "postgres":
-            return 1
-    return 0
+    if isinstance(plan.target, WireTarget):
+        return plan.target.sockets_per_connection
+    return 0 if isinstance(plan.target, NullTarget | SimulatedTarget) else 1
 
 
 def allow_connections(connections: int, *, sockets: int = 1) -> None:

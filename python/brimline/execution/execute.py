@@ -300,7 +300,7 @@ def join_engine(run: Engine, plan: Plan) -> Summary:
         hint = "check that the server runs, and that it and this machine allow so many connections (ulimit -n)"
         if "authentication" in reason or "password" in reason:
             hint = "check user name, password, authSource and authMechanism; nothing was tried twice"
-        elif reason.startswith("the runner") and plan.target.kind == "runner":
+        elif reason.startswith("the runner") and isinstance(plan.target, RunnerTarget):
             hint = f"the client {plan.target.client} needs: {CATALOGUE[plan.target.client].how}"
         raise TargetError(f"the target can't be reached: {reason}", hint=hint) from error
     # A server's words end up on terminals.

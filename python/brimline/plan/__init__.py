@@ -3,6 +3,7 @@
 from brimline.plan.model import (
     DriverTarget,
     HttpTarget,
+    LinkTarget,
     NullTarget,
     Plan,
     RunnerTarget,
@@ -28,6 +29,7 @@ from brimline.plan.resolve import (
 __all__ = [
     "DriverTarget",
     "HttpTarget",
+    "LinkTarget",
     "NullTarget",
     "Plan",
     "RunnerTarget",

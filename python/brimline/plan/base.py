@@ -1,14 +1,25 @@
 """Owns what all parts of a plan share: they are frozen, take no unknown key and convert nothing silently."""
 
+from collections.abc import Collection
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Discriminator, Field
 
 
 class Part(BaseModel):
     """A part of a plan."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+def kind_among(kinds: Collection[str]) -> Discriminator:
+    """Tells values of these kinds ("typed") from those of any other ("other"), in a union tagged so."""
+
+    def tag(value: Any) -> str:
+        kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
+        return "typed" if kind is None or kind in kinds else "other"
+
+    return Discriminator(tag)
 
 
 def without(values: dict[str, Any], *names: str) -> dict[str, Any]:

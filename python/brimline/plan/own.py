@@ -10,6 +10,7 @@ from brimline.plan.operations import CollectionPlan, OperationsWork, Sampled
 from brimline.plan.pacing_plan import pacer_plan
 from brimline.spec.model import Spec
 from brimline.spec.own import CollectionSpec, KeyOf, OwnOperation, OwnOperations, OwnWorkload, Table
+from brimline.spec.own.protocols import protocol_of_target
 from brimline.spec.own.step_kind import ProtocolName
 
 
@@ -33,14 +34,7 @@ def operations_work(spec: Spec, target: model.TargetPlan) -> OperationsWork:
 
 def spec_protocol(spec: Spec, target: model.TargetPlan) -> ProtocolName:
     """Which of its forms a workload has on `target`; of one that answers by itself the first."""
-    match target.kind:
-        case "http":
-            return "http"
-        case "mysql" | "postgres":
-            return "sql"
-        case "null" | "simulated":
-            return spec.protocols[0]
-    return "mongodb"
+    return spec.protocols[0] if target.kind in ("null", "simulated") else protocol_of_target(target.kind)
 
 
 def require_protocol(spec: Spec, target: model.TargetPlan) -> None:

@@ -17,6 +17,7 @@ from brimline.spec.model import Spec
 from brimline.spec.operations import NoDataSpec
 from brimline.spec.own import OwnOperations
 from brimline.spec.own.http import HttpSpec
+from brimline.spec.own.protocols import steps_of_target
 from brimline.spec.readers import MESSAGE_BYTES_MAX
 from brimline.spec.target import Isolation
 
@@ -95,7 +96,7 @@ def load_plans(spec: Spec, *, target: model.TargetPlan) -> tuple[model.Plan, ...
 
     There is none where all exist already, and none for a service.
     """
-    if isinstance(target, model.HttpTarget):
+    if not steps_of_target(target.kind).has_records:
         return ()
     if not spec.is_own:
         return (load_plan(spec, target=target),)

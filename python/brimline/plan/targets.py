@@ -5,10 +5,10 @@ What opens a target, such as a password, is none of it: secrets travel apart fro
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, Tag, model_serializer
 
 from brimline import units
-from brimline.plan.base import Count, Number, Part, without
+from brimline.plan.base import Count, Number, Part, kind_among, without
 from brimline.wording import message
 
 
@@ -225,9 +225,23 @@ class SqlTarget(Part):
     bulk: Bulk | None = None
 
 
-TargetPlan = Annotated[
+class LinkTarget(Part):
+    """A server that speaks a protocol without a type here: its crate reads what stands beside `kind`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: str
+    address: str
+
+
+_Typed = Annotated[
     WireTarget | DriverTarget | RunnerTarget | NullTarget | SimulatedTarget | HttpTarget | SqlTarget,
     Field(discriminator="kind"),
+]
+_KINDS = ("wire", "driver", "runner", "null", "simulated", "http", "mysql", "postgres")
+TargetPlan = Annotated[
+    Annotated[_Typed, Tag("typed")] | Annotated[LinkTarget, Tag("other")],
+    kind_among(_KINDS),
 ]
 
 

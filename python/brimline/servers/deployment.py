@@ -24,7 +24,7 @@ from brimline.servers.lab.state import LabServer
 from brimline.servers.listening import listens
 from brimline.servers.owner import is_whole
 from brimline.servers.refusal import AUTHENTICATION_FAILED, NOT_ALLOWED_CODES, USER_NOT_FOUND
-from brimline.servers.target_uri import ProtocolName, TargetUri
+from brimline.servers.target_uri import ServerKind, TargetUri
 
 Client = pymongo.MongoClient[dict[str, Any]]
 Kind = Literal["standalone", "replica-set member", "mongos", "client-routed shards", "service", "unknown"]
@@ -97,7 +97,7 @@ class Deployment:
     retry_reads: bool = False
     retry_writes: bool = False
     sessions: bool = False
-    protocol: ProtocolName = "mongodb"
+    protocol: ServerKind = "mongodb"
     of_uri: TargetUri | None = field(default=None, repr=False, compare=False)
     facts: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     data_directory: Path | None = field(default=None, repr=False, compare=False)

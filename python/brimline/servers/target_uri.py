@@ -7,27 +7,18 @@ can turn up anywhere else.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from brimline.errors import UsageError, redact_uri
 from brimline.servers.access import OPEN, Access, Login, Tls
 from brimline.servers.lab.lookup import lab_password_file
 from brimline.servers.password import PasswordSource
+from brimline.spec.own.protocols import STEPS, schemes
 
-ProtocolName = Literal["mongodb", "http", "mysql", "postgres"]
-"""What a server speaks."""
-SQL: Final[tuple[ProtocolName, ...]] = ("mysql", "postgres")
-SCHEMES: Final[Mapping[str, ProtocolName]] = {
-    "http": "http",
-    "https": "http",
-    "mysql": "mysql",
-    "mariadb": "mysql",
-    "postgresql": "postgres",
-    "postgres": "postgres",
-}
-"""Of addresses that aren't MongoDB's."""
-_PORTS: Final = {"http": 80, "https": 443, "mysql": 3306, "mariadb": 3306, "postgresql": 5432, "postgres": 5432}
+ServerKind = str
+"""What a server speaks, as the plan calls such targets (`spec.own.protocols`), or "mongodb"."""
+SQL: Final[tuple[ServerKind, ...]] = ("mysql", "postgres")
 _BOOLEANS: Final = {"true": True, "false": False}
 _OPTIONS: Final = ("tls", "tlsCAFile", "tlsInsecure")
 
@@ -39,7 +30,7 @@ class TargetUri:
     `authority` is host and port as they were written.
     """
 
-    protocol: ProtocolName
+    protocol: ServerKind
     scheme: str
     host: str
     port: int
@@ -60,10 +51,11 @@ class TargetUri:
         return self.access.tls
 
 
-def protocol_of(uri: str) -> ProtocolName:
+def protocol_of(uri: str) -> ServerKind:
     """What the server behind `uri` speaks, by its scheme; whatever is no other one's is MongoDB's to read."""
     scheme, separator, _ = uri.strip().partition("://")
-    return SCHEMES.get(scheme.lower(), "mongodb") if separator else "mongodb"
+    found = schemes().get(scheme.lower()) if separator else None
+    return "mongodb" if found is None else found[1].kind
 
 
 def parse_target_uri(text: str, *, password: PasswordSource | None = None) -> TargetUri:
@@ -75,8 +67,9 @@ def parse_target_uri(text: str, *, password: PasswordSource | None = None) -> Ta
     Raises UsageError.
     """
     scheme = text.partition("://")[0].lower()
-    protocol = SCHEMES[scheme]
-    form = f"write it as {scheme}://HOST:PORT" + ("" if protocol == "http" else "/DATABASE")
+    protocol, means = schemes()[scheme]
+    names_a_database = STEPS[protocol].names_a_database
+    form = f"write it as {scheme}://HOST:PORT" + ("/DATABASE" if names_a_database else "")
     try:
         parts = urlsplit(text)
         host, port = parts.hostname, parts.port
@@ -92,16 +85,16 @@ def parse_target_uri(text: str, *, password: PasswordSource | None = None) -> Ta
     tls = _tls(_options(parts.query), always=scheme == "https")
     login = _login(parts, password or PasswordSource())
     path = unquote(parts.path).strip("/")
-    if protocol != "http" and "/" in path:
+    if names_a_database and "/" in path:
         raise UsageError("the address names more than a database", hint=form)
     return TargetUri(
-        protocol=protocol,
+        protocol=means.kind,
         scheme=scheme,
         host=host,
-        port=port or _PORTS[scheme],
+        port=port or means.port,
         authority=parts.netloc.rpartition("@")[2],
-        path=parts.path.rstrip("/") if protocol == "http" else "",
-        database="" if protocol == "http" else path,
+        path="" if names_a_database else parts.path.rstrip("/"),
+        database=path if names_a_database else "",
         access=OPEN if login is None and tls is None else Access(login=login, tls=tls),
         redacted=redact_uri(text.partition("?")[0]),
     )

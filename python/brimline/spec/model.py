@@ -1,13 +1,14 @@
 """Owns the spec: everything a user can say about a workload, checked, with every default filled in."""
 
 from pathlib import Path as FilePath
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import (
     Field,
     PrivateAttr,
     ValidationError,
     ValidationInfo,
+    WithJsonSchema,
     field_validator,
     model_validator,
 )
@@ -30,6 +31,7 @@ from brimline.spec.own.belonging import OF_KINDS, check_own, unknown_in_slo
 from brimline.spec.own.collections import DATABASE_DEFAULT, EXISTING, Collections, Tables, check_tables
 from brimline.spec.own.http import HttpSpec
 from brimline.spec.own.problems import Problem, checked, told_to_pydantic
+from brimline.spec.own.protocols import FORMS
 from brimline.spec.own.step_kind import ProtocolName
 from brimline.spec.pairing import check_forms, forms_there, mismatch, protocols_of
 from brimline.spec.scans import ScansSpec
@@ -40,6 +42,10 @@ from brimline.spec.transaction import TransactionSpec
 DURATION_NS_DEFAULT = 10 * units.NS_PER_S
 WARMUP_NS_DEFAULT = 2 * units.NS_PER_S
 CONNECTIONS_DEFAULT = 32
+
+
+# Whether it is one of them is seen before its type is (`spec.own.belonging`).
+Protocol = Annotated[ProtocolName, WithJsonSchema({"type": "string", "enum": list(FORMS)})]
 
 
 class Spec(Part):
@@ -57,7 +63,7 @@ class Spec(Part):
     seed: fields.Seed = 1
     """Decides data and operations: the same seed gives the same ones."""
     # Of a workload with collections it follows from the first with a shape.
-    protocol: ProtocolName | None = None
+    protocol: Protocol | None = None
     """What steps of operations of your own are: MongoDB's commands without it, `http` requests, or `sql` statements."""
     http: HttpSpec | None = None
     """How a service is spoken to, where `protocol` is `http`."""

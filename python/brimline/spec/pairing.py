@@ -6,9 +6,9 @@ from brimline.spec.operations import OperationsSpec
 from brimline.spec.own import OwnOperations
 from brimline.spec.own.operations import check_definition
 from brimline.spec.own.problems import Problem
-from brimline.spec.own.protocols import FORMS
+from brimline.spec.own.protocols import FORMS, STEPS
 from brimline.spec.own.step_kind import ProtocolName
-from brimline.spec.target import ADDRESSES, TARGET_WORDS, protocol_of_uri
+from brimline.spec.target import protocol_of_uri
 
 AnyOperations = OperationsSpec | OwnOperations
 
@@ -18,7 +18,7 @@ def protocols_of(operations: AnyOperations, declared: ProtocolName | None) -> tu
     if declared is not None:
         return (declared,)
     if not isinstance(operations, OwnOperations):
-        return ("mongodb", "sql")
+        return tuple(name for name, steps in STEPS.items() if steps.has_records)
     missing = {form for _, form in _missing(operations, declared)}
     return tuple(form for form in FORMS if form not in missing)
 
@@ -58,17 +58,23 @@ def mismatch(
     if protocol in protocols:
         return None
     path, scheme = ("target", "uri"), uri.partition("://")[0].lower()
-    target = f"{scheme}:// is the address of {TARGET_WORDS[protocol]}"
+    target = f"{scheme}:// is the address of {STEPS[protocol].target}"
     if protocol == "mongodb" and not scheme.startswith("mongodb"):  # which all else is taken for
         target = "the address is not of a kind that brimline knows"
     if declared is not None:
         message = f"the workload has protocol: {declared}, and {target}"
-        return Problem(path, message, f"give an address such as {ADDRESSES[declared]}, or another workload")
-    if not isinstance(operations, OwnOperations) and protocol == "sql":
-        return Problem(path, f"scans are MongoDB's queries, and {target}", "write operations of your own: {sql: …}")
+        return Problem(path, message, f"give an address such as {STEPS[declared].address}, or another workload")
+    if not isinstance(operations, OwnOperations) and STEPS[protocol].has_records:
+        return Problem(
+            path,
+            f"scans are MongoDB's queries, and {target}",
+            f"write operations of your own: {STEPS[protocol].example}",
+        )
     if not isinstance(operations, OwnOperations):
         message = f"operations by key are of a database, and {target}"
-        return Problem(path, message, "write operations of your own, with protocol: http for a service")
+        return Problem(
+            path, message, f"write operations of your own, with protocol: {protocol} for {STEPS[protocol].target}"
+        )
     name = next(name for name, form in _missing(operations, declared) if form == protocol)
     several = ", ".join(f"{form}: …" for form in (*protocols, protocol))
     return Problem(path, f"the operation {name} has no form for it: {target}", f"write {name}: {{{several}}}")

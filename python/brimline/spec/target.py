@@ -8,32 +8,11 @@ from pydantic import BeforeValidator, Field, PlainSerializer, SecretStr, WithJso
 
 from brimline.errors import redact_uri
 from brimline.spec.base import InShort, Part
+from brimline.spec.own.protocols import STEPS, schemes
 from brimline.spec.own.step_kind import ProtocolName
 from brimline.spec.readers import shown, whole
 
-ADDRESSES: Final[dict[ProtocolName, str]] = {
-    "mongodb": "mongodb://HOST:PORT",
-    "http": "http://HOST:PORT",
-    "sql": "mysql://HOST/DATABASE or postgresql://HOST/DATABASE",
-}
-"""How the address of a target is written, by what it speaks."""
-TARGET_WORDS: Final[dict[ProtocolName, str]] = {
-    "mongodb": "a MongoDB server",
-    "http": "a service",
-    "sql": "an SQL database",
-}
-"""What such a target is."""
 Isolation = Literal["read committed", "repeatable read", "serializable"]
-_PROTOCOLS: Final[dict[str, ProtocolName]] = {
-    "mongodb": "mongodb",
-    "mongodb+srv": "mongodb",
-    "http": "http",
-    "https": "http",
-    "mysql": "sql",
-    "mariadb": "sql",
-    "postgresql": "sql",
-    "postgres": "sql",
-}
 _TAG_LENGTH_MAX = 128
 _MEMBER_COUNT_MAX = 50
 _TIMEOUT_MS_MAX = 2**31 - 1
@@ -49,9 +28,9 @@ def _read_uri(value: object) -> SecretStr:
             "has no password: it was left out when this spec was stored; give the address with --uri or BRIMLINE_URI"
         )
     scheme, separator, _ = value.partition("://")
-    if not separator or scheme not in _PROTOCOLS:
+    if not separator or scheme not in schemes():
         if separator and scheme.isalnum():
-            known = ", ".join(f"{name}://" for name in _PROTOCOLS)
+            known = ", ".join(f"{name}://" for name in schemes())
             raise ValueError(f'has the scheme "{scheme}"; write one of {known}')
         raise ValueError("has no scheme; write mongodb://HOST:PORT")
     if any(character.isspace() for character in value):
@@ -67,7 +46,7 @@ Uri = Annotated[
         {
             "type": "string",
             "description": "mongodb://, http://, mysql://, postgresql://",
-            "pattern": rf"^(?:{'|'.join(map(re.escape, _PROTOCOLS))})://(?!\*\*\*@)\S*$",
+            "pattern": rf"^(?:{'|'.join(map(re.escape, schemes()))})://(?!\*\*\*@)\S*$",
         }
     ),
 ]
@@ -149,7 +128,7 @@ class TargetSpec(Part):
         if self.write_concern is not None and self.uri is not None:
             protocol = protocol_of_uri(self.uri.get_secret_value())
             if protocol != "mongodb":
-                raise ValueError(f"write_concern is MongoDB's, and uri names {TARGET_WORDS[protocol]}; leave it out")
+                raise ValueError(f"write_concern is MongoDB's, and uri names {STEPS[protocol].target}; leave it out")
         if self.write_concern is not None and asked is not None and asked != self.write_concern:
             raise ValueError("write_concern and the options of uri ask for different write concerns; give one of them")
         return self
@@ -161,7 +140,8 @@ class TargetSpec(Part):
 def protocol_of_uri(uri: str) -> ProtocolName:
     """What the target behind an address speaks, by its scheme; whatever is no other one's is MongoDB's to read."""
     scheme, separator, _ = uri.strip().partition("://")
-    return _PROTOCOLS.get(scheme.lower(), "mongodb") if separator else "mongodb"
+    found = schemes().get(scheme.lower()) if separator else None
+    return "mongodb" if found is None else found[0]
 
 
 def write_concern_of_uri(uri: str) -> WriteConcernSpec | None:
@@ -197,7 +177,7 @@ def database_of_uri(uri: str) -> str | None:
 
     What isn't shown of a string isn't read from it either: errors quote the name.
     """
-    if protocol_of_uri(uri) == "http":
-        return None  # a path of a service names no database
+    if not STEPS[protocol_of_uri(uri)].names_a_database:
+        return None
     path = redact_uri(uri).partition("://")[2].partition("?")[0].partition("/")[2]
     return unquote(path) or None

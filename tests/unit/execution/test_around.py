@@ -7,7 +7,7 @@ import pytest
 from brimline.execution.around import Around, around
 from brimline.plan import NullTarget, resolve
 from brimline.servers import Deployment
-from brimline.servers.target_uri import ProtocolName
+from brimline.servers.target_uri import ServerKind
 from brimline.spec import load_spec
 
 SOMEBODY = Deployment(
@@ -24,7 +24,7 @@ SOMEBODY = Deployment(
 
 
 @pytest.mark.parametrize("protocol", ["mongodb", "http", "mysql", "postgres"])
-def test_a_run_that_sends_nothing_asks_no_server(protocol: ProtocolName) -> None:
+def test_a_run_that_sends_nothing_asks_no_server(protocol: ServerKind) -> None:
     """A search looks at its generator first, and PostgreSQL was asked for the size of a database without a name."""
     plan = resolve(load_spec("ycsb-c").spec, target=NullTarget())
     assert type(around(plan, replace(SOMEBODY, protocol=protocol))) is Around

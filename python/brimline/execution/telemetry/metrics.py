@@ -14,6 +14,7 @@ from brimline import _native
 from brimline.execution.progress import SoFar, Tick
 from brimline.plan import Plan
 from brimline.record.model import SampleRow, Samples
+from brimline.spec.own.protocols import steps_of_target
 from brimline.units import NS_PER_S
 
 BOUNDS_S = (
@@ -195,7 +196,7 @@ def target_labels(plan: Plan) -> Labels:
     address = _address(plan)
     host, _, port = address.rpartition(":")
     of_server = (("server.address", host.strip("[]")), ("server.port", port)) if host else ()
-    if plan.target.kind == "http":
+    if not steps_of_target(plan.target.kind).has_records:
         return of_server
     system = {"mysql": "mysql", "postgres": "postgresql"}.get(plan.target.kind, "mongodb")
     database = getattr(plan.target, "database", plan.namespace.database)

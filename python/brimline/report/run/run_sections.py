@@ -23,6 +23,7 @@ from brimline.report.run.work_chart import work_chart
 from brimline.report.statistics import TOTAL_LABEL, OperationStatistics, report_clock
 from brimline.report.time_axis import time_span
 from brimline.report.view import Block, Cell, Column, Section, Table, Text, Tone
+from brimline.spec.own.protocols import steps_of_target
 from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_percentage
 from brimline.wording import Verbatim, message
 
@@ -111,7 +112,7 @@ def accounting(record: RunRecord) -> Section:
             blocks=[text],
         )
     left, attempted_again = not_begun(record), summary.get("attempted_again", 0)
-    of_service = record.plan.target.kind == "http"
+    of_service = not steps_of_target(record.plan.target.kind).has_records
     planned = summary["due"] + left
     rows: list[tuple[str, str, int, Tone]] = [
         ("Planned", _planned_note(record, left, attempted_again), planned, ""),

@@ -30,15 +30,15 @@ def check_own(value: dict[str, Any]) -> None:
     operations = value.get("operations")
     protocol = value.get("protocol")
     if protocol is not None:
-        choice(protocol, ("protocol",), FORMS)
+        choice(protocol, ("protocol",), tuple(FORMS))
     if protocol != "http" and value.get("http") is not None:
         raise Problem(("http",), "is about a service", "add protocol: http, or leave http out")
     for name in ("tables", "isolation"):
-        if protocol in ("mongodb", "http") and value.get(name) is not None:
+        if protocol not in (None, "sql") and value.get(name) is not None:
             raise Problem((name,), "is about an SQL database", f"leave {name} out")
     is_own = isinstance(operations, dict) and any(isinstance(each, dict) for each in operations.values())
     if value.get("collections") is None:
-        needs_none = is_own and protocol in ("http", "sql")
+        needs_none = is_own and protocol not in (None, "mongodb")
         for name in ("database", "values", "tables"):
             if value.get(name) is not None and (name == "tables" or not needs_none):
                 hint = "write data.database" if name == "database" else "add collections, and operations with steps"
@@ -48,10 +48,11 @@ def check_own(value: dict[str, Any]) -> None:
             raise Problem(("data",), "is of a workload whose operations are shares", hint)
         if needs_none:
             _check_own_alone(value)
-        if protocol == "http" and not is_own and operations is not None:
-            hint = "write operations: {look: {get: {path: /orders/$id}}}"
-            raise Problem(("operations",), "are by key, which a service has nothing of", hint)
-        if is_own and protocol not in ("http", "sql"):
+        steps = STEPS["mongodb" if protocol is None else protocol]
+        if not steps.has_records and not is_own and operations is not None:
+            hint = f"write operations: {{look: {steps.example}}}"
+            raise Problem(("operations",), f"are by key, which {steps.target} has nothing of", hint)
+        if is_own and protocol in (None, "mongodb"):
             meant = _protocol_meant(operations or {}) if protocol is None else None
             if meant is not None:
                 raise Problem(("protocol",), "is missing", f"add protocol: {meant}")
@@ -79,7 +80,8 @@ def _protocol_meant(operations: dict[str, Any]) -> ProtocolName | None:
     given = [each for each in operations.values() if isinstance(each, dict)]
     listed = [each["steps"] for each in given if isinstance(each.get("steps"), list)]
     steps = [*given, *(step for several in listed for step in several if isinstance(step, dict))]
-    kinds = ((name, protocol) for protocol in FORMS[1:] for name in STEPS[protocol].kinds)
+    others = (protocol for protocol in FORMS if protocol != "mongodb")
+    kinds = ((name, protocol) for protocol in others for name in STEPS[protocol].kinds)
     return next((protocol for name, protocol in kinds if any(name in step for step in steps)), None)
 
 

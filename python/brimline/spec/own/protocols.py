@@ -1,4 +1,4 @@
-"""Owns which steps each protocol has: one table for each, and how what a reply says is read.
+"""Owns what each protocol is to a spec: the schemes of its addresses, its steps, and how what a reply says is read.
 
 A new protocol is a table of kinds, readers of `expect` and `save`, and an entry of `STEPS`.
 """
@@ -24,15 +24,32 @@ Save = Callable[[Any, Path, Scope, StepKind | None, dict[str, int]], list[dict[s
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
-    """The steps of a protocol: kinds that are one request, others, and what other tools call them."""
+class Scheme:
+    """A scheme of addresses: the kind of target that the plan has for it, and the port where none is written."""
 
+    kind: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """A protocol: the schemes of its addresses, and its steps: kinds that are one request, others, other tools' words.
+
+    `target` says what is behind such an address, which is written as `address`. `names_a_database`: the path of one is
+    a database. `has_records`: operations by key run there as well.
+    """
+
+    target: str
+    address: str
+    schemes: Mapping[str, Scheme]
     one: str
     several: str
     kinds: Mapping[str, StepKind]
     expect: Expect
     save: Save
     example: str
+    names_a_database: bool = False
+    has_records: bool = False
     others: Mapping[str, str] = field(default_factory=dict)
     synonyms: Mapping[str, str] = field(default_factory=dict)
 
@@ -44,38 +61,69 @@ class Steps:
 
 STEPS: Final[dict[ProtocolName, Steps]] = {
     "mongodb": Steps(
-        "a command of MongoDB's",
-        "MongoDB's commands",
-        KINDS,
-        read_expect,
-        read_save,
-        "{find: {collection: orders}}",
-        OTHER_KINDS,
-        SYNONYMS,
+        target="a MongoDB server",
+        address="mongodb://HOST:PORT",
+        schemes=dict.fromkeys(("mongodb", "mongodb+srv"), Scheme("mongodb", 27017)),
+        one="a command of MongoDB's",
+        several="MongoDB's commands",
+        kinds=KINDS,
+        expect=read_expect,
+        save=read_save,
+        example="{find: {collection: orders}}",
+        names_a_database=True,
+        has_records=True,
+        others=OTHER_KINDS,
+        synonyms=SYNONYMS,
     ),
     "http": Steps(
-        "a request of HTTP",
-        "requests of HTTP",
-        HTTP_KINDS,
-        read_http_expect,
-        read_http_save,
-        "{get: {path: /orders/$id}}",
+        target="a service",
+        address="http://HOST:PORT",
+        schemes={"http": Scheme("http", 80), "https": Scheme("http", 443)},
+        one="a request of HTTP",
+        several="requests of HTTP",
+        kinds=HTTP_KINDS,
+        expect=read_http_expect,
+        save=read_http_save,
+        example="{get: {path: /orders/$id}}",
         synonyms=HTTP_SYNONYMS,
     ),
     "sql": Steps(
-        "an SQL statement",
-        "SQL statements",
-        SQL_KINDS,
-        read_sql_expect,
-        read_sql_save,
-        '{sql: "SELECT * FROM orders WHERE id = $id"}',
-        SQL_OTHER_KINDS,
-        SQL_SYNONYMS,
+        target="an SQL database",
+        address="mysql://HOST/DATABASE or postgresql://HOST/DATABASE",
+        schemes={
+            **dict.fromkeys(("mysql", "mariadb"), Scheme("mysql", 3306)),
+            **dict.fromkeys(("postgresql", "postgres"), Scheme("postgres", 5432)),
+        },
+        one="an SQL statement",
+        several="SQL statements",
+        kinds=SQL_KINDS,
+        expect=read_sql_expect,
+        save=read_sql_save,
+        example='{sql: "SELECT * FROM orders WHERE id = $id"}',
+        names_a_database=True,
+        has_records=True,
+        others=SQL_OTHER_KINDS,
+        synonyms=SQL_SYNONYMS,
     ),
 }
-"""What steps a workload may have, by its protocol."""
-FORMS: Final[tuple[ProtocolName, ...]] = ("mongodb", "http", "sql")
+"""Every protocol by its name, MongoDB's first."""
+FORMS: Final = STEPS.keys()
 """What an operation may have side by side: the same work in the words of several protocols."""
+
+
+def schemes() -> dict[str, tuple[ProtocolName, Scheme]]:
+    """The schemes of all addresses, with the protocol of each."""
+    return {name: (protocol, each) for protocol, steps in STEPS.items() for name, each in steps.schemes.items()}
+
+
+def protocol_of_target(kind: str) -> ProtocolName:
+    """What targets of that kind of the plan's speak; all that isn't another protocol's is MongoDB's."""
+    return next((protocol for protocol, each in schemes().values() if each.kind == kind), "mongodb")
+
+
+def steps_of_target(kind: str) -> Steps:
+    """What that protocol is."""
+    return STEPS[protocol_of_target(kind)]
 
 
 def all_kinds(protocol: ProtocolName = "mongodb") -> tuple[str, ...]:

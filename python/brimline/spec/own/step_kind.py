@@ -12,8 +12,8 @@ from brimline.spec.own.options import Option
 from brimline.spec.own.problems import Problem
 
 Access = Literal["read", "write", "command"]
-ProtocolName = Literal["mongodb", "http", "sql"]
-"""What the steps of a workload are written in."""
+ProtocolName = str
+"""What the steps of a workload are written in: a name of the table in `spec.own.protocols`."""
 BESIDE_KIND: Final = ("name", "save", "expect", "think_time")
 """What may stand beside the kind of a step."""
 BESIDE_COMMAND: Final = {"command": ("database", "access", "cursor")}

@@ -1,7 +1,4 @@
-"""Owns what a plan, and a record, say of a server: one function for each protocol.
-
-A new protocol is a line in `target_on` and one in `server_of`.
-"""
+"""Owns what a plan, and a record, say of a server: one function for each protocol (`execution.protocols`)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,11 +6,12 @@ from typing import Any
 
 from brimline import _native
 from brimline.errors import UsageError
-from brimline.plan import TargetPlan, driver_target, http_target, runner_target, sql_target, wire_target
+from brimline.plan import LinkTarget, TargetPlan, driver_target, http_target, runner_target, sql_target, wire_target
 from brimline.runners import require_ready
 from brimline.servers import BUNDLED_LICENCE, Deployment, control_client, server_documents
 from brimline.servers.access import Access
 from brimline.servers.deployment import WITH_SESSIONS
+from brimline.servers.target_uri import TargetUri
 from brimline.spec import Spec
 from brimline.spec.own.http import HttpSpec
 
@@ -21,24 +19,19 @@ _NOT_IN_TRANSACTIONS = frozenset({"available", "linearizable"})
 """Read concerns that no transaction may have."""
 
 
-def target_on(spec: Spec, deployment: Deployment) -> TargetPlan:
-    """What a plan says about this deployment. Raises UsageError where the client that `spec` asks for can't do it."""
-    require_client(spec)
-    where = deployment.of_uri
-    if where is None:
-        return _mongodb_target(spec, deployment)
-    _require_own_client(spec)
-    if deployment.protocol == "http":
-        return http_target(
-            spec,
-            address=deployment.address,
-            authority=where.authority,
-            base=where.path,
-            tls=where.tls is not None,
-        )
-    assert deployment.protocol in ("mysql", "postgres")  # noqa: S101 - all others are above
+def http_service(spec: Spec, deployment: Deployment) -> TargetPlan:
+    """What a plan says of a service."""
+    where = of_address(spec, deployment)
+    return http_target(
+        spec, address=deployment.address, authority=where.authority, base=where.path, tls=where.tls is not None
+    )
+
+
+def sql_database(spec: Spec, deployment: Deployment) -> TargetPlan:
+    """What a plan says of an SQL database."""
+    where = of_address(spec, deployment)
     return sql_target(
-        kind=deployment.protocol,
+        kind="mysql" if deployment.protocol == "mysql" else "postgres",
         address=deployment.address,
         database=where.database or spec.data.database,
         tls=where.tls is not None,
@@ -46,17 +39,25 @@ def target_on(spec: Spec, deployment: Deployment) -> TargetPlan:
     )
 
 
-def opened_for(spec: Spec, deployment: Deployment) -> Deployment:
-    """The same with what `spec` says of it: headers with secrets of the environment, isolation. Raises UsageError."""
-    if spec.isolation is not None:
-        return replace(deployment, facts={**deployment.facts, "isolation": spec.isolation})
-    if deployment.protocol != "http":
+def plain_target(spec: Spec, deployment: Deployment) -> TargetPlan:
+    """What a plan says of a server whose protocol asks for no more than its address."""
+    of_address(spec, deployment)
+    return LinkTarget(kind=deployment.protocol, address=deployment.address)
+
+
+def isolated(spec: Spec, deployment: Deployment) -> Deployment:
+    """An SQL database with the isolation that `spec` asks for."""
+    if spec.isolation is None:
         return deployment
+    return replace(deployment, facts={**deployment.facts, "isolation": spec.isolation})
+
+
+def with_headers(spec: Spec, deployment: Deployment) -> Deployment:
+    """A service with the secret headers that `spec` takes from the environment. Raises UsageError."""
     login = deployment.access.login
-    of_address = None if login is None else (login.username or "", login.password or "")
-    headers = (spec.http or HttpSpec()).secret_headers(login=of_address)
-    access = Access(tls=deployment.access.tls, login=login, headers=tuple(headers))
-    return replace(deployment, access=access)
+    named = None if login is None else (login.username or "", login.password or "")
+    headers = (spec.http or HttpSpec()).secret_headers(login=named)
+    return replace(deployment, access=Access(tls=deployment.access.tls, login=login, headers=tuple(headers)))
 
 
 def server_of(deployment: Deployment) -> dict[str, Any]:
@@ -87,7 +88,8 @@ def _mongodb_facts(deployment: Deployment) -> Mapping[str, Any]:
     }
 
 
-def _mongodb_target(spec: Spec, deployment: Deployment) -> TargetPlan:
+def mongodb_target(spec: Spec, deployment: Deployment) -> TargetPlan:
+    """What a plan says of a MongoDB. Raises UsageError where the client that `spec` asks for can't do it."""
     _require_transactions(spec, deployment)
     target = wire_target(
         spec,
@@ -147,12 +149,15 @@ def _require_transactions(spec: Spec, deployment: Deployment) -> None:
         )
 
 
-def _require_own_client(spec: Spec) -> None:
+def of_address(spec: Spec, deployment: Deployment) -> TargetUri:
+    """The address of a server that isn't MongoDB's, which brimline's own client alone reaches. Raises UsageError."""
     if spec.target.client != "wire":
         raise UsageError(
             f"the client {spec.target.client} is MongoDB's",
             hint=f"leave --client {spec.target.client} out for another server",
         )
+    assert deployment.of_uri is not None  # noqa: S101 - it was found by one
+    return deployment.of_uri
 
 
 def runner_needs_plain_server() -> UsageError:
