@@ -1,4 +1,4 @@
-"""Owns the figure of docs/concepts/capacity-search.md: what its two tables of simulated searches say, side by side."""
+"""Owns the figure of docs/concepts/capacity-search.md: what its tables of simulated searches say, side by side."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -39,14 +39,14 @@ _PANELS = (
 
 
 def searches_figure(page: str) -> str:
-    """The SVG of a page with two tables: the search in stages first, then the one of today."""
-    before, now = (_rows(each) for each in _TABLE.findall(page))
+    """The SVG of a page whose first table is of the search in stages, and the last of today's in no more time."""
+    before, *_, now = (_rows(each) for each in _TABLE.findall(page))
     both = [name for name in now if name in before]
     width, height = _NAMES + len(_PANELS) * (_COLUMNS + _GAP), _TOP + len(both) * _ROW + 8
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         f'font-family="sans-serif" font-size="13" fill="{INK}" role="img">',
-        "<title>Simulated searches of known servers: the search in stages, and the search of today</title>",
+        "<title>Simulated searches of known servers: the search in stages, and today's in no more time</title>",
         f'<rect width="{width}" height="{height}" fill="#fff"/>',
         *_key(),
     ]
@@ -81,5 +81,5 @@ def _bar(x: int, y: int, panel: _Panel, row: Mapping[str, str], color: str) -> I
 
 
 def _key() -> Iterator[str]:
-    for x, color, what in ((8, OFFERED, "in stages, up to November 2026"), (250, THROUGHPUT, "today")):
+    for x, color, what in ((8, OFFERED, "in stages, up to November 2026"), (250, THROUGHPUT, "today, in no more time")):
         yield f'<rect x="{x}" y="16" width="14" height="10" fill="{color}"/><text x="{x + 20}" y="26">{what}</text>'
