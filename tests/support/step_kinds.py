@@ -95,7 +95,7 @@ def require_every_kind(uri: str, scratch: Path, *, transactions: bool = False) -
     (scratch / "kinds.yaml").write_text(text)
     result = brimline.run(
         scratch / "kinds.yaml",
-        overrides={"duration": "400ms", "warmup": "0s", "connections": 4},
+        overrides={"operation_count": 600, "warmup": "0s", "connections": 4},
         options=brimline.Options(uri=uri, data="load", drop=True, allow_writes=True, runs_dir=scratch),
     )
     assert result.error is None, result.error
