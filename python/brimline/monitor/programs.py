@@ -18,7 +18,7 @@ from brimline.servers.processes import family
 OTHERS_SHOWN = 8
 """Programs that a row names, those that took most."""
 SCAN_SHARE_MAX = 1 / 200
-"""Part of the time that reading all processes may take."""
+"""Part of a CPU that reading all processes may take; a wait for a CPU is none: then others are what matters."""
 LOOKS_TO_SEARCH = 10
 """Looks from one search for members that are gone to the next."""
 
@@ -58,19 +58,28 @@ class Members:
 
 
 class OtherPrograms:
-    """All processes of this host but those whose pid is in `known`, added up by name."""
+    """All processes of this host but those whose pid is in `known`, added up by name.
 
-    def __init__(self, *, proc: Path = Path("/proc"), clock: Callable[[], float] = time.perf_counter) -> None:
-        self._proc, self._clock = proc, clock
+    `cost` says the CPU time of this thread in s.
+    """
+
+    def __init__(
+        self,
+        *,
+        proc: Path = Path("/proc"),
+        clock: Callable[[], float] = time.perf_counter,
+        cost: Callable[[], float] = time.thread_time,
+    ) -> None:
+        self._proc, self._clock, self._cost = proc, clock, cost
         self._before: dict[int, tuple[str, int]] | None = None
         self._grown_ns = Counter[str]()
         self._next_s = 0.0
 
     def times_ns(self, known: frozenset[int]) -> dict[str, int] | None:
         """CPU time by name since the first call, the most first; None where it is too early to read them all again."""
-        began_s = self._clock()
-        if began_s < self._next_s:
+        if self._clock() < self._next_s:
             return None
+        began_s = self._cost()
         now = {pid: seen for pid, seen in self._processes() if pid not in known}
         if self._before is not None:
             for pid, (name, cpu_ns) in now.items():
@@ -78,8 +87,7 @@ class OtherPrograms:
                 # Less than before: another process has the pid.
                 self._grown_ns[name] += cpu_ns - before_ns if before_ns <= cpu_ns and before_name == name else cpu_ns
         self._before = now
-        ended_s = self._clock()
-        self._next_s = ended_s + (ended_s - began_s) / SCAN_SHARE_MAX
+        self._next_s = self._clock() + (self._cost() - began_s) / SCAN_SHARE_MAX
         return {name: grown_ns for name, grown_ns in self._grown_ns.most_common(OTHERS_SHOWN) if grown_ns}
 
     def _processes(self) -> Iterator[tuple[int, tuple[str, int]]]:

@@ -73,7 +73,7 @@ def test_a_member_that_is_started_again_goes_on_under_its_name(tmp_path: Path) -
 
 def test_a_pid_that_another_process_got_takes_nothing_back(tmp_path: Path) -> None:
     processes(tmp_path, {30: ("cc1plus", 500)})
-    others = OtherPrograms(proc=tmp_path, clock=lambda: 0.0)
+    others = OtherPrograms(proc=tmp_path, cost=lambda: 0.0)
     assert others.times_ns(frozenset()) == {}
     processes(tmp_path, {30: ("ld", 8)})
     assert others.times_ns(frozenset()) == {"ld": 8 * TICK_NS}
@@ -81,7 +81,7 @@ def test_a_pid_that_another_process_got_takes_nothing_back(tmp_path: Path) -> No
 
 def test_threads_of_the_kernel_are_added_up_by_what_they_do(tmp_path: Path) -> None:
     processes(tmp_path, {2: ("kworker/0:1-events", 0), 3: ("kworker/1:2", 0)})
-    others = OtherPrograms(proc=tmp_path, clock=lambda: 0.0)
+    others = OtherPrograms(proc=tmp_path, cost=lambda: 0.0)
     others.times_ns(frozenset())
     processes(tmp_path, {2: ("kworker/0:1-events", 3), 3: ("kworker/1:2", 4)})
     assert others.times_ns(frozenset()) == {"kworker": 7 * TICK_NS}
@@ -89,9 +89,17 @@ def test_threads_of_the_kernel_are_added_up_by_what_they_do(tmp_path: Path) -> N
 
 def test_reading_all_processes_takes_no_more_than_its_part_of_the_time(tmp_path: Path) -> None:
     clock = Clock()
-    others = OtherPrograms(proc=tmp_path, clock=clock)
+    others = OtherPrograms(proc=tmp_path, clock=clock, cost=clock)
     read = sum(others.times_ns(frozenset()) is not None for _ in range(2_000))
     assert read <= clock.now_s * SCAN_SHARE_MAX + 1
+
+
+def test_a_wait_for_a_cpu_keeps_no_program_from_being_named(tmp_path: Path) -> None:
+    """On a host that others keep busy a look took half a second by the wall clock, and the next came after minutes."""
+    processes(tmp_path, {30: ("rustc", 500)})
+    clock = Clock()
+    others = OtherPrograms(proc=tmp_path, clock=clock, cost=lambda: 0.0)
+    assert all(others.times_ns(frozenset()) is not None for _ in range(20))
 
 
 def test_a_cell_that_is_damaged_says_what_is_left_of_it() -> None:
