@@ -27,6 +27,11 @@ _SECRET_IN_TEXT = re.compile(
     rf"(?<![\w.-])(?P<key>{_CONFIDENTIAL_NAME}=)(?!\*\*\*)(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s&]*[^\s&'\"{{}}\[\](),;])",
     re.IGNORECASE,
 )
+_SECRET_FLAG = re.compile(
+    r"(?<!\S)(?P<key>--[\w-]*(?:pass|passwd|password|passphrase|pwd|secret|token)\s+)(?:\"[^\"\n]*\"|'[^'\n]*'|\S+)",
+    re.IGNORECASE,
+)
+"""In a command within a text, as a fault of one's own is."""
 _SECRET_OPTION = re.compile(rf"(?P<key>[?&;]{_CONFIDENTIAL_NAME}=)[^&]+", re.IGNORECASE | re.DOTALL)
 _SECRET_WORD = re.compile(rf"(?P<key>(?:{_CONFIDENTIAL_NAME}|[\w.-]*key)[=:]).+", re.IGNORECASE | re.DOTALL)
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*")
@@ -57,6 +62,7 @@ def redact_text(text: str) -> str:
     text = _MONGODB_USER_INFO.sub(rf"\g<scheme>{_MASK}@", text)
     text = _USER_INFO.sub(rf"\g<scheme>{_MASK}@", text)
     text = _BARE_USER_INFO.sub(f"{_MASK}@", text)
+    text = _SECRET_FLAG.sub(rf"\g<key>{_MASK}", text)
     return _SECRET_IN_TEXT.sub(rf"\g<key>{_MASK}", text)
 
 
@@ -84,7 +90,8 @@ def redact_word(word: str) -> str:
     name, separator, value = word.partition("=")
     if separator and re.fullmatch(r"[\w.-]+", name):
         return f"{name}={redact_uri(value)}"
-    return redact_uri(word)
+    shown = redact_uri(word)
+    return redact_text(word) if shown == word and " " in word else shown
 
 
 _NO_ROOM_TO_IMPORT = re.compile(r"failed to map segment|cannot allocate memory", re.IGNORECASE)

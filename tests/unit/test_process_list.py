@@ -19,6 +19,13 @@ from brimline.process_list import hide_secrets_at_once
         (["run", "--db-password", "geheim"], {"geheim": "***"}),
         (["ycsb", "run", "-p", "mongodb.url=mongodb://u:geheim@h/"],
          {"mongodb.url=mongodb://u:geheim@h/": "mongodb.url=mongodb://***@h/"}),
+        (["backup", "mongodb://u:geheim@h/", "dump"], {"mongodb://u:geheim@h/": "mongodb://***@h/"}),
+        (["init", "--from", "postgresql://u:geheim@h/db"], {"postgresql://u:geheim@h/db": "postgresql://***@h/db"}),
+        (["run", "--otlp", "http://u:geheim@h:4318"], {"http://u:geheim@h:4318": "http://***@h:4318"}),
+        (["failover", "--fault", "ssh h m --password geheim -x"],
+         {"ssh h m --password geheim -x": "ssh h m --password *** -x"}),
+        (["failover", "--undo", "PWD=geheim ssh h"], {"PWD=geheim ssh h": "PWD=***"}),
+        (["failover", "--fault", "m --password-file f"], {}),
         (["run", "ycsb-a", "--rate", "10/s"], {}),
     ],
 )  # fmt: skip
