@@ -356,12 +356,13 @@ def test_a_statement_that_does_not_parse_is_an_error_before_anything_is_sent(
     )
 
 
+@pytest.mark.parametrize("words", [(), ("--allow-writes",)], ids=["", "writes allowed"])
 @pytest.mark.parametrize("steps", ['{sql: "SELEC 1"}', '{steps: [{transaction: [{sql: "SELEC 1"}]}]}'])
 def test_what_is_no_statement_is_an_error_before_anything_is_sent(
-    brimline_cli: CommandLine, here: SqlServer, shop: Path, steps: str
+    brimline_cli: CommandLine, here: SqlServer, shop: Path, steps: str, words: tuple[str, ...]
 ) -> None:
     shop.write_text(f"name: slip\nprotocol: sql\noperations:\n  a: {steps}\n")
-    done = run(brimline_cli, here, shop, "--allow-writes")
+    done = run(brimline_cli, here, shop, *words)
 
     assert done.exit_code == 2
     assert "operations.a: the step selec: the server refuses it" in done.stderr

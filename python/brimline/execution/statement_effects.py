@@ -33,9 +33,7 @@ def effects_on(plan: Plan, wanted: WantedData) -> frozenset[Effect]:
 
 def require_statements_allowed(plan: Plan, ours: Sequence[str]) -> None:
     """Raises UsageError where a statement writes, and to none of our tables alone."""
-    if not isinstance(plan.work, OperationsWork):
-        return
-    for operation, step in _writing(plan.work):
+    for operation, step in writing_steps(plan):
         if step.command in ("insert", "update", "delete", "replace") and _is_about(step, ours, plan.target.kind):
             continue
         raise UsageError(
@@ -50,6 +48,12 @@ def statement_texts(step: Step) -> tuple[str, ...]:
     if not isinstance(request, StatementRequest):
         return ()
     return (request.text,) if request.text is not None else request.texts or ()
+
+
+def writing_steps(plan: Plan) -> Iterator[tuple[OperationPlan, Step]]:
+    """Each step that may write, with its operation."""
+    if isinstance(plan.work, OperationsWork):
+        yield from _writing(plan.work)
 
 
 def _writing(work: OperationsWork) -> Iterator[tuple[OperationPlan, Step]]:

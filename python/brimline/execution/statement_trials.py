@@ -4,12 +4,44 @@ What has a plan is explained, which executes nothing. Anything else is read, by 
 can show more is said.
 """
 
+from typing import Final
+
 from brimline.errors import TargetError, UsageError
 from brimline.execution.execute import RunContext
+from brimline.execution.statement_effects import statement_texts, writing_steps
 from brimline.execution.statements import open_database, statements_of
 from brimline.monitor.sql.explain import EXPLAINED, tried
 from brimline.plan import Plan
-from brimline.servers.sql_client import ConnectionLost, SqlError
+from brimline.servers.sql_client import ConnectionLost, SqlError, sql_errors
+
+_KNOWN: Final = (
+    "alter", "analyze", "call", "cluster", "comment", "copy", "create", "delete", "do", "drop", "execute",
+    "grant", "insert", "load", "lock", "merge", "optimize", "reindex", "rename", "replace", "revoke", "select",
+    "truncate", "update", "vacuum", "values", "with",
+)  # fmt: skip
+"""Words that statements begin with; what begins with another is probably none."""
+
+
+def refuse_no_statements(plan: Plan, context: RunContext) -> None:
+    """Has the server read what begins as no statement does. Raises UsageError with its words, and TargetError."""
+    deployment = context.deployment
+    odd = [
+        (operation, step, text)
+        for operation, step in writing_steps(plan)
+        if step.command not in _KNOWN
+        for text in statement_texts(step)
+    ]
+    if deployment is None or not odd:
+        return
+    with sql_errors("reading the statements"), open_database(plan, deployment) as client:
+        for operation, step, text in odd:
+            try:
+                client.prepare(text)
+            except SqlError as error:
+                raise UsageError(
+                    f"operations.{operation.name}: the step {step.name}: the server refuses it: {error.words}",
+                    hint="correct the statement; nothing was sent",
+                ) from error
 
 
 def try_statements(plan: Plan, context: RunContext) -> None:

@@ -25,7 +25,7 @@ from brimline.execution.ensure import DataPolicy, refusal_of
 from brimline.execution.execute import Change, execute
 from brimline.execution.keeper.base import Keeper
 from brimline.execution.statement_effects import effects_on, require_statements_allowed
-from brimline.execution.statement_trials import try_statements
+from brimline.execution.statement_trials import refuse_no_statements, try_statements
 from brimline.execution.table_samples import read_table_samples
 from brimline.execution.unrecorded import execute_unrecorded
 from brimline.execution.wanted import WantedData
@@ -60,6 +60,7 @@ class TableKeeper(Keeper):
     def check(self, plan: Plan, wanted: Sequence[WantedData], *, policy: DataPolicy, are_writes_allowed: bool) -> None:
         """What is written is ours, or may be."""
         if not are_writes_allowed:
+            refuse_no_statements(plan, self.context)
             ours = [
                 name
                 for each in wanted
