@@ -46,6 +46,17 @@ class ConclusionKind(StrEnum):
         }.get(self, 4)
 
 
+NO_FIGURE = {
+    ConclusionKind.SLO_UNREACHABLE: "the objective can't be met",
+    ConclusionKind.CLIENT_LIMITED: "no capacity: the generator was the limit",
+    ConclusionKind.INCONCLUSIVE: "no capacity: inconclusive",
+    ConclusionKind.INVALID: "no capacity: the probes are invalid",
+    ConclusionKind.TARGET_LOST: "no capacity: the target was lost",
+    ConclusionKind.INCOMPLETE: "no capacity: the search was not finished",
+}
+"""How a search is called that has no figure."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapacityConclusion:
     """What a search found.
@@ -127,7 +138,7 @@ def conclude(
         kind=kind,
         headline=headline(found, settings, sweep, limit, moved=moved, quotable=not not_quotable)
         if has_figure and ended is None
-        else message("{ending}: {reason}", ending=_NO_NUMBER[kind], reason=reason),
+        else message("{ending}: {reason}", ending=NO_FIGURE[kind], reason=reason),
         reason=reason,
         grade=found.grade,
         sustained=found.sustained,
@@ -301,13 +312,3 @@ def _reasons_not_quotable(state: SearchState, found: Found, limit: Bottleneck | 
     if limit is not None and limit.kind is BottleneckKind.HOST:
         reasons.append("other programs used the server's host")
     return tuple(reasons)
-
-
-_NO_NUMBER = {
-    ConclusionKind.SLO_UNREACHABLE: "the objective can't be met",
-    ConclusionKind.CLIENT_LIMITED: "no capacity: the generator was the limit",
-    ConclusionKind.INCONCLUSIVE: "no capacity: inconclusive",
-    ConclusionKind.INVALID: "no capacity: the probes are invalid",
-    ConclusionKind.TARGET_LOST: "no capacity: the target was lost",
-    ConclusionKind.INCOMPLETE: "no capacity: the search was not finished",
-}

@@ -12,7 +12,7 @@ from brimline.analysis.steady import counted
 from brimline.analysis.step_truth import step_truths
 from brimline.analysis.unwatched import unwatched
 from brimline.experiments.axis import Axis, On
-from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind, of_service
+from brimline.experiments.capacity.conclusion import NO_FIGURE, CapacityConclusion, ConclusionKind, of_service
 from brimline.experiments.capacity.headline import sustained_parts
 from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.settings import CapacitySettings, Grade
@@ -43,14 +43,6 @@ from brimline.units import (
 )
 from brimline.wording import capitalised, joined, message
 
-_NO_FIGURE = {
-    ConclusionKind.SLO_UNREACHABLE: "The objective can't be met",
-    ConclusionKind.CLIENT_LIMITED: "No capacity: the generator was the limit",
-    ConclusionKind.INCONCLUSIVE: "No capacity: inconclusive",
-    ConclusionKind.INVALID: "No capacity: the probes are invalid",
-    ConclusionKind.TARGET_LOST: "No capacity: the target was lost",
-    ConclusionKind.INCOMPLETE: "No capacity: the search was not finished",
-}
 _CAPTIONS = {
     On.RATE: "Sustained throughput",
     On.CONNECTIONS: "Most connections within the objective",
@@ -208,7 +200,7 @@ def _capacity_verdict(conclusion: CapacityConclusion, settings: CapacitySettings
         open_end = conclusion.kind in (ConclusionKind.INCONCLUSIVE, ConclusionKind.INCOMPLETE)
         return Verdict(
             tone="warn" if open_end else "fail",
-            caption=_NO_FIGURE.get(conclusion.kind, "No capacity"),
+            caption=capitalised(NO_FIGURE.get(conclusion.kind, "no capacity")),
             figure="",
             unit="",
             interval="",
