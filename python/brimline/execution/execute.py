@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from brimline import _native
-from brimline.errors import BrimlineError, RecordError, TargetError, UsageError, on_one_line
+from brimline.errors import BrimlineError, Interrupted, RecordError, TargetError, UsageError, on_one_line
 from brimline.execution.around import Around, around
 from brimline.execution.carried import Carried
 from brimline.execution.descriptors import allow_descriptors
@@ -129,7 +129,7 @@ def execute_unread(
         try:
             profiled = profiler.enter_context(target.profiling(context.profiler_share))
         except BrimlineError as error:
-            writer.seal(None, None, ended_by="error", message=error.message)
+            writer.seal(None, None, ended_by=_ended_by(error), message=error.message)
             raise
         _note_sizes(facts, "before", target, writer)
         before = target.counters()
@@ -151,7 +151,7 @@ def execute_unread(
                 writer.seal(None, None, ended_by="error", message=error.message)
             raise
         except BrimlineError as error:
-            writer.seal(None, None, ended_by="error", message=error.message)
+            writer.seal(None, None, ended_by=_ended_by(error), message=error.message)
             raise
         sessions = summary.pop("unsettled_sessions", [])
         counters = None
@@ -238,6 +238,11 @@ def _drive(
     finally:
         run.abort()
         context.progress.end()
+
+
+def _ended_by(error: BrimlineError) -> str:
+    """Of a run that never came so far that the engine says it."""
+    return "interrupt" if isinstance(error, Interrupted) else "error"
 
 
 def _record(run: Engine, writer: RecordWriter, watching: Watching, context: RunContext) -> None:
