@@ -129,7 +129,7 @@ def execute_unread(
         try:
             profiled = profiler.enter_context(target.profiling(context.profiler_share))
         except BrimlineError as error:
-            writer.seal(None, None, ended_by=_ended_by(error), message=error.message)
+            writer.seal(None, None, ended_by=_cut_by(error), message=error.message)
             raise
         _note_sizes(facts, "before", target, writer)
         before = target.counters()
@@ -151,7 +151,7 @@ def execute_unread(
                 writer.seal(None, None, ended_by="error", message=error.message)
             raise
         except BrimlineError as error:
-            writer.seal(None, None, ended_by=_ended_by(error), message=error.message)
+            writer.seal(None, None, ended_by=_cut_by(error), message=error.message)
             raise
         sessions = summary.pop("unsettled_sessions", [])
         counters = None
@@ -240,7 +240,7 @@ def _drive(
         context.progress.end()
 
 
-def _ended_by(error: BrimlineError) -> str:
+def _cut_by(error: BrimlineError) -> str:
     """Of a run that never came so far that the engine says it."""
     return "interrupt" if isinstance(error, Interrupted) else "error"
 
