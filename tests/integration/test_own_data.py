@@ -269,7 +269,7 @@ def test_levels_of_an_index_change_the_plan(here: CommandLine, uri: str, databas
 @pytest.mark.parametrize(
     "words", [("ab", "--b", "connections=4"), ("interfere", "--with", "scan")], ids=["ab", "interfere"]
 )
-def test_pairs_of_runs_compare_such_operations_and_meet_the_same_data(
+def test_pairs_of_runs_compare_such_operations_and_put_their_data_back_before_each(
     words: tuple[str, ...], here: CommandLine, uri: str, database: Data
 ) -> None:
     _write(READ, UPDATE)
