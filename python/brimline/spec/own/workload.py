@@ -20,6 +20,7 @@ from brimline.spec.own.request_steps import RequestSteps
 from brimline.spec.own.step_kind import ProtocolName
 from brimline.spec.own.steps import StepReader
 from brimline.spec.own.tables import Rows
+from brimline.spec.own.unsaved import check_saves
 from brimline.spec.own.values import FORMS, NamedValues, read_named
 
 # Bounds of the engine.
@@ -84,6 +85,8 @@ def read_workload(
         raise Problem(("operations",), message, "make them fewer")
     if len(slots) > _SAVED_MAX:
         raise Problem(("operations",), f"save more than {_SAVED_MAX} values", "save fewer")
+    if protocol == "mongodb":
+        check_saves(definitions, shapes, values)
     nodes = [(name, node.plan) for name, node in named.nodes.items()]
     return OwnWorkload(shapes, forms.tables, nodes, list(slots), steps)
 

@@ -315,3 +315,36 @@ def test_what_belongs_together(tmp_path: Path, text: str, message: str, hint: st
     said, advice = refusal(tmp_path, text)
     assert said.partition(": ")[2].startswith(message), said
     assert hint in (advice or "")
+
+
+SAVES = """collections:
+  orders: {records: 1k, fields: {total: double, to: {kind: document, fields: {city: {kind: int}}}}}
+  legacy: existing
+operations:
+  it: {steps: [STEP, {find: {collection: orders, filter: {total: $x}}}]}
+  other: {update: {collection: orders, filter: {}, update: {$set: {"paid.at": $now}}}}
+"""
+
+
+def test_what_no_document_has_can_t_be_saved(tmp_path: Path) -> None:
+    step = "{find: {collection: orders}, save: {x: totl.a}}"
+    said, advice = refusal(tmp_path, SAVES.replace("STEP", step))
+    assert (
+        said
+        == 'own.yaml:5: operations.it.steps[0].save.x: "totl.a" is nowhere in the documents of orders, and no step writes it'
+    )
+    assert advice == 'did you mean "total"'
+    inside = "{transaction: [{find_and_modify: {collection: orders, filter: {}, remove: true}, save: {x: totl}}]}"
+    said, _ = refusal(tmp_path, SAVES.replace("STEP", inside))
+    assert said.startswith("own.yaml:5: operations.it.steps[0].transaction[0].save.x: ")
+    for step in (
+        "{find: {collection: orders}, save: {x: to.city}}",
+        "{find: {collection: orders}, save: {x: _id}}",
+        "{find: {collection: orders}, save: {x: paid.at}}",
+        "{find: {collection: orders, projection: {twice: {$add: [$$total, $$total]}}}, save: {x: twice}}",
+        "{find: {collection: orders}, save: {x: {path: totl, default: 1}}}",
+        "{find: {collection: legacy}, save: {x: totl}}",
+        "{aggregate: {collection: orders, pipeline: []}, save: {x: totl}}",
+    ):
+        (tmp_path / "own.yaml").write_text(SAVES.replace("STEP", step), encoding="utf-8")
+        load_spec(tmp_path / "own.yaml")

@@ -290,7 +290,7 @@ def test_what_is_expected_and_saved(tmp_path: Path) -> None:
     steps:
       - find: {collection: orders}
         expect: {documents: {min: 1}, fields: {a.b: open}}
-        save: {city: address.city, left: {path: left, default: 0}}
+        save: {city: total.city, left: {path: left, default: 0}}
       - find_and_modify: {collection: stock, filter: {_id: $city}, update: {$inc: {left: $left}}}
         save: {before: left}
       - count: {collection: orders}
@@ -311,7 +311,7 @@ def test_what_is_expected_and_saved(tmp_path: Path) -> None:
         },
     )
     assert made[0]["save"] == (
-        {"slot": 0, "path": ("address", "city"), "from": "document", "default": None},
+        {"slot": 0, "path": ("total", "city"), "from": "document", "default": None},
         {"slot": 1, "path": ("left",), "from": "document", "default": "1000000000"},
     )
     assert made[1]["save"] == ({"slot": 2, "path": ("value", "left"), "from": "reply", "default": None},)
