@@ -21,6 +21,7 @@ from brimline.record import read_record
 from brimline.runners import CATALOGUE
 from brimline.servers import Deployment
 from tests.support.command_line import TIMEOUT_S, CommandLine, Outcome
+from tests.support.java_histograms import JAVA_FOR_SECONDS
 from tests.support.replica_set import Member, replica_set
 from tests.support.scripted_server import scripted_server
 from tests.support.server import required_mongod
@@ -75,6 +76,12 @@ operations:
             - find: {collection: orders, filter: {city: none}, limit: 1}
             - update: {collection: orders, filter: {city: none}, update: {$inc: {paid: 1}}}
 """
+
+
+@pytest.fixture(autouse=True)
+def _java_for_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A JVM that compiles little: half of the processor's time, where nothing runs for longer than some seconds."""
+    monkeypatch.setenv("JDK_JAVA_OPTIONS", " ".join(JAVA_FOR_SECONDS))
 
 
 @pytest.fixture(scope="module")
@@ -401,6 +408,10 @@ def test_a_runner_that_cannot_begin(broken: Path, brimline_cli: CommandLine, tmp
     [
         ("java", "java-sync", 'openjdk version "11.0.2" 2019-01-15', "is 11.0.2, and it needs 17 or later"),
         ("java", "java-reactive", 'java version "1.8.0_292"', "is 1.8.0, and it needs 17 or later"),
+        (
+            *("java", "java-sync", 'NOTE: Picked up JDK_JAVA_OPTIONS: -Xmx8g\nopenjdk version "16.0.1"'),
+            "is 16.0.1, and it needs 17 or later",
+        ),
         ("node", "node", "v18.20.4", "is 18.20.4, and it needs 20.19 or later"),
         ("node", "node", "", "says no version: nothing"),
     ],

@@ -7,8 +7,9 @@ from pathlib import Path
 
 _MAIN_CLASS = "org.HdrHistogram.HistogramLogProcessor"
 _DEADLINE_S = 60
-JAVA_ONCE = ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-"""For a program that is over in a second: to compile it well would take longer than to run it."""
+JAVA_FOR_SECONDS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""For a program that is over in seconds: to compile it well would take longer than to run it."""
+JAVA_ONCE = ("java", *JAVA_FOR_SECONDS)
 _ROW = re.compile(r" *(?P<value>[\d.]+) +(?P<share>[\d.]+) +(?P<count>\d+)(?: +(?:[\d.]+|Infinity))?")
 _TOTALS = re.compile(r"#\[Max += +(?P<max>[\d.]+), Total count += +(?P<count>\d+)\]")
 

@@ -86,7 +86,7 @@ def _version_words(program: str, asked: str) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ValueError(f"{program} {asked} gives no answer: {type(error).__name__}") from error
     lines = (done.stdout + done.stderr).strip().splitlines()
-    return next((line for line in lines if not line.startswith("Picked up ")), "")  # which options a JVM was given
+    return next((line for line in lines if "Picked up " not in line), "")  # which options a JVM was given
 
 
 def _built(path: str) -> Path:
