@@ -208,3 +208,12 @@ def test_what_never_completed_has_waited() -> None:
     assert (seen.known_ns, seen.high_ns, seen.never) == (None, None, 1_000)
     assert seen.low_ns is not None and 860_000 <= seen.low_ns <= 900_000
     assert quantile_interval(values, 0.99).low_ns == 1_000
+
+
+def test_a_bound_of_which_nothing_is_known_is_none() -> None:
+    """The value of the lower rank may be any of those that never completed, down to the last of these."""
+    rank, _ = binomial_ranks(100, 0.5)
+    assert rank is not None
+    for never, is_known in ((rank, False), (rank - 1, True)):
+        seen = quantile_interval(with_never([(1_000, 100 - never)], never), 0.5)
+        assert (seen.low_ns is not None) is is_known
