@@ -26,8 +26,11 @@ def acknowledgement(record: RunRecord) -> Acknowledgement:
     and a server of its own waits for its journal likewise.
     https://www.mongodb.com/docs/manual/reference/write-concern/#acknowledgment-behavior
     """
-    if not _writes(record.plan.work):
-        return Acknowledgement(journal=False, members=False)
+    return promised(record) if _writes(record.plan.work) else Acknowledgement(journal=False, members=False)
+
+
+def promised(record: RunRecord) -> Acknowledgement:
+    """The same of any write, whether or not the run has one."""
     server = _mapping(record.environment.get("server"))
     if isinstance(record.plan.target, SqlTarget):
         on_disk = durability_of(record.plan.target.kind, _mapping(server.get("settings"))).on_disk

@@ -5,14 +5,17 @@ A database that answers before its log is written is another thing than one that
 
 from collections.abc import Iterable
 
-from brimline.analysis.acknowledgement import acknowledgement, concern_of
+from brimline.analysis.acknowledgement import concern_of, promised
 from brimline.plan.targets import SqlTarget
 from brimline.record.model import RunRecord
 from brimline.servers.database import Durability, durability_of
 
 
 def record_durability(record: RunRecord) -> Durability:
-    """When the server of a run acknowledged writes, as far as its settings and the write concern tell."""
+    """When the server of a run acknowledges writes, as far as its settings and the write concern tell.
+
+    A run that only reads says the same as one that writes: a comparison may have both.
+    """
     server = record.environment.get("server") or {}
     target = record.plan.target
     if isinstance(target, SqlTarget):
@@ -25,7 +28,7 @@ def record_durability(record: RunRecord) -> Durability:
         for name, value in (("w", concern.get("w", 1)), ("j", concern.get("journal", concern.get("j"))))
         if value is not None
     )
-    return Durability(on_disk=acknowledgement(record).journal, words=words)
+    return Durability(on_disk=promised(record).journal, words=words)
 
 
 def is_equal(durabilities: Iterable[Durability]) -> bool:

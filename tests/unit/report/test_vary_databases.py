@@ -1,10 +1,19 @@
 """A factor sweep over several databases: durability is stated, and where it differs every table says so."""
 
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from brimline.analysis.durability import record_durability
 from brimline.experiments.vary.factors import parse_factors
 from brimline.experiments.vary.order import VaryProbe, VarySettings, VaryTrial
+from brimline.plan.targets import WireTarget, WriteConcern
 from brimline.report.vary.databases import database_blocks, durability_remark, remarked
 from brimline.report.view import Section, Table, Text
 from brimline.servers.database import Durability
+from tests.unit.record.samples import plan
+from tests.unit.report.report_samples import simulated_plan, write_run
 
 SETTINGS = VarySettings(factors=parse_factors(["protocol=mongodb,mariadb"]))
 ON_DISK = Durability(on_disk=True, words="innodb_flush_log_at_trx_commit=1")
@@ -51,6 +60,18 @@ def test_where_it_differs_every_table_of_figures_says_so() -> None:
     assert isinstance(marked, Table)
     assert marked.caption == f"{remark} Means."
     assert unmarked == table
+
+
+@pytest.mark.parametrize("update", [0.0, 0.5], ids=["reads alone", "writes"])
+def test_a_workload_that_only_reads_keeps_writes_as_one_that_writes(tmp_path: Path, update: float) -> None:
+    work = plan().work.model_dump(mode="json")
+    work["proportions"] |= {"read": 1.0 - update, "update": update, "insert": 0.0}
+    concern = WriteConcern(w=1, journal=True)
+    record = write_run(tmp_path / "run", simulated_plan(rate_ops_per_s=None, connections=1, duration_s=0.1, work=work))
+    target = WireTarget(address="127.0.0.1:1", write_concern=concern)
+    on_server = replace(record, plan=record.plan.model_copy(update={"target": target}))
+
+    assert record_durability(on_server) == Durability(on_disk=True, words="w=1, j=true")
 
 
 def test_what_is_not_known_is_not_called_equal() -> None:
