@@ -11,7 +11,7 @@ from typing import Any
 from rich.cells import cell_len, set_cell_size
 
 from brimline.report.view import Chart
-from brimline.units import format_number
+from brimline.units import duration_label, format_number
 
 WIDTH_MIN, POINTS_MIN = 40, 2
 """Columns and points that a chart needs."""
@@ -159,7 +159,7 @@ class _Canvas:
                 del self._marks[y // 4, x // 2]
 
     def _row(self, y: float) -> int:
-        return round((1 - y) * (self._rows * 4 - 1)) // 4
+        return _row_of(y, self._rows)
 
     @property
     def lines(self) -> list[str]:
@@ -170,6 +170,11 @@ class _Canvas:
             ).rstrip()
             for row, cells in enumerate(self._dots)
         ]
+
+
+def _row_of(y: float, rows: int) -> int:
+    """The row of cells in which a height between 0 and 1 lies."""
+    return round((1 - y) * (rows * 4 - 1)) // 4
 
 
 def _upwards(axis: Mapping[str, Any], values: Sequence[float]) -> _Scale:
@@ -183,15 +188,20 @@ def _upwards(axis: Mapping[str, Any], values: Sequence[float]) -> _Scale:
 
 
 def _labels(axis: Mapping[str, Any], scale: _Scale, rows: int, *, first: Sequence[float]) -> list[str]:
-    """What stands before each row: the axis' own ticks where they lie, those in `first` and the outer ones first."""
+    """What stands before each row: values in `first`, then the axis' own ticks, the outer ones before the others.
+
+    A value that is no tick has a label only on an axis of times.
+    """
     ticks = list(zip(axis.get("tickvals", ()), axis.get("ticktext", ()), strict=False))
+    if ticks and ticks[0][1] == duration_label(ticks[0][0]):
+        ticks = sorted({**{value: duration_label(value) for value in first}, **dict(ticks)}.items())
     if not ticks:
         ticks = [(value, format_number(value)) for value in (scale.high, scale.low)]
     inside = [each for each in ticks if scale.low <= each[0] <= scale.high]
     labels = [""] * rows
     limits = [each for each in inside if each[0] in first]
     for value, text in [*limits, inside[-1], inside[0], *inside[1:-1]]:
-        row = min(int((1 - scale(value)) * rows), rows - 1)
+        row = _row_of(scale(value), rows)
         labels[row] = labels[row] or text
     return labels
 

@@ -164,6 +164,17 @@ def test_where_two_ticks_share_a_row_the_limit_is_named() -> None:
     assert sketched(drawn, width=60, rows=2)[1].startswith(" 10 ms │")
 
 
+@pytest.mark.parametrize("limit_ns", [2e6, 7e6, 2e7, 25e6, 6e7, 3e8])
+@pytest.mark.parametrize("rows", [3, 4])
+def test_a_limit_between_two_ticks_is_named_where_it_lies(limit_ns: float, rows: int) -> None:
+    """`100 ms` stood before the line of 20 ms."""
+    limit = {"type": "line", "xref": "x domain", "yref": "y2", "y0": limit_ns, "y1": limit_ns}
+    axis = {"type": "log", "tickvals": [1e6, 1e7, 1e8], "ticktext": ["1 ms", "10 ms", "100 ms"]}
+    drawn = chart([marks("circle", "pass", [1, 2], [1e6, 5e8])], shapes=[limit], yaxis2=axis)
+    (line,) = [row for row in sketched(drawn, width=60, rows=rows) if "┄" in row]
+    assert line.split("│")[0].strip() == f"{limit_ns / 1e6:g} ms"
+
+
 def test_a_line_has_gaps_and_its_highest_point_above() -> None:
     line = {"mode": "lines", "yaxis": "y2", "name": "p99", "x": [0, 1, 2, 3, 4], "y": [1e6, None, 1e8, 1e6, 1e6]}
     band = {"mode": "lines", "yaxis": "y2", "name": "p99 band", "fill": "toself", "x": [0, 4], "y": [1e12, 1e12]}
