@@ -9,7 +9,9 @@ from brimline.analysis.scan_figures import Execution
 from brimline.experiments.scan.order import (
     RangeBounds,
     ScanProbe,
+    ScanSettings,
     Step,
+    assumed_s,
     enough,
     explain_command,
     next_step,
@@ -114,3 +116,17 @@ def test_an_aggregate_with_a_range_matches_it_first() -> None:
 def test_explain_wraps_the_command_and_keeps_the_time_limit() -> None:
     command = explain_command({"find": "c", "filter": {}, "maxTimeMS": 9})
     assert command == {"explain": {"find": "c", "filter": {}}, "verbosity": "executionStats", "maxTimeMS": 9}
+
+
+def test_what_a_scan_is_assumed_to_take_follows_its_queries() -> None:
+    two = scans(
+        scenarios=[
+            scenario(name="all", filter={"a": 1}),
+            scenario(name="few", range={"field": "a", "widths": [10, 20, 30]}),
+        ]
+    )
+    small, warm = (assumed_s(two, 1000, ScanSettings(restarts=restarts)) for restarts in (True, False))
+    assert small - warm == pytest.approx(10.0), "four queries, a restart each"
+    assert warm < 2
+    large = assumed_s(two, 100_000_000, ScanSettings(restarts=False))
+    assert 500 < large < 510, "100 s cold, 100 s explained, three times more; the few entries take no time"

@@ -24,6 +24,8 @@ from brimline.wording import message
 SCAN_KIND = "scan"
 _DECADE = 10
 _WIDTH_START = 1000
+_ASSUMED_RESTART_S, _ASSUMED_QUERY_S, _ASSUMED_ENTRIES_PER_S = 2.5, 0.3, 1e6
+"""Of a server on data that is there, of a query without its entries, and of what it looks at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +191,22 @@ def scan_time(asked: Sequence[ScanProbe], scans: ScansSpec, *, restarts: bool) -
         stages=(StageCost("scan", len(asked), query_s),),
         further=(times, longer),
     )
+
+
+def assumed_s(scans: ScansSpec, records: int, settings: ScanSettings) -> float:
+    """About what a scan takes before anything is known of the server: queries that look at each entry they may."""
+    restarts_s = _ASSUMED_RESTART_S if settings.restarts else 0.0
+    limit_s = scans.time_per_scenario_ns / NS_PER_S
+    found = (
+        min(records, each.width or records) / _ASSUMED_ENTRIES_PER_S for each in probes(scans, entry_count=records)
+    )
+    return math.fsum(
+        restarts_s
+        + _ASSUMED_QUERY_S
+        + 2 * once_s
+        + min(max(limit_s, REPETITIONS_MIN * once_s), scans.repetitions * once_s)
+        for once_s in found
+    )  # once cold, once explained, and then repeated
 
 
 def _condition(scenario: ScenarioSpec, bounds: RangeBounds | None) -> dict[str, Any]:
