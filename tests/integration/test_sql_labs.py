@@ -144,7 +144,7 @@ def test_a_commit_is_durable_and_the_cache_is_what_was_asked_for(own_cache: Path
     with own_sql(system, cache_gb=0.5) as lab:
         whole = lab.uri_file.read_text().strip()
         address = whole.rpartition("@")[2].partition("/")[0]
-        assert lab_password_file(address, user="brimline") == lab.password_file
+        assert lab_password_file([address], user="brimline") == lab.password_file
         if system == "mariadb":
             names = "'innodb_flush_log_at_trx_commit', 'log_bin', 'innodb_buffer_pool_size'"
             found = dict(_rows(_connect(whole), f"SHOW VARIABLES WHERE Variable_name IN ({names})"))

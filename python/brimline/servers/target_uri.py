@@ -148,7 +148,7 @@ def _login(parts: SplitResult, source: PasswordSource) -> Login | None:
     if parts.password is not None and source.file is not None:
         raise UsageError("there is a password file, and the address has a password as well", hint="give one of the two")
     if parts.password is None:
-        of_lab = lab_password_file(parts.netloc.rpartition("@")[2], user=username)
+        of_lab = lab_password_file([parts.netloc.rpartition("@")[2]], user=username)
         found = source.password(username, lab_file=of_lab)
     else:
         found = unquote(parts.password)

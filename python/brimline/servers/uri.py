@@ -102,7 +102,7 @@ def parse_server_uri(text: str, *, password: PasswordSource | None = None) -> Se
         retry_reads=BOOLEANS[options.get("retryreads", "true").lower()],
         retry_writes=BOOLEANS[options.get("retrywrites", "true").lower()],
         access=Access(
-            login=_login(user_info, unquote(tail), options, tls, password or PasswordSource(), seeds[0]),
+            login=_login(user_info, unquote(tail), options, tls, password or PasswordSource(), seeds),
             tls=tls,
             compression=asked_compression(options),
         ),
@@ -264,7 +264,7 @@ def _login(
     options: Mapping[str, str],
     tls: Tls | None,
     source: PasswordSource,
-    seed: str,
+    seeds: Sequence[str],
 ) -> Login | None:
     mechanism = _mechanism(options)
     username, separator, password = (unquote(part) for part in user_info.partition(":"))
@@ -284,7 +284,7 @@ def _login(
             raise UsageError(f"{mechanism} needs a user name", hint="write USER@ before the host")
         return None
     if not separator:
-        password = source.password(username, lab_file=lab_password_file(seed, user=username))
+        password = source.password(username, lab_file=lab_password_file(seeds, user=username))
     return Login(
         username=username,
         password=password,

@@ -42,7 +42,23 @@ def test_the_password_of_ones_own_lab_is_found(secured: Lab) -> None:
     assert login.password == "geheim"
 
 
-@pytest.mark.parametrize("uri", [URI.replace("brimline@", "other@"), URI.replace("27999", "27998")])
+@pytest.mark.parametrize("seeds", ["127.0.0.1:27998,127.0.0.1:27999", "127.0.0.1:27999,127.0.0.1:27998"])
+def test_it_is_found_whichever_member_has_ended(secured: Lab, seeds: str) -> None:
+    """The first of the string had ended, and there was no password."""
+    write_lab(replace(secured, servers=(*secured.servers, LabServer(address="127.0.0.1:27998", role="member"))))
+    login = parse_server_uri(f"mongodb://brimline@{seeds}/?replicaSet=one&authSource=admin").access.login
+    assert login is not None and login.password == "geheim"
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        URI.replace("brimline@", "other@"),
+        URI.replace("27999", "27998"),
+        URI.replace("27999/?", "27999,127.0.0.1:27998/?replicaSet=one&"),
+        URI.replace("27999/?", "27999,db1:27999/?replicaSet=one&"),
+    ],
+)
 def test_that_of_another_user_or_server_is_not(secured: Lab, uri: str) -> None:
     with pytest.raises(UsageError, match="there is no password"):
         parse_server_uri(uri)

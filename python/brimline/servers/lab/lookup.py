@@ -1,6 +1,7 @@
 """Owns recognising a server of a lab by the address it is reached at, so that records say what it is part of."""
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,20 @@ def lab_server(address: str) -> tuple[Lab, LabServer] | None:
     return None
 
 
-def lab_password_file(address: str, *, user: str) -> Path | None:
-    """Where the password of `user` lies, whom brimline made for its lab at `address`; None for any other server."""
-    found = lab_server(address)
-    return None if found is None or found[0].user != user else found[0].password_file
+def lab_password_file(addresses: Sequence[str], *, user: str) -> Path | None:
+    """Where the password of `user` lies, whom brimline made for its lab at `addresses`; None for any other servers.
+
+    One of them runs; the others are of the same lab, and may have ended.
+    """
+    lab, _ = next(filter(None, map(lab_server, addresses)), (None, None))
+    if lab is None or lab.user != user or not all(_is_of(lab, address) for address in addresses):
+        return None
+    return lab.password_file
+
+
+def _is_of(lab: Lab, address: str) -> bool:
+    host, _, port = address.rpartition(":")
+    return host in _LOOPBACK and any(server.address.rpartition(":")[2] == port for server in lab.servers)
 
 
 def lab_facts(lab: Lab) -> dict[str, Any]:
