@@ -11,6 +11,7 @@ from brimline.monitor.host import (
     memory_columns,
     network_columns,
     network_interfaces,
+    own_resident_bytes,
 )
 
 
@@ -19,6 +20,13 @@ def test_cpu_time_of_a_process_whose_name_holds_spaces_and_parentheses(tmp_path:
     (tmp_path / "7" / "stat").write_text("7 (a) b (c) S 1 7 7 0 -1 4 100 0 0 0 150 50 0 0 20 0 1 0 12345 0 0\n")
     assert process_cpu_ns(7, proc=tmp_path) == 2_000_000_000
     assert process_cpu_ns(8, proc=tmp_path) is None
+
+
+def test_memory_of_this_process_is_what_is_resident(tmp_path: Path) -> None:
+    (tmp_path / "self").mkdir()
+    (tmp_path / "self" / "statm").write_text("30000 2000 500 1 0 900 0\n")
+    assert own_resident_bytes(proc=tmp_path) == 2000 * os.sysconf("SC_PAGE_SIZE")
+    assert own_resident_bytes(proc=tmp_path / "none") is None
 
 
 def test_cpu_time_of_the_host_leaves_out_idle_and_guests(tmp_path: Path) -> None:

@@ -143,6 +143,13 @@ def test_pages_of_a_node_exporter_one_behind_the_other() -> None:
     assert data_disk(second.disks, None) == "vda"
 
 
+def test_waiting_for_the_disk_is_no_work_of_the_processor() -> None:
+    seconds = {"user": 1.5, "iowait": 0.25, "idle": 9}
+    page = "".join(f'node_cpu_seconds_total{{cpu="0",mode="{mode}"}} {each}\n' for mode, each in seconds.items())
+    (figures,) = scrapes(f"node_time_seconds 1\n{page}".splitlines())
+    assert (figures.columns["host_busy_ns"], figures.columns["host_iowait_ns"]) == (1500 * MS, 250 * MS)
+
+
 @pytest.mark.parametrize(
     "page",
     [

@@ -23,6 +23,7 @@ MS = 1_000_000
         ("clients:5ms", Network(delay_ns=5 * MS), "5ms"),
         ("1%+5ms", Network(delay_ns=5 * MS, loss=0.01), "5ms+1%"),
         ("0.5%", Network(loss=0.005), "0.5%"),
+        ("50%", Network(loss=0.5), "50%"),
         ("all:64000bit", Network(rate_bit_per_s=64e3, between="all"), "all:64kbit"),
     ],
 )

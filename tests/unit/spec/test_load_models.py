@@ -248,6 +248,7 @@ def test_every_kind_is_in_the_table_above() -> None:
 def test_a_bound_in_flight_is_told() -> None:
     (description,) = [each for each in explain(plan_of("closed", in_flight=8)) if each.startswith("load: ")]
     assert "32 connections on 1 thread, at most 8 operations in flight" in description
+    assert plan_of("closed", in_flight=32).connections == 32, "as many as there are connections may be in flight"
 
 
 @pytest.mark.parametrize(
