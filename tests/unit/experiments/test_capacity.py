@@ -3,6 +3,8 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,11 +17,14 @@ from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.lateness import LagEffect, Lateness
 from brimline.experiments.axis import Axis, On
 from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind, of_service
+from brimline.experiments.capacity.estimate import why_wide
+from brimline.experiments.capacity.machine import Movement
 from brimline.experiments.capacity.outcome import TrialOutcome, judge_trial
 from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.cost import capacity_time
 from brimline.experiments.settings import CapacitySettings, Grade, quick, standard
 from brimline.experiments.trial import Probe, Trial
+from brimline.stats.estimate import Estimate
 from brimline.units import format_number, format_rate
 from tests.support.objectives import p99_within
 
@@ -155,6 +160,21 @@ def test_speed_that_changes_from_run_to_run_is_a_wide_figure_that_says_why(seed:
     assert any("the reference load moved by" in each for each in conclusion.not_narrower)
     by_machine = conclusion.not_narrower[0] == conclusion.movement.text
     assert (f"; {conclusion.movement.text}" in conclusion.headline) is by_machine, "the headline says so"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "first"), [(92.0, 134.0, "the reference load moved by 21 %"), (10.0, 580.0, "windows of 4 s")]
+)
+def test_a_machine_that_moved_a_little_is_not_why_nothing_is_known(low: float, high: float, first: str) -> None:
+    """An interval from 100 to 5 800 was put down to a reference load that moved by 13 %."""
+    state: Any = SimpleNamespace(
+        posterior=SimpleNamespace(spread=0.15, lapse=0.0),
+        movement=Movement(4, 149.0, 181.0, 0.09),
+        settings=quick(),
+        windows=[],
+    )
+    estimate = Estimate(value=100.0, low=low, high=high, unit="ops/s", confidence=0.95)
+    assert why_wide(state, estimate, ())[0].startswith(first)
 
 
 @pytest.mark.parametrize("seed", range(4))
