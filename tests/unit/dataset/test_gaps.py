@@ -7,6 +7,7 @@ import bson
 import pytest
 
 from brimline import _native
+from brimline.dataset import gaps
 from brimline.dataset.access import DataDatabase
 from brimline.dataset.chunks import CHUNK_RECORDS
 from brimline.dataset.gaps import Gaps, find_gaps
@@ -76,3 +77,14 @@ def test_every_record_that_is_missing_is_in_a_gap(missing: tuple[range, ...]) ->
 def test_a_document_that_was_not_loaded_is_refused(changed: int) -> None:
     with pytest.raises(UsageError, match="is not the one that was loaded"):
         _found(changed=changed)
+
+
+def test_too_many_gaps_are_no_load_to_go_on_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gaps, "GAPS_MAX", 2)
+
+    def looked_at(*missing: int) -> Gaps:
+        return gaps.gaps_in(range(10), lambda chunk: [index not in missing for index in chunk], name="ycsb.usertable")
+
+    assert looked_at(3, 7).missing == (range(3, 4), range(7, 8))
+    with pytest.raises(UsageError, match="in more than 2 places of ycsb"):
+        looked_at(3, 5, 7)

@@ -1,9 +1,10 @@
+import math
 from collections import Counter
 
 import numpy as np
 import pytest
 
-from brimline.init.popularity import DRAWS_MIN, popularity
+from brimline.init.popularity import DRAWS_MIN, _deviation, _power_sum, popularity
 
 
 def _drawn(theta: float, *, key_count: int, draws: int, seed: int) -> Counter[int]:
@@ -52,3 +53,10 @@ def test_without_a_repetition_a_skew_is_bounded_only() -> None:
     assert found is not None
     assert found.is_even
     assert found.high > 0.5
+
+
+@pytest.mark.parametrize("theta", [0.0, 0.5, 0.99])
+def test_two_draws_coincide_or_do_not(theta: float) -> None:
+    """The estimate from two draws is 0 or 1, so that its deviation follows from the chance of a coincidence alone."""
+    chance = _power_sum(theta, 10, 2)
+    assert _deviation(theta, 10, 2) == pytest.approx(math.sqrt(chance * (1 - chance)))

@@ -81,6 +81,11 @@ def test_a_value_is_a_fraction_of_the_full_one_and_no_less_than_in_ci(
     assert value.at(Scale(fraction)) == expected
 
 
+@pytest.mark.parametrize(("text", "scale"), [("ci", CI), ("1", Scale(1.0)), ("0.01", Scale(0.01)), ("auto", None)])
+def test_what_a_scale_is(text: str, scale: Scale | None) -> None:
+    assert parse_scale(text) == scale
+
+
 @pytest.mark.parametrize("text", ["0", "2", "-1", "nan", "large"])
 def test_what_is_no_scale_is_refused(text: str) -> None:
     with pytest.raises(BrimlineError, match="is no scale"):
