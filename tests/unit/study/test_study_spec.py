@@ -6,6 +6,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from brimline.errors import BrimlineError, UsageError
+from brimline.experiments.vary.factor_kinds import ALIASES
 from brimline.spec.document import parse_document
 from brimline.study.commands import command_of, with_files
 from brimline.study.figures import references
@@ -14,6 +15,8 @@ from brimline.study.schema import study_schema
 from brimline.study.secrets import storable
 from brimline.study.spec import in_words, languages_lacking, load_study, read_study, shipped_studies
 
+OWN_AXES = {"grow": {"indexes", "records", "queries", "connections"}, "interfere": {"side"}}
+"""Of figures of a verb's own report, where nothing is varied."""
 STUDY = """\
 name: two-runs
 title: {{en: Two runs, zh: 两次运行}}
@@ -106,6 +109,19 @@ def test_shipped_studies_are_written_in_both_languages(name: str) -> None:
     assert spec.name == name
     assert languages_lacking(spec) == []
     assert all(isinstance(words, dict) for each in spec.experiments for words in (each.title, *each.text))
+
+
+@pytest.mark.parametrize("name", shipped_studies())
+def test_shipped_prose_names_factors_as_reports_do(name: str) -> None:
+    """A level of a factor that no figure has could never be written."""
+    spec = load_study(name).spec
+    factors = {each.name: {ALIASES.get(factor, factor) for factor in each.vary} for each in spec.experiments}
+    own = {each.name: OWN_AXES.get(each.verb, set()) for each in spec.experiments if not each.vary}
+    for words in (*spec.advice, *(text for each in spec.experiments for text in each.text)):
+        for language in ("en", "zh"):
+            for found in references.finditer(in_words(words, language)):
+                axes = {word.partition("=")[0] for word in found["what"].split() if "=" in word}
+                assert axes <= factors[found["name"]] | own.get(found["name"], set()), found[0]
 
 
 @pytest.mark.parametrize("name", shipped_studies())
