@@ -31,7 +31,7 @@ _FONTS = {"zh": "Microsoft YaHei"}
 _MARKS_OF = {"zh": _Marks(colon="：", aside="（{}）")}
 _WORDS = re.compile(r"(?:[!-~\u00a0-\u024f]|(?<=\d)[ \u2009\u202f](?=[\dA-Za-zµ%]))+|\S")
 """What a line is better not broken in: words of Latin letters, figures with units, single characters of others."""
-_PADDING, _WORD_MAX, _TEXT_MAX = 4, 24, 60
+_PADDING, _WORD_MAX, _TEXT_MAX = 5, 24, 60
 """Letters of a cell's borders, and of the longest word and text that a column is made wide for."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _TABLE_STYLE, _LIST_STYLE = "Light Grid Accent 1", "List Bullet"
