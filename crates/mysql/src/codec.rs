@@ -10,7 +10,7 @@ use brimline_sql::view::{Row, append_view};
 
 use crate::error::{ERROR, ServerError};
 use crate::literals::SessionLiterals;
-use crate::login::{self, Hello, Plugin, Step, capabilities};
+use crate::login::{self, Hello, Proving, Step, capabilities};
 use crate::packet::{self, HEADER_BYTES, header};
 use crate::parameters::append_execute;
 use crate::reply::{Agreed, Form, NO_BACKSLASH_ESCAPES, Reply};
@@ -23,7 +23,7 @@ const PREPARE: u8 = 0x16;
 #[derive(Default)]
 pub struct Mysql {
     greeted: Greeted,
-    plugin: Plugin,
+    proving: Proving,
     /// Numbers of the prepared statements, in the order of the plan's.
     statements: Vec<u32>,
     reply: Reply,
@@ -73,7 +73,7 @@ impl Mysql {
         });
         self.greeted = Greeted::Yes;
         append_packet(number, out, |out| {
-            self.plugin =
+            self.proving =
                 hello.append_login(agreed, &target.secrets.username, password(target), database, out)?;
             Ok(())
         })
@@ -147,7 +147,7 @@ impl Codec for Mysql {
             let secures = self.welcome(target, payload, out)?;
             return Ok(if secures { Login::Secures(end) } else { Login::GoesOn(end) });
         }
-        match login::follow(payload, &mut self.plugin, password(target), is_secure)? {
+        match login::follow(payload, &mut self.proving, password(target), is_secure)? {
             Step::Done => return Ok(Login::In(end)),
             Step::Wait => {}
             Step::Send(proof) => append_packet(number.wrapping_add(1), out, |out| {

@@ -17,6 +17,7 @@ mod packet;
 mod parameters;
 mod reply;
 mod row;
+mod rsa;
 
 pub use brimline_sql::settings::{Secrets, Settings};
 pub use brimline_sql::statement::{RequestSpec, Requests, SpecError, StatementSpec};

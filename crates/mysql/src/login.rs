@@ -8,6 +8,7 @@ use zeroize::Zeroizing;
 
 use crate::error::{ERROR, ServerError};
 use crate::fields::{Fields, append_text};
+use crate::rsa::PublicKey;
 
 /// What both sides can do.
 pub mod capabilities {
@@ -70,6 +71,16 @@ pub struct Hello {
     pub nonce: Vec<u8>,
     /// Its first choice; `None`: one that is not known here.
     pub plugin: Option<Plugin>,
+}
+
+/// How far the proof of a password is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Proving {
+    pub plugin: Plugin,
+    /// What the server sent to be proved with.
+    nonce: Vec<u8>,
+    /// Whether the server was asked for the key that the password is sealed with.
+    awaits_key: bool,
 }
 
 /// What the server wants of a login next.
@@ -212,7 +223,7 @@ impl Hello {
         out.extend_from_slice(&self.extended_agreed().to_le_bytes());
     }
 
-    /// Appends the login; the plugin that it uses.
+    /// Appends the login; how it is proved.
     ///
     /// # Errors
     /// When the password would go over the network in clear.
@@ -223,7 +234,7 @@ impl Hello {
         password: &str,
         database: &str,
         out: &mut Vec<u8>,
-    ) -> Result<Plugin, Lost> {
+    ) -> Result<Proving, Lost> {
         // A plugin that isn't known here is only the server's first choice; it will ask for the user's own.
         let plugin = self.plugin.filter(|&plugin| plugin != Plugin::Clear).unwrap_or(Plugin::Native);
         let proof = plugin.proof(password, &self.nonce, false)?;
@@ -244,20 +255,21 @@ impl Hello {
             out.extend_from_slice(plugin.name().as_bytes());
             out.push(0);
         }
-        Ok(plugin)
+        Ok(Proving { plugin, nonce: self.nonce.clone(), awaits_key: false })
     }
 }
 
-/// What follows from a packet of the server during a login by `plugin`, which may change.
+/// What follows from a packet of the server during a login, whose plugin may change.
 ///
 /// # Errors
 /// When the server refuses, asks for what isn't known, or for the password in clear without TLS.
-pub fn follow(payload: &[u8], plugin: &mut Plugin, password: &str, is_secure: bool) -> Result<Step, Lost> {
+pub fn follow(payload: &[u8], proving: &mut Proving, password: &str, is_secure: bool) -> Result<Step, Lost> {
     const OK: u8 = 0x00;
     const MORE: u8 = 0x01;
     const SWITCH: u8 = 0xfe;
     const FAST: u8 = 3;
     const FULL: u8 = 4;
+    const KEY_WANTED: u8 = 2;
     match payload {
         [OK, ..] => Ok(Step::Done),
         [ERROR, ..] => Err(ServerError::read(payload)?.lost()),
@@ -271,19 +283,23 @@ pub fn follow(payload: &[u8], plugin: &mut Plugin, password: &str, is_secure: bo
                     "the server wants the login {name}, which is not known here"
                 )));
             };
-            *plugin = wanted;
+            let nonce = fields.0[..fields.0.len().min(NONCE_BYTES)].to_vec();
+            *proving = Proving { plugin: wanted, nonce, awaits_key: false };
             wanted.proof(password, fields.0, is_secure).map(Step::Send)
         }
-        [MORE, FAST] if *plugin == Plugin::CachingSha2 => Ok(Step::Wait),
-        [MORE, FULL] if *plugin == Plugin::CachingSha2 => {
-            if is_secure {
-                Ok(Step::Send(Zeroizing::new(terminated(password))))
+        [MORE, key @ ..] if proving.awaits_key => {
+            proving.awaits_key = false;
+            PublicKey::read(key)?.sealed(password, &proving.nonce).map(Step::Send)
+        }
+        [MORE, FAST] if proving.plugin == Plugin::CachingSha2 => Ok(Step::Wait),
+        // This user's first login since the server's start: it has to see the password as a whole.
+        [MORE, FULL] if proving.plugin == Plugin::CachingSha2 => {
+            Ok(Step::Send(Zeroizing::new(if is_secure {
+                terminated(password)
             } else {
-                Err(Lost::refused(
-                    "caching_sha2_password wants the whole password at this user's first login since the server's start: \
-                     that goes over TLS, and not in its exchange by RSA: set tls for this server",
-                ))
-            }
+                proving.awaits_key = true;
+                vec![KEY_WANTED]
+            })))
         }
         _ => Err(Lost::bad("the server's answer to the login can't be read")),
     }
@@ -356,11 +372,16 @@ mod tests {
 
     #[test]
     fn a_password_is_sent_in_clear_over_tls_only() {
-        let mut plugin = Plugin::CachingSha2;
-        let mut step = |payload: &[u8], is_secure| follow(payload, &mut plugin, "pw", is_secure);
+        let mut proving = Proving { plugin: Plugin::CachingSha2, ..Proving::default() };
+        let mut step = |payload: &[u8], is_secure| follow(payload, &mut proving, "pw", is_secure);
         assert_eq!(step(b"\x01\x03", false), Ok(Step::Wait));
         assert_eq!(step(b"\x01\x04", true), Ok(Step::Send(Zeroizing::new(b"pw\0".to_vec()))));
-        assert!(step(b"\x01\x04", false).unwrap_err().message.contains("RSA: set tls"));
+        assert_eq!(step(b"\x01\x04", false), Ok(Step::Send(Zeroizing::new(vec![2]))));
+        assert!(step(b"\x01no key", false).unwrap_err().message.contains("public key is none"));
+        assert!(
+            step(b"\x01no key", false).unwrap_err().message.contains("can't be read"),
+            "it was not asked for"
+        );
         assert!(step(b"\xfemysql_clear_password\0", false).unwrap_err().message.contains("TLS"));
         assert!(step(b"\xfe", true).is_err());
         assert!(step(b"\xfeclient_ed25519\0abc", true).unwrap_err().message.contains("client_ed25519"));
@@ -369,6 +390,6 @@ mod tests {
             panic!()
         };
         assert_eq!(proof.len(), 20);
-        assert_eq!(plugin, Plugin::Native);
+        assert_eq!(proving.plugin, Plugin::Native);
     }
 }

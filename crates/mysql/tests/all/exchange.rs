@@ -4,8 +4,12 @@ use brimline_mysql::{Connector, RequestSpec, Requests, Secrets};
 use brimline_net::link::{Looks, LostKind, Part, Request};
 use brimline_sql::statement::Mode;
 
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+
 use crate::counting::allocations;
-use crate::support::{Act, Client, array, peer, settings, step};
+use crate::support::{Act, Client, array, damaged, ends, peer, settings, step};
 
 const STEPS: [(&str, Mode, usize); 3] =
     [("SELECT ?", Mode::Prepared, 1), ("INSERT INTO t VALUES", Mode::Rows, 1), ("BEGIN", Mode::Text, 0)];
@@ -181,6 +185,43 @@ fn what_comes_unasked_says_why_the_server_goes() {
     thread.join().unwrap();
 }
 
+/// A key of 1024 bits, whose other half only `src/rsa.rs` has.
+const PUBLIC_KEY: &[u8] = b"-----BEGIN PUBLIC KEY-----
+MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQCZhxZP2u5qL+B6UySyflRzN4pW
+uPmPYThBUcGP1WCCylFZZrcrCjLuX4WJfYdkAYMCh2F4xgBjfBg6u+9FrjJUsH4j
+bEgMoOBsL9W4zJEzdMTkQy6Wn9ZQcC+52uM4IEPU2aCqY3YmgqRX1w2n8yp1zJoE
+2Pn42sj4hudFtc9m1wIDAQAB
+-----END PUBLIC KEY-----
+";
+
+/// A user's first login since the server's start, without TLS: the password is asked for, and sealed for the server's key.
+#[test]
+fn a_whole_password_goes_out_sealed() {
+    let mut acts = greeting();
+    acts.splice(
+        1..=2,
+        [
+            Act::Read(4 + 32 + 3 + 32 + 2 + 22),
+            Act::Say(packet(2, b"\x01\x04")),
+            Act::Expect(packet(3, b"\x02")),
+            Act::Drip(packet(4, &[b"\x01", PUBLIC_KEY].concat())),
+            Act::Read(4 + 128),
+            Act::Say(packet(6, OK)),
+        ],
+    );
+    let (address, thread) = peer(acts);
+    let secrets = Secrets {
+        username: "u".to_owned().into(),
+        password: Some("secret".to_owned().into()),
+        ..Secrets::default()
+    };
+    let connector =
+        Connector::new(settings(&address, "d"), secrets, Requests::new(&steps()).unwrap()).unwrap();
+    let client = Client::connect(&connector).unwrap();
+    drop(client);
+    thread.join().unwrap();
+}
+
 #[test]
 fn before_the_client_is_in_nothing_is_believed() {
     let wrong = packet(2, b"\xff\x15\x04#28000Access denied for user 'u'");
@@ -192,6 +233,16 @@ fn before_the_client_is_in_nothing_is_believed() {
             "Too many",
         ),
         (vec![Act::Say(hello(1)), Act::Hold], LostKind::Refused, "older than"),
+        (
+            vec![
+                Act::Say(hello(CAPABILITIES)),
+                Act::Read(20),
+                Act::Say(packet(2, b"\x01-----BEGIN")),
+                Act::Hold,
+            ],
+            LostKind::BadReply,
+            "can't be read",
+        ),
         (vec![Act::Close], LostKind::Closed, "closed"),
         (
             vec![Act::Say(hello(CAPABILITIES)), Act::Read(20), Act::Say(wrong), Act::Hold],
@@ -203,5 +254,49 @@ fn before_the_client_is_in_nothing_is_believed() {
         let lost = Client::connect(&connector(&address)).map(drop).unwrap_err();
         assert!(lost.kind == kind && lost.message.contains(words), "{lost:?}");
         thread.join().unwrap();
+    }
+}
+
+/// What servers say until a client is in, by each way of a login.
+fn logins() -> Vec<Vec<u8>> {
+    let replies = [
+        packet(1, OK),
+        packet(1, b"\0\x07\0\0\0\x01\0\x01\0\0\0\0"),
+        packet(2, b"\x03def"),
+        packet(3, b"\x03def"),
+    ];
+    let keyed = [packet(2, b"\x01\x04"), packet(4, &[b"\x01", PUBLIC_KEY].concat()), packet(6, OK)].concat();
+    let switched = [packet(2, b"\xfemysql_native_password\0ABCDEFGHIJKLMNOPQRST\0"), packet(4, OK)].concat();
+    [packet(2, OK), keyed, switched]
+        .into_iter()
+        .map(|login| [hello(CAPABILITIES), login, replies.concat()].concat())
+        .collect()
+}
+
+/// With a password, so that each way of a login is gone.
+fn knowing(address: &str) -> Box<dyn brimline_net::link::Connector> {
+    let secrets = Secrets {
+        username: "u".to_owned().into(),
+        password: Some("secret".to_owned().into()),
+        ..Secrets::default()
+    };
+    Box::new(Connector::new(settings(address, "d"), secrets, Requests::new(&steps()).unwrap()).unwrap())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn a_login_ends_whatever_is_said(
+        which in any::<Index>(),
+        changes in vec((any::<Index>(), any::<u8>()), 0..5),
+        kept in any::<Index>(),
+    ) {
+        ends(knowing, damaged(which.get(&logins()).clone(), &changes, kept));
+    }
+
+    #[test]
+    fn a_login_ends_with_any_bytes(bytes in vec(any::<u8>(), 0..100)) {
+        ends(knowing, bytes);
     }
 }

@@ -5,8 +5,12 @@ use brimline_postgres::{Connector, RequestSpec, Requests, Secrets};
 use brimline_sql::settings::{Bulk, Column, ColumnType, Form};
 use brimline_sql::statement::Mode;
 
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+
 use crate::counting::allocations;
-use crate::support::{Act, Client, array, peer, settings, step};
+use crate::support::{Act, Client, array, damaged, ends, peer, settings, step};
 
 fn steps() -> Vec<RequestSpec> {
     vec![
@@ -246,5 +250,47 @@ fn before_the_client_is_in_nothing_is_believed() {
         let lost = Client::connect(&connector(&address)).map(drop).unwrap_err();
         assert!(lost.kind == kind && lost.message.contains(words), "{lost:?}");
         thread.join().unwrap();
+    }
+}
+
+/// What servers say until a client is in, by each way of a login.
+fn logins() -> Vec<Vec<u8>> {
+    let asked = |kind: u8, rest: &[u8]| message(b'R', &[&[0, 0, 0, kind], rest].concat());
+    let scram =
+        [asked(10, b"SCRAM-SHA-256\0\0"), asked(11, b"r=x,s=c2FsdA==,i=4096"), asked(12, b"v=eA==")].concat();
+    let told = [message(b'S', b"server_version\x0015.4\0"), message(b'K', &[0; 8]), READY.to_vec()].concat();
+    let replies =
+        [message(b'1', b""), message(b't', b"\0\x01\0\0\0\x17"), message(b'n', b""), READY.to_vec()].concat();
+    [asked(0, b""), asked(5, b"salt"), scram]
+        .into_iter()
+        .map(|login| [login, told.clone(), replies.clone()].concat())
+        .collect()
+}
+
+/// With a password, so that each way of a login is gone.
+fn knowing(address: &str) -> Box<dyn brimline_net::link::Connector> {
+    let secrets = Secrets {
+        username: "u".to_owned().into(),
+        password: Some("secret".to_owned().into()),
+        ..Secrets::default()
+    };
+    Box::new(Connector::new(settings(address, "d"), secrets, Requests::new(&steps()).unwrap()).unwrap())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn a_login_ends_whatever_is_said(
+        which in any::<Index>(),
+        changes in vec((any::<Index>(), any::<u8>()), 0..5),
+        kept in any::<Index>(),
+    ) {
+        ends(knowing, damaged(which.get(&logins()).clone(), &changes, kept));
+    }
+
+    #[test]
+    fn a_login_ends_with_any_bytes(bytes in vec(any::<u8>(), 0..100)) {
+        ends(knowing, bytes);
     }
 }

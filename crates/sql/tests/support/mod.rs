@@ -16,6 +16,7 @@ use brimline_net::stream::SendState;
 use brimline_net::wait::is_ready;
 use brimline_sql::settings::Settings;
 use brimline_sql::statement::{Mode, RequestSpec, StatementSpec};
+use proptest::sample::Index;
 use rustix::event::PollFlags;
 
 const PATIENCE_NS: u64 = 10_000_000_000;
@@ -23,7 +24,7 @@ const PATIENCE_NS: u64 = 10_000_000_000;
 pub struct Client(pub Box<dyn Link>);
 
 impl Client {
-    pub fn connect(connector: &impl Connector) -> Result<Self, Lost> {
+    pub fn connect(connector: &(impl Connector + ?Sized)) -> Result<Self, Lost> {
         let mut client = Self(connector.connect()?);
         client.wait(PollFlags::OUT);
         loop {
@@ -169,4 +170,28 @@ fn play(stream: &mut TcpStream, act: Act) {
         Act::Close => stream.shutdown(Shutdown::Both).unwrap(),
         Act::Hold => while stream.read(&mut [0; 4_096]).is_ok_and(|count| count > 0) {},
     }
+}
+
+/// Whether a client that meets a peer which says `bytes` and goes is in or has an error in the end, as it must.
+pub fn ends(connector: impl FnOnce(&str) -> Box<dyn Connector>, bytes: Vec<u8>) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let thread = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        // The client may have gone already.
+        let _ = stream.write_all(&bytes).and_then(|()| stream.shutdown(Shutdown::Write));
+        while stream.read(&mut [0; 4_096]).is_ok_and(|count| count > 0) {}
+    });
+    let _ = Client::connect(connector(&address).as_ref()).map(drop);
+    thread.join().unwrap();
+}
+
+/// Bytes of a truth, a few of them changed, cut somewhere.
+pub fn damaged(mut truth: Vec<u8>, changes: &[(Index, u8)], kept: Index) -> Vec<u8> {
+    for (place, byte) in changes {
+        let at = place.index(truth.len());
+        truth[at] = *byte;
+    }
+    truth.truncate(kept.index(truth.len() + 1));
+    truth
 }
