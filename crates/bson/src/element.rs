@@ -1,7 +1,9 @@
 //! An element as a reader hands it out, and its value told apart.
 
 use crate::ElementType;
-use crate::reader::LENGTH_BYTES;
+
+/// Every length field is a 32-bit integer.
+pub(crate) const LENGTH_BYTES: usize = 4;
 
 /// One element: its name as bytes (a peer may send invalid UTF-8) and its value.
 #[derive(Clone, Copy, Debug, PartialEq)]

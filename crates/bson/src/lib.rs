@@ -8,10 +8,12 @@
 
 mod element;
 mod element_type;
+mod find;
 mod reader;
 mod writer;
 
 pub use element::{Element, RawElement, Value};
 pub use element_type::ElementType;
+pub use find::find;
 pub use reader::{ReadError, Reader, split_document};
 pub use writer::{OpenDocument, Writer};

@@ -2,11 +2,9 @@
 
 use thiserror::Error;
 
-use crate::element::RawElement;
+use crate::element::{LENGTH_BYTES, RawElement};
 use crate::{Element, ElementType, Value};
 
-/// Every length field is a 32-bit integer.
-pub(crate) const LENGTH_BYTES: usize = 4;
 /// Length of the empty document: its length field and its closing NUL.
 const DOCUMENT_BYTES_MIN: usize = LENGTH_BYTES + 1;
 

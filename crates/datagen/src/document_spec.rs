@@ -2,17 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::key::KEY_NUMBER_BYTES_MAX;
+use crate::key::{InsertOrder, KEY_NUMBER_BYTES_MAX, RECORD_INDEX_MAX, ZERO_PADDING_MAX};
 use crate::template::{FieldSpec, fields_bytes_max, validate_fields};
 use crate::{LengthSpec, SpecError};
 
 /// Largest document that a server takes.
 pub const DOCUMENT_BYTES_MAX: u64 = 16 * 1024 * 1024;
-/// Largest index of a record, that of a Java `long`, so that keys are the same as YCSB's.
-pub const RECORD_INDEX_MAX: u64 = i64::MAX as u64;
-/// Upper bound of `zero_padding`.
-pub const ZERO_PADDING_MAX: u32 = 255;
-
 /// The records `insert_start .. insert_start + record_count`: YCSB's core data, or documents from a template.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -57,16 +52,6 @@ impl Values {
     fn are_random(&self) -> bool {
         *self == Self::Random
     }
-}
-
-/// How a key follows from the index of its record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum InsertOrder {
-    /// The number in the key is a hash of the index, so that inserts go all over the key range.
-    Hashed,
-    /// The number in the key is the index.
-    Ordered,
 }
 
 impl DocumentSpec {

@@ -1,9 +1,12 @@
 //! YCSB's key text: prefix, zeros, number.
 
 use brimline_bson::ElementType;
+use serde::{Deserialize, Serialize};
 
-use crate::InsertOrder;
-
+/// Largest index of a record, that of a Java `long`, so that keys are the same as YCSB's.
+pub const RECORD_INDEX_MAX: u64 = i64::MAX as u64;
+/// Upper bound of `zero_padding`.
+pub const ZERO_PADDING_MAX: u32 = 255;
 /// Longest number in a key: the smallest `long` with its sign.
 pub const KEY_NUMBER_BYTES_MAX: u64 = 20;
 /// Digits that are made at once.
@@ -12,6 +15,16 @@ const GROUP_DIGITS: usize = 8;
 const DIGITS_MAX: usize = 3 * GROUP_DIGITS;
 /// Numbers below this fit one group.
 const GROUP_LIMIT: u64 = 100_000_000;
+
+/// How a key follows from the index of its record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InsertOrder {
+    /// The number in the key is a hash of the index, so that inserts go all over the key range.
+    Hashed,
+    /// The number in the key is the index.
+    Ordered,
+}
 
 /// Makes the keys of records.
 #[derive(Clone, Debug)]

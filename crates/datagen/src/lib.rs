@@ -27,14 +27,12 @@ mod sink;
 mod spec_error;
 mod template;
 mod value;
+mod verified;
 
 pub use chooser::{ChooserSpec, KeyChooser, THETA_MAX};
-pub use derived::Verified;
-pub use document_spec::{
-    DOCUMENT_BYTES_MAX, DocumentSpec, InsertOrder, RECORD_INDEX_MAX, Values, ZERO_PADDING_MAX,
-};
+pub use document_spec::{DOCUMENT_BYTES_MAX, DocumentSpec, Values};
 pub use documents::Documents;
-pub use key::KeyElement;
+pub use key::{InsertOrder, KeyElement, RECORD_INDEX_MAX, ZERO_PADDING_MAX};
 pub use length::{HISTOGRAM_ENTRIES_MAX, LENGTH_MAX, LengthChooser, LengthSpec};
 pub use permutation::Permutation;
 pub use rng::{OpRng, RngStream};
@@ -44,6 +42,7 @@ pub use template::{
     ALPHABET_CHARACTERS_MAX, CHOICES_MAX, DECIMALS_MAX, DEPTH_MAX, FakeKind, FieldSpec, Language, Scalar,
     TEMPLATE_FIELDS_MAX, ValueSpec,
 };
+pub use verified::Verified;
 
 /// Streams of [`OpRng`] that this crate draws from itself. Callers take small numbers; these start at 2^63.
 mod stream {

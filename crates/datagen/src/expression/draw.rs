@@ -2,10 +2,13 @@
 
 use brimline_bson::ElementType;
 
+/// Bits of an operation's number below those that tell the loads of a plan apart.
+pub const LOAD_SHIFT: u32 = 48;
+
 /// What the values of one operation are drawn from. Rows, records and slots stand at the place of their table, collection or value.
 #[derive(Clone, Copy, Debug)]
 pub struct Draw<'d> {
-    /// The number of the operation; from bit [`super::LOAD_SHIFT`] on that of its load.
+    /// The number of the operation; from bit [`LOAD_SHIFT`] on that of its load.
     pub index: u64,
     /// The number of the connection.
     pub worker: u32,

@@ -5,11 +5,14 @@
 //! that a named value is the same wherever an operation refers to it, and no value changes when another one is added.
 
 mod calculate;
+mod dates;
 mod draw;
 mod node;
 mod object_ids;
+mod operator;
 mod path;
 mod prepare;
+mod put;
 mod references;
 mod spec;
 mod table;
@@ -17,10 +20,10 @@ mod types;
 mod uses;
 mod world;
 
-pub use calculate::Operator;
-pub use draw::{Draw, RunIdentity, SavedValues};
+pub use draw::{Draw, LOAD_SHIFT, RunIdentity, SavedValues};
 pub use node::Expression;
-pub use object_ids::{LOAD_SHIFT, ObjectIdSpace};
+pub use object_ids::ObjectIdSpace;
+pub use operator::Operator;
 pub use spec::{
     EXPRESSION_DEPTH_MAX, ExpressionField, ExpressionSpec, REPEATED_MAX, VALUES_MAX, constant_of_hex,
 };

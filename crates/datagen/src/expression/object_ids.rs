@@ -1,9 +1,8 @@
 //! Owns object ids that no other run, operation or place has: those of one run lie in one range.
 
+use super::draw::LOAD_SHIFT;
 use super::spec::ExpressionSpec;
 
-/// Bits of an operation's number below those that tell the loads of a plan apart.
-pub const LOAD_SHIFT: u32 = 48;
 /// Bytes of an id that count.
 const COUNTING_BYTES: usize = 6;
 const COUNTING_BITS: u32 = 8 * COUNTING_BYTES as u32;

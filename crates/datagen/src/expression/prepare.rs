@@ -103,7 +103,7 @@ impl World {
             ExpressionSpec::OneOf { values } => self.one_of(place, values, random())?,
             ExpressionSpec::Calculate { operator, of } => {
                 let mut all = self.all(place, "of", of)?;
-                let types = operator.check(&all).map_err(|(operand, message)| {
+                let types = calculate::check(*operator, &all).map_err(|(operand, message)| {
                     SpecError::new(
                         operand.map_or("of".to_owned(), |operand| format!("of.{operand}")),
                         message,

@@ -3,7 +3,7 @@
 use brimline_bson::{ElementType, Reader};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::calculate::Operator;
+use super::operator::Operator;
 use crate::spec_error::no_parameters;
 use crate::{CHOICES_MAX, SpecError, TEMPLATE_FIELDS_MAX, THETA_MAX, ValueSpec};
 

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::fake::{FakeKind, Language};
-use crate::key::KEY_NUMBER_BYTES_MAX;
+use crate::key::{InsertOrder, KEY_NUMBER_BYTES_MAX, RECORD_INDEX_MAX, ZERO_PADDING_MAX};
 use crate::spec_error::no_parameters;
-use crate::{ChooserSpec, InsertOrder, LengthSpec, RECORD_INDEX_MAX, SpecError, ZERO_PADDING_MAX};
+use crate::{ChooserSpec, LengthSpec, SpecError};
 
 /// Upper bound of documents within documents, well below the server's 100.
 pub const DEPTH_MAX: usize = 16;

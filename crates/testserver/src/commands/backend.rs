@@ -4,8 +4,8 @@ use brimline_bson::Writer;
 use brimline_wire::frame::{FrameError, HEADER_BYTES, Header, MESSAGE_BYTES_MAX, OP_MSG};
 use brimline_wire::op_msg::{self, MORE_TO_COME, MessageError};
 
+use super::cursors::Cursors;
 use super::legacy;
-use super::read::Cursors;
 use super::server_info::{build_info, command_line_options, host_info};
 use super::{Command, CommandError, Request};
 use crate::clock::Clock;

@@ -3,11 +3,13 @@
 mod backend;
 mod collections;
 mod command;
+mod cursors;
 mod error;
 mod legacy;
 mod read;
 mod request;
 mod server_info;
+mod server_status;
 mod write;
 
 pub use backend::Backend;

@@ -1,36 +1,15 @@
 //! Reads: find, getMore, killCursors, count, and the aggregations that count.
 
-use std::collections::HashMap;
-use std::fmt::Write as _;
-
 use brimline_bson::{Reader, Value, Writer};
 
+use super::cursors::{BATCH_BYTES_MAX, Cursor};
 use super::request::{documents_of, text};
 use super::{Backend, CommandError, Request};
 use crate::script::FaultKind;
-use crate::store::{Elements, KeyRange, Projection, Store, StoreError};
+use crate::store::{Elements, KeyRange, Projection, StoreError};
 
 /// Documents in the first batch unless the command says otherwise, as in mongod.
 const BATCH_SIZE_DEFAULT: u64 = 101;
-/// Bytes of documents in a batch, as in mongod.
-const BATCH_BYTES_MAX: usize = 16 * 1024 * 1024;
-
-/// Cursors with documents left, by id.
-#[derive(Debug, Default)]
-pub struct Cursors {
-    open: HashMap<i64, Cursor>,
-    made: i64,
-}
-
-/// What a find has still to return.
-#[derive(Debug)]
-struct Cursor {
-    namespace: String,
-    range: KeyRange,
-    projection: Projection,
-    /// Documents that the limit leaves; `None` without a limit.
-    left: Option<u64>,
-}
 
 impl Backend {
     pub(super) fn find(
@@ -73,10 +52,10 @@ impl Backend {
         writer: &mut Writer<'_>,
     ) -> Result<(), CommandError> {
         let id = request.argument.as_i64().unwrap_or(0);
-        let mut cursor =
-            self.cursors.open.remove(&id).ok_or_else(|| {
-                CommandError::new(43, "CursorNotFound", format!("cursor id {id} not found"))
-            })?;
+        let mut cursor = self
+            .cursors
+            .take(id)
+            .ok_or_else(|| CommandError::new(43, "CursorNotFound", format!("cursor id {id} not found")))?;
         if fault == Some(&FaultKind::NoDocument) {
             cursor.left = Some(0);
         }
@@ -88,7 +67,7 @@ impl Backend {
         let id = if has_more { id } else { 0 };
         end_cursor(writer, open, id, &cursor.namespace);
         if has_more {
-            self.cursors.open.insert(id, cursor);
+            self.cursors.put_back(id, cursor);
         }
         Ok(())
     }
@@ -104,7 +83,7 @@ impl Backend {
         let (mut killed, mut not_found) = (Vec::new(), Vec::new());
         let mut ids = Reader::new(ids)?;
         while let Some(id) = ids.next_element()?.and_then(|id| id.value.as_i64()) {
-            let list = if self.cursors.open.remove(&id).is_some() { &mut killed } else { &mut not_found };
+            let list = if self.cursors.take(id).is_some() { &mut killed } else { &mut not_found };
             list.push(id);
         }
         let lists = [("cursorsKilled", killed), ("cursorsNotFound", not_found), ("cursorsAlive", vec![])];
@@ -173,56 +152,6 @@ impl Backend {
             (true, Some(collection)) => collection.len() as u64,
             (false, Some(_)) => self.store.documents(namespace, range).count() as u64,
         }
-    }
-}
-
-impl Cursors {
-    fn keep(&mut self, cursor: Cursor) -> i64 {
-        self.made += 1;
-        self.open.insert(self.made, cursor);
-        self.made
-    }
-}
-
-impl Cursor {
-    /// Writes the next batch and steps behind it. True when there may be more; as mongod, a full batch is not looked
-    /// behind, so that the last batch can be empty.
-    fn write_batch(
-        &mut self,
-        store: &Store,
-        name: &str,
-        batch_size: Option<u64>,
-        writer: &mut Writer<'_>,
-    ) -> Result<bool, StoreError> {
-        let array = writer.begin_array(name);
-        let start = writer.position();
-        let mut documents = store.documents(&self.namespace, &self.range);
-        let mut index_name = String::new();
-        let mut last_key = None;
-        let mut has_more = true;
-        for index in 0_u64.. {
-            if self.left == Some(0) {
-                has_more = false;
-                break;
-            }
-            if batch_size == Some(index) || writer.position() - start >= BATCH_BYTES_MAX {
-                break;
-            }
-            let Some((key, document)) = documents.next() else {
-                has_more = false;
-                break;
-            };
-            index_name.clear();
-            let _ = write!(index_name, "{index}"); // writing to a String does not fail
-            self.projection.write(&index_name, document, writer)?;
-            self.left = self.left.map(|left| left - 1);
-            last_key = Some(key);
-        }
-        writer.end_document(array);
-        if let Some(key) = last_key {
-            self.range = self.range.after(key);
-        }
-        Ok(has_more)
     }
 }
 

@@ -1,17 +1,17 @@
 //! What operators make of other values. Numbers keep MongoDB's types: of 32-bit integers comes one, of larger ones a 64-bit integer, of a sum
 //! that doesn't fit, or of a double, a double. Null makes null, as in MongoDB's own expressions.
 
-mod dates;
+mod check;
 mod numbers;
 mod operand;
-mod operator;
 mod texts;
 
-pub use operator::Operator;
-
+pub(super) use self::check::check;
 use self::numbers::Number;
 use self::operand::Operand;
+use super::dates::Unit;
 use super::node::{Expression, Moment, Node, UNNAMED_HEAD};
+use super::operator::Operator;
 use super::{Misfit, World};
 use crate::sink::BsonSink;
 use crate::{Name, Sink};
@@ -177,6 +177,27 @@ impl Calculation<'_, '_> {
                 _ => Some(Number::Double(number.double())),
             });
             converted.map(Some).ok_or_else(|| self.misfit(operand.name()))
+        })?
+    }
+
+    /// A date in milliseconds since 1970; `None`: null.
+    fn date(self, of: &[Node], out: &mut Vec<u8>) -> Result<Option<i64>, Misfit> {
+        let date = self.operand(&of[0], out, |operand| match operand {
+            Operand::Date(unix_ms) => Ok(Some(unix_ms)),
+            Operand::Null => Ok(None),
+            other => Err(self.misfit(other.name())),
+        })??;
+        self.operand(&of[1], out, |operand| match operand {
+            Operand::Null => Ok(None),
+            Operand::Number(by) => {
+                let by = by.integer().ok_or_else(|| self.misfit("a number beyond 64 bits"))?;
+                Ok(date.map(|date| date.saturating_add(by)))
+            }
+            Operand::Text(unit) => {
+                let unit = Unit::named(unit).ok_or_else(|| self.misfit("an unknown unit"))?;
+                Ok(date.map(|date| unit.start(date)))
+            }
+            other => Err(self.misfit(other.name())),
         })?
     }
 }

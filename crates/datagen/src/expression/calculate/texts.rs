@@ -4,12 +4,14 @@ use std::io::Write;
 
 use brimline_bson::ElementType;
 
+use super::Calculation;
 use super::numbers::Number;
 use super::operand::Operand;
-use super::{Calculation, Operator, dates};
 use crate::Name;
 use crate::expression::Misfit;
+use crate::expression::dates;
 use crate::expression::node::{Node, UNNAMED_HEAD};
+use crate::expression::operator::Operator;
 use crate::key::append_number;
 use crate::sink::{BsonSink, Sink};
 

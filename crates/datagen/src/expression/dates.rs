@@ -1,11 +1,6 @@
-//! Owns dates: adding to them, cutting them to a unit, and their text. All of UTC, as MongoDB's own operators are without a time zone.
+//! Owns the calendar: the units that dates are cut to, and their text. All of UTC, as MongoDB's own operators are without a time zone.
 
 use std::io::Write;
-
-use super::Calculation;
-use super::operand::Operand;
-use crate::expression::Misfit;
-use crate::expression::node::Node;
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -39,7 +34,7 @@ impl Unit {
     }
 
     /// The beginning of the unit that `unix_ms` is in.
-    fn start(self, unix_ms: i64) -> i64 {
+    pub fn start(self, unix_ms: i64) -> i64 {
         let day = unix_ms.div_euclid(DAY_MS);
         let (year, month, _) = civil(day);
         let start = match self {
@@ -51,29 +46,6 @@ impl Unit {
             Self::Year => day_of(year, 1),
         };
         start.saturating_mul(DAY_MS)
-    }
-}
-
-impl Calculation<'_, '_> {
-    /// A date in milliseconds since 1970; `None`: null.
-    pub(super) fn date(self, of: &[Node], out: &mut Vec<u8>) -> Result<Option<i64>, Misfit> {
-        let date = self.operand(&of[0], out, |operand| match operand {
-            Operand::Date(unix_ms) => Ok(Some(unix_ms)),
-            Operand::Null => Ok(None),
-            other => Err(self.misfit(other.name())),
-        })??;
-        self.operand(&of[1], out, |operand| match operand {
-            Operand::Null => Ok(None),
-            Operand::Number(by) => {
-                let by = by.integer().ok_or_else(|| self.misfit("a number beyond 64 bits"))?;
-                Ok(date.map(|date| date.saturating_add(by)))
-            }
-            Operand::Text(unit) => {
-                let unit = Unit::named(unit).ok_or_else(|| self.misfit("an unknown unit"))?;
-                Ok(date.map(|date| unit.start(date)))
-            }
-            other => Err(self.misfit(other.name())),
-        })?
     }
 }
 

@@ -3,10 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::dates::Unit;
-use super::operand::Operand;
+use super::types::Types;
 use crate::CHOICES_MAX;
-use crate::expression::node::Expression;
-use crate::expression::types::Types;
 
 /// What is made of other values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +60,7 @@ impl Operator {
     }
 
     /// Checks how many operands there are.
-    pub(in crate::expression) fn check_count(self, count: usize) -> Result<(), String> {
+    pub(super) fn check_count(self, count: usize) -> Result<(), String> {
         let (least, most) = match self {
             Self::Add | Self::Multiply | Self::Min | Self::Max | Self::Concat => (1, CHOICES_MAX),
             Self::Subtract | Self::Divide | Self::Modulo | Self::DateAdd | Self::DateTrunc => (2, 2),
@@ -77,33 +75,8 @@ impl Operator {
         Err(format!("{} takes {wanted}, got {count}", self.name()))
     }
 
-    /// The types of what it makes.
-    ///
-    /// # Errors
-    /// The operand that it can't take, and why.
-    pub(in crate::expression) fn check(self, of: &[Expression]) -> Result<Types, (Option<usize>, String)> {
-        for (place, operand) in of.iter().enumerate() {
-            let (taken, words) = self.takes(place);
-            if operand.types.and(taken.or(Types::NULL)).is_empty() {
-                return Err((
-                    Some(place),
-                    format!("{} takes {words}, not {}", self.name(), operand.types.name()),
-                ));
-            }
-        }
-        if self == Self::DateTrunc {
-            check_unit(&of[1])?;
-        }
-        let null = if of.iter().all(|operand| operand.types.and(Types::NULL).is_empty()) {
-            Types::NONE
-        } else {
-            Types::NULL
-        };
-        Ok(null.or(self.makes(of)))
-    }
-
     /// What operand `place` may be, and in words.
-    fn takes(self, place: usize) -> (Types, &'static str) {
+    pub(super) fn takes(self, place: usize) -> (Types, &'static str) {
         match (self, place) {
             (Self::Min | Self::Max, _) => (Types::NUMBER.or(Types::DATE), "numbers or dates"),
             (Self::Concat | Self::Text, _) => (TEXTUAL, "texts, numbers, booleans, dates and object ids"),
@@ -115,8 +88,8 @@ impl Operator {
         }
     }
 
-    fn makes(self, of: &[Expression]) -> Types {
-        let all = of.iter().fold(Types::NONE, |types, operand| types.or(operand.types));
+    /// The types of what it makes of operands that have these types together; null apart.
+    pub(super) fn makes(self, all: Types) -> Types {
         match self {
             Self::Add | Self::Subtract | Self::Multiply | Self::Modulo => {
                 if all.is_within(Types::DOUBLE) {
@@ -133,16 +106,5 @@ impl Operator {
             Self::Concat | Self::Lower | Self::Upper | Self::Substring | Self::Text => Types::TEXT,
             Self::DateAdd | Self::DateTrunc => Types::DATE,
         }
-    }
-}
-
-fn check_unit(unit: &Expression) -> Result<(), (Option<usize>, String)> {
-    let name = match unit.constant().map(|(type_byte, bytes)| Operand::new(type_byte, bytes)) {
-        Some(Operand::Text(name)) => Some(name),
-        _ => None,
-    };
-    match name.and_then(Unit::named) {
-        Some(_) => Ok(()),
-        None => Err((Some(1), format!("date_trunc takes {} as a constant", Unit::NAMES))),
     }
 }
