@@ -245,10 +245,6 @@ def test_too_few_open_files_are_noticed_before_the_start(brimline_cli: CommandLi
     assert not list(brimline_cli.runs.glob("*")), "nothing was recorded"
 
 
-def _few_open_files() -> None:
-    resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200))
-
-
 @pytest.mark.parametrize(
     "verb",
     [
@@ -268,7 +264,7 @@ def test_too_few_open_files_for_one_run_of_many_are_noticed_before_the_first(
 ) -> None:
     """None of these verbs begins with the run that has most connections, or it is their only one."""
     with scripted_server({}) as server:
-        outcome = brimline_cli.start_fresh(*verb, "--uri", server.uri, before_exec=_few_open_files).end()
+        outcome = brimline_cli.start(*verb, "--uri", server.uri, open_files_max=200).end()
         outcome.check_error(2, "needs 428 open files, and this process may have 200", "ulimit -n")
         counted = server.opcounters()
     assert (counted["query"], counted["insert"]) == (0, 0), "nothing was sent"
@@ -281,7 +277,7 @@ def test_too_many_threads_of_ycsb_are_refused_before_it_says_that_it_is_connecte
 ) -> None:
     with scripted_server({}) as server:
         words = ("-P", workload("c"), "-p", f"mongodb.url={server.uri}/ycsb", "-threads", "300")
-        outcome = brimline_cli.start_fresh("ycsb", phase, "mongodb", *words, before_exec=_few_open_files).end()
+        outcome = brimline_cli.start("ycsb", phase, "mongodb", *words, open_files_max=200).end()
         counted = server.opcounters()
     outcome.check_error(2, "needs 428 open files, and this process may have 200", "ulimit -n")
     assert outcome.stdout == ""

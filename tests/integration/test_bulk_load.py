@@ -1,7 +1,6 @@
 """Loads that are cut short or refused in part: nothing is lost or there twice, each document is accounted for."""
 
 import json
-import resource
 import signal
 from pathlib import Path
 from typing import Any
@@ -58,15 +57,11 @@ def _check_whole(address: str, spec: Path) -> None:
 # Before anything is dropped
 
 
-def _few_open_files() -> None:
-    resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200))
-
-
 def test_a_load_that_can_not_start_leaves_the_data_alone(brimline_cli: CommandLine, mongod: Deployment) -> None:
     spec = _spec(brimline_cli.directory, records=20_000)
     load = ("load", spec, "--uri", f"mongodb://{mongod.address}", "--drop")
     assert brimline_cli.run(*load).exit_code == 0
-    refused = brimline_cli.start_fresh(*load, "--connections", "300", before_exec=_few_open_files).end()
+    refused = brimline_cli.start(*load, "--connections", "300", open_files_max=200).end()
     refused.check_error(2, "needs 428 open files, and this process may have 200", "ulimit -n")
     _check_whole(mongod.address, spec)
 

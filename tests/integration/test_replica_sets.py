@@ -1,7 +1,6 @@
 """A real replica set of three: found from any of its members, read where the connection string wants it."""
 
 import json
-import resource
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -143,10 +142,6 @@ def test_a_set_that_has_lost_its_majority(brimline_cli: CommandLine, tmp_path: P
             assert not client.admin.command("hello")["isWritablePrimary"]
 
 
-def _few_open_files() -> None:
-    resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200))
-
-
 @pytest.mark.parametrize(
     ("words", "preference"),
     [
@@ -166,7 +161,7 @@ def test_connections_that_lead_to_two_servers_count_twice(
     if preference is not None:
         uri += f"&readPreference={preference}"
     where = ("-p", f"mongodb.url={uri}") if words[0] == "ycsb" else ("--uri", uri)
-    outcome = brimline_cli.start_fresh(*words, *where, before_exec=_few_open_files).end()
+    outcome = brimline_cli.start(*words, *where, open_files_max=200).end()
     outcome.check_error(2, "needs 248 open files, and this process may have 200", "ulimit -n")
     assert not list(brimline_cli.runs.glob("*")), "nothing was recorded"
     with control_client(members[0].address) as client:  # a set that has just begun inserts keys of its own

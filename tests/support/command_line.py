@@ -155,17 +155,24 @@ class CommandLine:
         """Runs brimline to its end in a process of its own."""
         return self.start_fresh(*arguments, environment=environment).end(timeout_s=timeout_s)
 
-    def start(self, *arguments: str | Path, environment: Mapping[str, str] | None = None) -> Running:
+    def start(
+        self,
+        *arguments: str | Path,
+        environment: Mapping[str, str] | None = None,
+        open_files_max: int | None = None,
+    ) -> Running:
         """Starts brimline as a job of its own, which has imported everything already (`tests.support.forked`)."""
-        return self._fork(["-m", "brimline", *map(str, arguments)], environment)
+        return self._fork(["-m", "brimline", *map(str, arguments)], environment, open_files_max=open_files_max)
 
     def start_python(self, script: Path) -> Running:
         """Starts a program that uses brimline as a library, likewise."""
         return self._fork([str(script)], None)
 
-    def _fork(self, words: list[str], environment: Mapping[str, str] | None) -> Running:
+    def _fork(
+        self, words: list[str], environment: Mapping[str, str] | None, *, open_files_max: int | None = None
+    ) -> Running:
         variables = {**os.environ, "PYTHONPATH": str(_SOURCES), **self._environment(environment)}
-        process = forked.start(words, directory=self.directory, environment=variables)
+        process = forked.start(words, directory=self.directory, environment=variables, open_files_max=open_files_max)
         self._started.append(process)
         return Running(process)
 

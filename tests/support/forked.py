@@ -13,6 +13,7 @@ import gc
 import json
 import os
 import pkgutil
+import resource
 import runpy
 import select
 import signal
@@ -108,15 +109,18 @@ def start(
     directory: Path,
     environment: Mapping[str, str],
     files: tuple[IO[bytes], IO[bytes]] | None = None,
+    open_files_max: int | None = None,
 ) -> Forked:
     """Runs `-m brimline …` or a file of Python in a session of its own, with these variables and no others.
 
-    Its output and its errors go to `files`, or to pipes.
+    Its output and its errors go to `files`, or to pipes. `open_files_max`: the limit that it begins with.
     """
     status, its_status = os.pipe()
     pipes = [] if files else [os.pipe(), os.pipe()]
     outputs = [each.fileno() for each in files] if files else [its_end for _, its_end in pipes]
     request = {"words": list(words), "directory": str(directory), "environment": dict(environment)}
+    if open_files_max is not None:
+        request["open_files_max"] = open_files_max
     try:
         with _one_at_a_time:
             asked = _forking()
@@ -208,6 +212,8 @@ def _become(request: Mapping[str, Any]) -> None:
     os.chdir(request["directory"])
     os.environ.clear()
     os.environ.update(request["environment"])
+    if "open_files_max" in request:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (request["open_files_max"],) * 2)
     first, *rest = request["words"]
     if first == "-m":
         sys.argv[:] = [rest[0], *rest[1:]]
