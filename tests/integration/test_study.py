@@ -206,6 +206,7 @@ def test_a_study_to_start_from_can_be_made(brimline_cli: CommandLine) -> None:
         (("run",), "there is no study"),
         (("run", "s5"), "there is no study s5"),
         (("run", "--resume", "nowhere"), "nowhere holds no study"),
+        (("run", "--resume", "nowhere", "--scale", "ci"), "at the scale that the study was begun at"),
         (("check", "s4-import-growth-shards", "--scale", "7"), "7 is no scale"),
         (("check", "s4-import-growth-shards", "--budget", "0s"), "no study fits in no time"),
         (("run", "s4-import-growth-shards", "--format", "odt"), "there is no format odt"),

@@ -121,6 +121,10 @@ def run(
     if resume is not None:
         if study is not None:
             raise UsageError("--resume goes on with a study, and another is named", hint="leave one of them out")
+        if (said.scale, said.budget) != (StudyOptions().scale, StudyOptions().budget):
+            raise UsageError(
+                "--resume goes on at the scale that the study was begun at", hint="leave --scale and --budget out"
+            )
         directory = StudyDirectory.open(Path(resume))
     else:
         loaded = _loaded(study)
