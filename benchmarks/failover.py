@@ -45,26 +45,36 @@ every connection, and reads wait behind them."""
 RATE_PER_S = 400
 """So often that the time between two operations is no difference."""
 _CLIENT = """
-import json, select, sys, time
+import json, select, sys, threading, time
 import pymongo
 from pymongo.errors import PyMongoError
 client = pymongo.MongoClient(sys.argv[1], serverSelectionTimeoutMS=100, retryReads=False, retryWrites=False)
 beside = client.beside.get_collection("updates", write_concern=pymongo.WriteConcern("majority"))
 acts = {
-    "ping": lambda: client.admin.command("ping"),
-    "update": lambda: beside.update_one({"_id": 0}, {"$inc": {"n": 1}}, upsert=True),
+    "ping": (1, lambda: client.admin.command("ping")),
+    "update": (8, lambda: beside.update_one({"_id": threading.get_ident()}, {"$inc": {"n": 1}}, upsert=True)),
 }
-act, answered = acts[sys.argv[2]], []
-while not select.select([sys.stdin], [], [], 0.001)[0]:
-    try:
-        act()
-    except PyMongoError:
-        continue
-    if not answered:
-        print("ready", flush=True)
-    answered.append(time.time_ns())
-print(json.dumps(answered))
+threads, act = acts[sys.argv[2]]
+answered, over = [], threading.Event()
+def work():
+    while not over.wait(0.001 * threads):
+        try:
+            act()
+        except PyMongoError:
+            continue
+        if not answered:
+            print("ready", flush=True)
+        answered.append(time.time_ns())
+workers = [threading.Thread(target=work) for _ in range(threads)]
+for each in workers:
+    each.start()
+sys.stdin.readline()
+over.set()
+for each in workers:
+    each.join()
+print(json.dumps(sorted(answered)))
 """
+"""Several threads update, because one that waits for each answer sends one write in so many milliseconds."""
 
 
 @contextmanager
