@@ -6,7 +6,8 @@
 use brimline_datagen::Verified;
 
 use crate::clock::Nanos;
-use crate::recorder::{Ending, IntervalHistogram, clear, merge, new_interval_histogram, record};
+use crate::finished::Ending;
+use crate::histogram::{IntervalHistogram, clear, merge, new_interval_histogram, record};
 use crate::target::ReplyTimes;
 
 /// The part of an operation that a time belongs to.

@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 
 use crate::clock::Nanos;
+use crate::finished::Phase;
 use crate::mission::WorkerInterval;
 use crate::packed::{PackedTallies, Packer};
-use crate::recorder::{Phase, Tallies};
+use crate::recorder::Tallies;
 
 /// One interval of a run, all workers merged; its tallies are packed once it is complete.
 pub struct Interval<T = PackedTallies> {

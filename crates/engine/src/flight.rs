@@ -1,10 +1,10 @@
 //! An operation between its first command and its last reply.
 
 use crate::clock::{NANOS_PER_S, Nanos};
-use crate::commands::Command;
+use crate::command::Command;
+use crate::command::Part;
+use crate::finished::Ending;
 use crate::operation::{Operation, OperationKind};
-use crate::own::steps::Part;
-use crate::recorder::Ending;
 use crate::target::ReplyFacts;
 
 /// An operation on its way.

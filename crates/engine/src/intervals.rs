@@ -1,7 +1,7 @@
 //! Where samples are cut: at each interval's end, and where a phase ends.
 
 use crate::clock::Nanos;
-use crate::recorder::Phase;
+use crate::finished::Phase;
 
 /// The phases of a run and the cuts between its samples. Pure, so that all workers cut at the same instants.
 #[derive(Clone, Copy, Debug)]

@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::mission::Places;
 use crate::own::Own;
 use crate::own::mix::OwnMix;
-use crate::plan::{Plan, PlanError};
+use crate::plan::Plan;
+use crate::plan::error::PlanError;
 use crate::workload::Workload;
 
 /// One load.
@@ -32,6 +32,17 @@ impl Load {
         }
         Ok(loads)
     }
+}
+
+/// A worker's share of the room for operations.
+#[derive(Clone, Copy, Debug)]
+pub struct Places {
+    /// The number of its first connection among those of the run.
+    pub first: usize,
+    /// Its connections.
+    pub connections: usize,
+    /// How many operations may be in flight at once. More than there are connections: workers of a closed loop that share them.
+    pub in_flight_max: usize,
 }
 
 /// One worker to be.

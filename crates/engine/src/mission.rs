@@ -3,15 +3,18 @@
 use brimline_wire::session::Session;
 
 use crate::clock::{NANOS_PER_S, Nanos};
-use crate::commands::{Command, Commands};
+use crate::command::Command;
+use crate::commands::Commands;
+use crate::finished::Phase;
 use crate::intervals::Intervals;
 use crate::load::{Load, own_shards};
 use crate::operation_log::Logger;
 use crate::pacer::Pacer;
-use crate::plan::{Plan, TargetPlan, Work};
-use crate::recorder::{Phase, Tallies};
+use crate::perseverance::Perseverance;
+use crate::plan::target::TargetPlan;
+use crate::plan::{Plan, Work};
+use crate::recorder::Tallies;
 use crate::shared::{Control, WorkerProgress};
-use crate::worker::Perseverance;
 use crate::workload::Workload;
 
 /// How long a replica set may be without a primary, whatever the plan says of connecting: elections take that long.
@@ -156,17 +159,6 @@ pub struct RetryPolicy {
     pub writes: bool,
     /// How long an operation waits for a server that takes it, then it fails; `None`: as long as the run goes on.
     pub selection_timeout_ns: Option<Nanos>,
-}
-
-/// A worker's share of the room for operations.
-#[derive(Clone, Copy, Debug)]
-pub struct Places {
-    /// The number of its first connection among those of the run.
-    pub first: usize,
-    /// Its connections.
-    pub connections: usize,
-    /// How many operations may be in flight at once. More than there are connections: workers of a closed loop that share them.
-    pub in_flight_max: usize,
 }
 
 /// One interval of one worker.

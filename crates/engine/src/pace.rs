@@ -1,7 +1,7 @@
 //! When a shard may send: at its workers' pace in a closed loop, at its due times in an open one.
 
 use crate::clock::Nanos;
-use crate::mission::Places;
+use crate::load::Places;
 use crate::pacer::{Pacer, Walk};
 use crate::pool::Pool;
 use crate::slots::Slots;

@@ -3,8 +3,10 @@
 
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 
+use crate::finished::Phase;
+use crate::histogram::{IntervalHistogram, TimeHistogram, new_histogram};
 use crate::operation::OperationKind;
-use crate::recorder::{Counts, IntervalHistogram, Phase, Tallies, Tally, TimeHistogram, new_histogram};
+use crate::recorder::{Counts, Tallies, Tally};
 
 /// A histogram in the bytes of `HdrHistogram`'s V2 encoding; none when it holds nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,7 +97,8 @@ impl Packer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recorder::{Recorder, TIME_NS_MAX};
+    use crate::histogram::TIME_NS_MAX;
+    use crate::recorder::Recorder;
 
     #[test]
     fn every_time_and_count_comes_back() {

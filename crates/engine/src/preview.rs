@@ -2,9 +2,11 @@
 
 use std::iter;
 
-use crate::commands::{Command, Commands};
+use crate::command::Command;
+use crate::commands::Commands;
 use crate::operation::{Operation, OperationKind};
-use crate::plan::{Plan, PlanError};
+use crate::plan::Plan;
+use crate::plan::error::PlanError;
 use crate::workload::Workload;
 
 /// An operation and its commands.

@@ -2,104 +2,14 @@
 //! that nothing is shared while recording; the collector merges what is cut.
 
 use brimline_datagen::Verified;
-use hdrhistogram::{Counter, Histogram};
 
 use crate::breakdown::{Breakdown, Part};
 use crate::clock::Nanos;
+use crate::finished::{Ending, Finished, Phase};
+use crate::histogram::{IntervalHistogram, clear, merge, new_interval_histogram, record};
 use crate::operation::OperationKind;
 use crate::operation_log::{Logger, Row};
 use crate::target::ReplyTimes;
-
-/// Longest time a histogram tells apart; longer ones count as this.
-pub const TIME_NS_MAX: Nanos = 3_600_000_000_000;
-/// Significant decimal digits of histograms.
-pub const HISTOGRAM_DIGITS: u8 = 3;
-
-/// Part of a run that an operation belongs to, by when it was due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Phase {
-    /// Before the measured window.
-    Warmup,
-    /// The measured window.
-    Measure,
-    /// After it: nothing is due any more, operations in flight come to their end.
-    Drain,
-}
-
-impl Phase {
-    /// The phases in which operations are due.
-    pub const OFFERING: [Self; 2] = [Self::Warmup, Self::Measure];
-
-    /// The phase's name in records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Warmup => "warmup",
-            Self::Measure => "measure",
-            Self::Drain => "drain",
-        }
-    }
-}
-
-/// How an operation ended, as far as counting goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// Done what it should.
-    Ok,
-    /// Answered without an error, but found no document.
-    Miss,
-    /// Failed; the error tally says how.
-    Failed,
-}
-
-/// A finished operation. The recorder is the only place that subtracts instants.
-#[derive(Clone, Copy, Debug)]
-pub struct Finished {
-    /// When it was due; `None` in a closed loop.
-    pub due: Option<Nanos>,
-    /// When its first byte was handed to the kernel.
-    pub sent: Nanos,
-    /// When its last reply was whole.
-    pub done: Nanos,
-    /// How it ended.
-    pub ending: Ending,
-    /// Documents returned or written.
-    pub documents: u64,
-    /// Bytes sent.
-    pub bytes_out: u64,
-    /// Bytes received.
-    pub bytes_in: u64,
-    /// The second step of an operation in two, once it was taken.
-    pub second: Option<SecondStep>,
-}
-
-/// Where an operation in two steps went from the first to the second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SecondStep {
-    /// When the reply to the first was whole.
-    pub first_done: Nanos,
-    /// When the second was sent.
-    pub sent: Nanos,
-}
-
-/// Histogram of times in nanoseconds. It grows with the largest time seen, never with the number of operations.
-pub type TimeHistogram = Histogram<u64>;
-
-/// An empty histogram.
-pub fn new_histogram() -> TimeHistogram {
-    // The digits are within hdrhistogram's 0 to 5, its only condition.
-    Histogram::new(HISTOGRAM_DIGITS).unwrap_or_else(|_| unreachable!("three digits are valid"))
-}
-
-/// Histogram of the times of one interval. It has room for every time from the start, so that neither a stall nor the
-/// length of a run makes it larger. Four bytes a counter: an interval lasts an hour at most, and more than 2³² operations
-/// of the same duration in it would be 1.2 million per second.
-pub type IntervalHistogram = Histogram<u32>;
-
-/// An empty histogram for an interval.
-pub fn new_interval_histogram() -> IntervalHistogram {
-    Histogram::new_with_max(TIME_NS_MAX, HISTOGRAM_DIGITS)
-        .unwrap_or_else(|_| unreachable!("three digits up to an hour are valid"))
-}
 
 /// Counts of one kind of operation in one phase and interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -407,25 +317,5 @@ fn break_down(breakdown: &mut Breakdown, kind: OperationKind, finished: &Finishe
             breakdown.part(Part::Commit, ending, due, commit.sent, done);
         }
         _ => {}
-    }
-}
-
-/// Adds a time to a histogram; what is longer than it tells apart counts as the longest.
-pub fn record<T: Counter>(histogram: &mut Histogram<T>, time_ns: Nanos) {
-    histogram
-        .record(time_ns.min(TIME_NS_MAX))
-        .unwrap_or_else(|_| unreachable!("a histogram takes any time up to the longest"));
-}
-
-/// Adds the times of another worker.
-pub fn merge(mine: &mut IntervalHistogram, theirs: &IntervalHistogram) {
-    mine.add(theirs).unwrap_or_else(|_| unreachable!("all histograms of intervals have the same room"));
-}
-
-/// Empties a histogram and keeps its memory. One that holds nothing isn't touched: memory that was never written to
-/// takes none.
-pub fn clear(histogram: &mut IntervalHistogram) {
-    if !histogram.is_empty() {
-        histogram.reset();
     }
 }

@@ -243,7 +243,7 @@ impl Slots {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::Command;
+    use crate::command::Command;
     use crate::operation::{Key, Operation, OperationKind, Statements};
 
     fn sent_at(sent: Nanos) -> InFlight {

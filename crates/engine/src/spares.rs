@@ -40,8 +40,9 @@ impl Spares {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finished::Phase;
     use crate::operation::OperationKind;
-    use crate::recorder::{Phase, Recorder};
+    use crate::recorder::Recorder;
 
     fn used() -> Tallies {
         let mut recorder = Recorder::default();

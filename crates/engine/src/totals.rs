@@ -3,15 +3,15 @@
 use brimline_datagen::Verified;
 
 use crate::clock::Nanos;
-use crate::commands::{Command, Opcounter};
+use crate::command::{Command, Opcounter};
+use crate::command::{Part, StepRef};
 use crate::connects::ConnectTimes;
 use crate::failure::{CommandFailure, FailureTally};
+use crate::finished::Ending;
 use crate::flight::InFlight;
 use crate::looks::Looks;
 use crate::operation::OperationKind;
 use crate::outage::Outage;
-use crate::own::steps::{Part, StepRef};
-use crate::recorder::Ending;
 use crate::standstill::Standstill;
 use crate::target::{ReplyFacts, RunnerReport};
 

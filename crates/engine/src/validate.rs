@@ -4,10 +4,12 @@ use brimline_datagen::Values;
 
 use crate::clock::{NANOS_PER_S, Nanos};
 use crate::operation::Statements;
+use crate::plan::error::{PlanError, require};
+use crate::plan::pacer::{PacerPlan, RATE_OPS_PER_S_MAX, Stage, ThinkTime};
+use crate::plan::target::{Reads, TargetPlan};
 use crate::plan::{
-    ATTEMPT_COUNT_MAX, CONNECTION_COUNT_MAX, InsertRetries, NODE_COUNT_MAX, PLAN_VERSION, PacerPlan, Plan,
-    PlanError, RATE_OPS_PER_S_MAX, Reads, RecordRange, Share, Stage, THREAD_COUNT_MAX, TargetPlan, ThinkTime,
-    Work,
+    ATTEMPT_COUNT_MAX, CONNECTION_COUNT_MAX, InsertRetries, NODE_COUNT_MAX, PLAN_VERSION, Plan, RecordRange,
+    Share, THREAD_COUNT_MAX, Work,
 };
 
 /// Longest warm-up, window or time-out: 30 days.
@@ -427,9 +429,4 @@ fn require_rate(rate: f64, path: &str, is_positive_enough: bool) -> Result<(), P
     require(is_positive_enough && rate <= RATE_OPS_PER_S_MAX, path, || {
         format!("must be above 0 and at most {RATE_OPS_PER_S_MAX:e}, got: {rate}")
     })
-}
-
-/// An error at `path` unless it `holds`.
-pub(crate) fn require(holds: bool, path: &str, message: impl FnOnce() -> String) -> Result<(), PlanError> {
-    if holds { Ok(()) } else { Err(PlanError::new(path, message())) }
 }

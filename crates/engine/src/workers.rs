@@ -127,7 +127,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::plan::{ThinkLaw, ThinkTime};
+    use crate::plan::pacer::{ThinkLaw, ThinkTime};
 
     /// An operation that a worker sent; `worker` is its number in the run.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

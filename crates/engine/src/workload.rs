@@ -3,11 +3,12 @@
 
 use brimline_datagen::{DocumentSpec, KeyChooser, LengthChooser, RngStream};
 
-use crate::commands::Command;
+use crate::command::Command;
 use crate::operation::{Key, Operation, OperationKind, Statements};
 use crate::own::mix::OwnMix;
 use crate::own::plan::AtEnd;
-use crate::plan::{Plan, PlanError, Proportions, RecordRange, Work};
+use crate::plan::error::PlanError;
+use crate::plan::{Plan, Proportions, RecordRange, Work};
 use crate::totals::WorkerSummary;
 
 /// Random streams of the engine; the generators of keys and documents have their own.

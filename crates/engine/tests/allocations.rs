@@ -12,7 +12,9 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use brimline_datagen::ChooserSpec;
-use brimline_engine::plan::{PacerPlan, Plan, Proportions, TargetPlan};
+use brimline_engine::plan::pacer::PacerPlan;
+use brimline_engine::plan::target::TargetPlan;
+use brimline_engine::plan::{Plan, Proportions};
 use brimline_engine::{EndedBy, Run};
 use brimline_testserver::{Data, Script, Server};
 use common::{S, constant, mix, plan};

@@ -4,9 +4,11 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
+use brimline_engine::finished::{Ending, Finished, Phase};
+use brimline_engine::histogram::TIME_NS_MAX;
 use brimline_engine::operation::OperationKind;
 use brimline_engine::packed::Packer;
-use brimline_engine::recorder::{Ending, Finished, Phase, Recorder, TIME_NS_MAX, Tallies};
+use brimline_engine::recorder::{Recorder, Tallies};
 
 thread_local! {
     static LIVE_BYTES: Cell<isize> = const { Cell::new(0) };

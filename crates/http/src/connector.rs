@@ -1,43 +1,18 @@
-//! Where requests go: what all connections to a server share.
+//! Where connections begin.
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use brimline_net::address::resolve;
 use brimline_net::link;
-use brimline_net::stream::Stream;
-use brimline_net::tls::Tls;
-use zeroize::Zeroizing;
 
-use crate::cookies::Jar;
 use crate::link::Link;
-use crate::request::{Requests, Surroundings};
+use crate::request::Requests;
+use crate::server::{Secrets, Server};
 use crate::spec::{ConnectTime, Settings};
-
-/// What opens a server, and is written nowhere.
-#[derive(Default)]
-pub struct Secrets {
-    /// Headers of every request, such as an authorization: names and values.
-    pub headers: Vec<(String, Zeroizing<String>)>,
-    /// How connections are secured, where the settings want that.
-    pub tls: Option<Tls>,
-}
 
 /// A server that speaks HTTP.
 pub struct Connector(Arc<Server>);
-
-/// What all links to a server share.
-pub(crate) struct Server {
-    pub settings: Settings,
-    address: SocketAddr,
-    host: String,
-    tls: Option<Tls>,
-    pub requests: Requests,
-    pub surroundings: Surroundings,
-    /// Cookies of links that are gone: who comes next goes on with them, so that a client that lost its connection stays known.
-    jars: Mutex<Vec<Jar>>,
-}
 
 impl Connector {
     /// The server at the settings' address.
@@ -45,22 +20,7 @@ impl Connector {
     /// # Errors
     /// When the address names no host, or TLS is wanted and can't be had.
     pub fn new(settings: Settings, secrets: Secrets, requests: Requests) -> Result<Self, String> {
-        let address = resolve(settings.address.as_str())?;
-        let host = crate::redirect::split_port(&settings.authority, "").0;
-        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        let tls = match (settings.tls, secrets.tls) {
-            (false, _) => None,
-            (true, Some(tls)) => Some(tls),
-            (true, None) => {
-                return Err("TLS is wanted, and it is not said which certificates are trusted".to_owned());
-            }
-        };
-        if let Some(tls) = &tls {
-            tls.session(&host).map_err(|error| error.to_string())?;
-        }
-        let surroundings = requests.surroundings(&settings, &secrets.headers)?;
-        let jars = Mutex::default();
-        Ok(Self(Arc::new(Server { settings, address, host, tls, requests, surroundings, jars })))
+        Server::new(settings, secrets, requests).map(|server| Self(Arc::new(server)))
     }
 }
 
@@ -70,7 +30,7 @@ impl link::Connector for Connector {
     }
 
     fn address(&self) -> SocketAddr {
-        self.0.address
+        self.0.address()
     }
 
     fn connect(&self) -> io::Result<Box<dyn link::Link>> {
@@ -80,28 +40,5 @@ impl link::Connector for Connector {
             link::Link::open(&mut link)?;
         }
         Ok(Box::new(link))
-    }
-}
-
-impl Server {
-    /// Starts connecting.
-    pub fn open(&self) -> io::Result<Stream> {
-        let mut stream = Stream::open(self.address)?;
-        if let Some(tls) = &self.tls {
-            stream.secure(tls.session(&self.host).map_err(io::Error::other)?);
-        }
-        Ok(stream)
-    }
-
-    /// Cookies that a link left behind, or none.
-    pub fn take_jar(&self) -> Jar {
-        self.jars.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
-    }
-
-    /// Keeps the cookies of a link that goes.
-    pub fn leave_jar(&self, jar: Jar) {
-        if !jar.is_empty() {
-            self.jars.lock().unwrap_or_else(PoisonError::into_inner).push(jar);
-        }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::redirect::split_port;
+use crate::authority::split_port;
 
 /// Most cookies of a server; the oldest goes. Browsers keep as many or more.
 const COOKIES_MAX: usize = 180;

@@ -8,16 +8,19 @@
 
 #![forbid(unsafe_code)]
 
+mod authority;
 mod connector;
 pub mod cookies;
 mod link;
 pub mod redirect;
 pub mod reply;
 pub mod request;
+mod server;
 mod spec;
 mod view;
 
-pub use connector::{Connector, Secrets};
+pub use connector::Connector;
 pub use request::{Misfit, Redirected, Rendered, Requests, Surroundings};
+pub use server::Secrets;
 pub use spec::{ConnectTime, Encoding, HeaderSpec, Piece, RequestSpec, Settings, SpecError};
 pub use view::{Parts, view};

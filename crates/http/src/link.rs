@@ -10,11 +10,11 @@ use brimline_net::link::{
 };
 use brimline_net::stream::{Filled, SendState, Stream, StreamError};
 
-use crate::connector::Server;
 use crate::cookies::Jar;
 use crate::redirect::{Destination, resolve};
 use crate::reply::{Asked, End, Reply, message, phrase};
 use crate::request::{Redirected, Rendered, is_safe};
+use crate::server::Server;
 use crate::view::{Parts, view};
 
 /// What of a reply lies in the socket's buffer before that is used again from its start, and how much is taken before others have

@@ -24,7 +24,7 @@ pub fn resolve(location: &[u8], target: &[u8], from: &Surroundings) -> Destinati
     let has_scheme = location.split(['/', '?']).next().is_some_and(|first| first.contains(':'));
     let path = target.split('?').next().unwrap_or_default();
     let resolved = if has_scheme || location.starts_with("//") {
-        let Some(local) = local_part(location, from) else { return Destination::Elsewhere };
+        let Some(local) = from.local_part(location) else { return Destination::Elsewhere };
         if local.starts_with('/') { local.to_owned() } else { format!("/{local}") }
     } else if location.starts_with('/') {
         location.to_owned()
@@ -41,30 +41,6 @@ pub fn resolve(location: &[u8], target: &[u8], from: &Surroundings) -> Destinati
     match String::from_utf8(resolved) {
         Ok(here) if here.len() <= TARGET_BYTES_MAX => Destination::Here(here),
         _ => Destination::Elsewhere,
-    }
-}
-
-/// What follows the authority of a URL, if that is the server's own.
-pub(crate) fn local_part<'u>(url: &'u str, from: &Surroundings) -> Option<&'u str> {
-    let (scheme, default_port) = if from.is_secure() { ("https:", "443") } else { ("http:", "80") };
-    let rest = match url.get(..scheme.len()) {
-        Some(start) if start.eq_ignore_ascii_case(scheme) => &url[scheme.len()..],
-        _ => url,
-    };
-    let rest = rest.strip_prefix("//")?;
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (authority, local) = rest.split_at(end);
-    let (ours, theirs) = (split_port(from.authority(), default_port), split_port(authority, default_port));
-    (ours.0.eq_ignore_ascii_case(theirs.0) && ours.1 == theirs.1).then_some(local)
-}
-
-/// Host and port. The colons of an IPv6 address are inside brackets.
-pub(crate) fn split_port<'a>(authority: &'a str, default_port: &'a str) -> (&'a str, &'a str) {
-    match authority.rsplit_once(':') {
-        Some((host, port)) if !port.contains(']') => {
-            (host, if port.is_empty() { default_port } else { port })
-        }
-        _ => (authority, default_port),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Owns the note from which an import goes on: how far everything is settled and durable, and how far records may have been
 //! sent. It is replaced whole, so that whoever reads it after any kind of end finds the old one or the new one.
 
+use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -10,10 +11,12 @@ use brimline_formats::Position;
 use serde::{Deserialize, Serialize};
 
 use crate::Counts;
-use crate::ledger::Misfits;
 
 /// Version of the file's format.
 const FORMAT_VERSION: u32 = 1;
+
+/// Numbers of cells by the name of their column.
+pub type Misfits = BTreeMap<String, u64>;
 
 /// A place between two records of the inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

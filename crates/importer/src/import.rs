@@ -15,10 +15,10 @@ use brimline_wire::endpoint::Endpoint;
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::checkpoint::{Checkpoint, Place};
+use crate::checkpoint::{Checkpoint, Misfits, Place};
 use crate::doubt::Claims;
 use crate::keeper::{self, Watch};
-use crate::ledger::{Ledger, Misfits};
+use crate::ledger::Ledger;
 use crate::meter::Interval;
 use crate::plan::ImportPlan;
 use crate::rejects::RejectsFile;

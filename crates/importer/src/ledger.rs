@@ -1,10 +1,10 @@
 //! Owns what became of every stretch, in the order of the input: which may be sent, how far everything is settled, and why
 //! the import ends. Pure but for the file of rejected records.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::io;
 
-use crate::checkpoint::{Checkpoint, Place};
+use crate::checkpoint::{Checkpoint, Misfits, Place};
 use crate::rejects::{Reject, RejectsFile};
 use crate::{Counts, Ending};
 
@@ -20,9 +20,6 @@ pub struct Outcome {
     /// Cells of those that were sent that do not fit their column's type, by column.
     pub misfits: Misfits,
 }
-
-/// Numbers of cells by the name of their column.
-pub type Misfits = BTreeMap<String, u64>;
 
 /// Adds `more` to `to`.
 fn add_misfits(to: &mut Misfits, more: &Misfits) {

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use brimline_engine::clock::{Clock, Nanos, process_cpu_ns};
-use brimline_engine::recorder::{TimeHistogram, new_histogram, record};
+use brimline_engine::histogram::{TimeHistogram, new_histogram, record};
 
 /// What happened in an interval.
 pub struct Interval {

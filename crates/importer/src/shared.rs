@@ -10,9 +10,9 @@ use brimline_engine::standstill::Standstill;
 use brimline_formats::Documents;
 use brimline_wire::endpoint::Endpoint;
 
-use crate::checkpoint::{self, Checkpoint, Place};
+use crate::checkpoint::{self, Checkpoint, Misfits, Place};
 use crate::command::Commands;
-use crate::ledger::{Ledger, Misfits, Outcome};
+use crate::ledger::{Ledger, Outcome};
 use crate::meter::Meter;
 use crate::plan::ImportPlan;
 use crate::queue::Queue;

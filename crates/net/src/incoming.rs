@@ -2,8 +2,10 @@
 
 use std::io::{ErrorKind, Read};
 
-use crate::stream::{BUFFER_BYTES_KEPT, Extent, StreamError};
+use crate::outcome::{Extent, Filled, StreamError};
 
+/// A buffer up to this size is never given back; a larger one is, once messages need less than a quarter of it.
+pub const BUFFER_BYTES_KEPT: usize = 256 * 1024;
 /// What a receiving buffer starts with; enough for the replies of most operations.
 const BUFFER_BYTES_START: usize = 4 * 1024;
 /// What a buffer grows to whose content is taken piece by piece.
@@ -16,19 +18,6 @@ pub(crate) struct Incoming {
     bytes: Vec<u8>,
     taken: usize,
     filled: usize,
-}
-
-/// What a read brought.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Filled {
-    /// Bytes, and there may be more.
-    Bytes,
-    /// Bytes, and for now there are no more.
-    Last,
-    /// Nothing for now.
-    Nothing,
-    /// The peer has closed.
-    End,
 }
 
 impl Incoming {

@@ -10,6 +10,7 @@ pub mod address;
 mod arrival;
 mod incoming;
 pub mod link;
+mod outcome;
 pub mod stream;
 pub mod tls;
 pub mod wait;

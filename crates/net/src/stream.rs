@@ -9,15 +9,12 @@ use nix::sys::socket::{MsgFlags, recvmsg, setsockopt, sockopt};
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 use socket2::{Domain, Protocol, Socket, Type};
-use thiserror::Error;
 
 use crate::arrival;
-pub use crate::incoming::Filled;
+pub use crate::incoming::BUFFER_BYTES_KEPT;
 use crate::incoming::Incoming;
+pub use crate::outcome::{Extent, Filled, SendState, StreamError};
 use crate::tls;
-
-/// A buffer up to this size is never given back; a larger one is, once messages need less than a quarter of it.
-pub const BUFFER_BYTES_KEPT: usize = 256 * 1024;
 
 /// A connection. Dropping it closes the socket.
 #[derive(Debug)]
@@ -32,18 +29,6 @@ pub struct Stream {
     tls: Option<Box<tls::Session>>,
 }
 
-/// How much of what has arrived is a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// So many bytes are a whole one.
-    Whole(usize),
-    /// It needs more bytes than are there.
-    More {
-        /// How many it has in all, as far as that is known.
-        bytes_at_least: usize,
-    },
-}
-
 /// A whole message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received<'a> {
@@ -52,39 +37,6 @@ pub struct Received<'a> {
     /// When its last bytes had reached this machine, by the kernel's wall clock; `None` where the kernel doesn't say. Over TLS
     /// the last encrypted bytes: decrypting them is the client's own work and no part of the time.
     pub arrived_unix_ns: Option<u64>,
-}
-
-/// How far sending came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendState {
-    /// The socket has the whole request.
-    Done,
-    /// The socket is full: call again when it is writable.
-    Blocked,
-}
-
-/// Why a connection can't be used any more.
-#[derive(Debug, Error)]
-pub enum StreamError {
-    /// The peer closed it, with no part of a message sent.
-    #[error("connection closed by the server")]
-    Closed,
-    /// The peer closed it in the middle of a message.
-    #[error("connection closed by the server after {arrived} bytes of a message")]
-    Truncated {
-        /// How many bytes of the message had arrived.
-        arrived: usize,
-    },
-    /// The socket.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
-
-impl StreamError {
-    /// The peer closed when so many bytes of a message had arrived.
-    pub fn ended(arrived: usize) -> Self {
-        if arrived == 0 { Self::Closed } else { Self::Truncated { arrived } }
-    }
 }
 
 impl Stream {

@@ -20,7 +20,7 @@ use rustls::{
 };
 use thiserror::Error;
 
-use crate::stream::{SendState, StreamError};
+use crate::outcome::{SendState, StreamError};
 
 /// What is asked of TLS.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

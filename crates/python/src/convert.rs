@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use brimline_engine::clock::Nanos;
-use brimline_engine::commands::Opcounter;
+use brimline_engine::command::Opcounter;
 use brimline_engine::connects::ConnectTimes;
 use brimline_engine::failure::FailureCount;
+use brimline_engine::finished::Phase;
 use brimline_engine::looks::Looks;
 use brimline_engine::operation::OperationKind;
 use brimline_engine::operation_log::LogTotals;
 use brimline_engine::outage::Outage;
 use brimline_engine::packed::{PackedHistogram, PackedTally};
-use brimline_engine::recorder::Phase;
 use brimline_engine::standstill::Standstill;
 use brimline_engine::target::RunnerReport;
 use brimline_engine::totals::{DocumentCounts, InsertTotals, StepTotals};

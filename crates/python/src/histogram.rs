@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use brimline_engine::recorder::{TIME_NS_MAX, TimeHistogram, new_histogram};
+use brimline_engine::histogram::{TIME_NS_MAX, TimeHistogram, new_histogram};
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -125,6 +125,6 @@ fn parse(plan_json: &str) -> PyResult<Plan> {
         .map_err(|error| PlanError::new_err(("plan".to_owned(), error.to_string())))
 }
 
-fn plan_error(error: &brimline_engine::plan::PlanError) -> PyErr {
+fn plan_error(error: &brimline_engine::plan::error::PlanError) -> PyErr {
     PlanError::new_err((error.path.clone(), error.message.clone()))
 }

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use brimline_engine::clock::Nanos;
+use brimline_engine::finished::Ending;
 use brimline_engine::operation::OperationKind;
 use brimline_engine::operation_log::{Reader, Row, TimePart, Times, Wanted, count};
-use brimline_engine::recorder::Ending;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

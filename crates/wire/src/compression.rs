@@ -5,9 +5,10 @@
 
 use std::cell::RefCell;
 
+use brimline_net::stream::BUFFER_BYTES_KEPT;
 use flate2::{Compress, Compression as ZlibLevel, Decompress, FlushCompress, FlushDecompress, Status};
 
-use crate::connection::{BUFFER_BYTES_KEPT, ConnectionError};
+use crate::connection_error::ConnectionError;
 use crate::frame::{HEADER_BYTES, Header, MESSAGE_BYTES_MAX, OP_COMPRESSED, OP_MSG};
 
 /// Behind the header: the opcode and the length of what is inside, and the compressor.

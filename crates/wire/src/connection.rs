@@ -5,12 +5,12 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
-pub use brimline_net::stream::{BUFFER_BYTES_KEPT, Received, SendState};
-use brimline_net::stream::{Extent, Stream, StreamError};
+use brimline_net::stream::{Extent, Stream};
+pub use brimline_net::stream::{Received, SendState};
 use brimline_net::tls;
-use thiserror::Error;
 
 use crate::compression::Codec;
+pub use crate::connection_error::ConnectionError;
 use crate::frame::{FrameError, HEADER_BYTES, Header, MESSAGE_BYTES_MAX};
 
 /// A connection. Dropping it closes the socket.
@@ -19,34 +19,6 @@ pub struct Connection {
     stream: Stream,
     /// Boxed: most connections have none, and theirs stays small.
     codec: Option<Box<Codec>>,
-}
-
-/// Why a connection can't be used any more.
-#[derive(Debug, Error)]
-pub enum ConnectionError {
-    /// The stream.
-    #[error(transparent)]
-    Stream(#[from] StreamError),
-    /// More arrived than the one message that was asked for.
-    #[error("{arrived} bytes arrived where the server declared a message of {message_bytes}")]
-    Excess {
-        /// Declared length of the message.
-        message_bytes: usize,
-        /// How many bytes arrived.
-        arrived: usize,
-    },
-    /// A compressed message that is none.
-    #[error("a compressed message is unusable: {0}")]
-    Compressed(&'static str),
-    /// A message of impossible length: the peer's, or the request to be sent.
-    #[error(transparent)]
-    Frame(#[from] FrameError),
-}
-
-impl From<io::Error> for ConnectionError {
-    fn from(error: io::Error) -> Self {
-        Self::Stream(error.into())
-    }
 }
 
 /// Where a message ends; nothing may follow it.

@@ -13,6 +13,7 @@
 pub mod access;
 pub mod compression;
 pub mod connection;
+mod connection_error;
 pub mod endpoint;
 pub mod frame;
 pub mod handshake;

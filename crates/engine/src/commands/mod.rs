@@ -10,168 +10,16 @@ use brimline_datagen::{Documents, KeyElement, Verified};
 use brimline_wire::session::{Session, SessionPlace};
 use brimline_wire::template::Template;
 
-pub(crate) use self::templates::{
-    CURSOR_BYTES, Membership, ReadTerms, WriteTerms, append_read_terms, append_write_concern, finish,
-};
 use self::templates::{
     Returned, find_template, get_more_template, insert_template, scan_template, update_template,
 };
-pub use self::transaction::Place;
 use self::transaction::Transaction;
-pub(crate) use self::transaction::{append_membership, by_majority};
-use crate::flight::InFlight;
+use crate::command::{Command, Part};
 use crate::operation::{Operation, OperationKind};
 use crate::own::Own;
-use crate::own::plan::TransactionPlace;
-use crate::own::steps::{Part, StepRef};
-use crate::plan::{Plan, PlanError, TargetPlan, Work};
-use crate::target::ReplyFacts;
-
-/// One command of an operation. Most operations are one command; a read-modify-write is two, a scan whose documents don't
-/// fit one reply goes on with `getMore`, and a transaction is its statements and a commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Command {
-    /// `find` of one document by key.
-    Find,
-    /// `find` of documents in key order.
-    Scan,
-    /// `getMore` of a scan, with its cursor.
-    GetMore(i64),
-    /// `update` of one document by key.
-    Update,
-    /// `insert` of one or several documents.
-    Insert,
-    /// `update` of one or several documents that inserts those that are not there.
-    Upsert,
-    /// A find or an update inside a transaction.
-    Statement(Place),
-    /// `commitTransaction`.
-    Commit,
-    /// The same once more: what became of the first is not known.
-    CommitAgain,
-    /// A step of an operation of the user's own.
-    Step(StepRef, Part),
-}
-
-impl Command {
-    /// The command that an operation starts with.
-    pub fn first(operation: &Operation) -> Self {
-        match operation.kind {
-            OperationKind::Read | OperationKind::ReadModifyWrite => Self::Find,
-            OperationKind::Scan => Self::Scan,
-            OperationKind::Update => Self::Update,
-            OperationKind::Insert | OperationKind::Load => Self::Insert,
-            OperationKind::Transaction => Self::Statement(Place::first(operation.statements)),
-            OperationKind::Own(_) => unreachable!("the plan knows their steps"),
-        }
-    }
-
-    /// Whether new documents arrive with it.
-    #[inline]
-    pub fn inserts(self) -> bool {
-        match self {
-            Self::Insert | Self::Upsert => true,
-            Self::Step(step, _) => step.opcounter == Opcounter::Insert,
-            _ => false,
-        }
-    }
-
-    /// Whether it is of an operation of the user's own.
-    pub fn is_step(self) -> bool {
-        matches!(self, Self::Step(..))
-    }
-
-    /// Whether it goes where reads go.
-    pub fn is_read(self) -> bool {
-        match self {
-            Self::Find | Self::Scan | Self::GetMore(_) => true,
-            Self::Step(step, _) => step.is_read(),
-            _ => false,
-        }
-    }
-
-    /// Whether it has a number of its session where writes are sent again; all of a transaction have the same.
-    #[inline]
-    pub fn is_numbered(self) -> bool {
-        !self.is_read()
-    }
-
-    /// Whether it is part of a transaction that has begun.
-    pub fn continues(self) -> bool {
-        match self {
-            Self::Statement(place) => !place.is_first(),
-            Self::Commit | Self::CommitAgain => true,
-            Self::Step(step, part) => step.continues() || part != Part::Main,
-            _ => false,
-        }
-    }
-
-    /// How many documents a reply says that it found or changed.
-    pub fn handled(self, reply: &ReplyFacts) -> u64 {
-        match self {
-            Self::Statement(place) if !place.is_read() => reply.n,
-            _ => reply.documents,
-        }
-    }
-
-    /// What is sent when this one is sent for the second time.
-    #[must_use]
-    pub fn again(self) -> Self {
-        match self {
-            Self::Commit => Self::CommitAgain,
-            Self::Step(step, _) if step.transaction == Some(TransactionPlace::Commit) => {
-                Self::Step(step, Part::Again)
-            }
-            command => command,
-        }
-    }
-
-    /// The server's counter that this command moves.
-    pub fn opcounter(self) -> Opcounter {
-        match self {
-            Self::Find | Self::Scan => Opcounter::Query,
-            Self::Statement(place) if place.is_read() => Opcounter::Query,
-            Self::GetMore(_) | Self::Step(_, Part::More) => Opcounter::Getmore,
-            Self::Update | Self::Upsert | Self::Statement(_) => Opcounter::Update,
-            Self::Insert => Opcounter::Insert,
-            Self::Commit | Self::CommitAgain => Opcounter::Commit,
-            Self::Step(_, Part::Abort) => Opcounter::Command,
-            Self::Step(step, Part::Main | Part::Again) => step.opcounter,
-        }
-    }
-}
-
-/// Counters that brimline's operations move: of `serverStatus.opcounters`, and `serverStatus.transactions.totalCommitted`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are MongoDB's")]
-pub enum Opcounter {
-    Query,
-    Insert,
-    Update,
-    Getmore,
-    Commit,
-    Delete,
-    Command,
-}
-
-impl Opcounter {
-    /// All of them, in the order of their discriminants.
-    pub const ALL: [Self; 7] =
-        [Self::Query, Self::Insert, Self::Update, Self::Getmore, Self::Commit, Self::Delete, Self::Command];
-
-    /// The counter's name: that of `opcounters`, or what is counted.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Query => "query",
-            Self::Insert => "insert",
-            Self::Update => "update",
-            Self::Getmore => "getmore",
-            Self::Commit => "commit",
-            Self::Delete => "delete",
-            Self::Command => "command",
-        }
-    }
-}
+use crate::plan::error::PlanError;
+use crate::plan::{Plan, Work};
+use crate::terms::{CURSOR_BYTES, terms};
 
 /// The templates of a plan, and the documents that go into them.
 pub struct Commands {
@@ -199,28 +47,6 @@ pub struct Commands {
     field_count: u32,
     /// From one record of a batch to the next: a batch goes to one server.
     record_step: usize,
-}
-
-/// What the plan's reads and writes say of themselves.
-pub(crate) fn terms(plan: &Plan) -> (ReadTerms<'_>, WriteTerms<'_>) {
-    match &plan.target {
-        TargetPlan::Wire { reads, read_concern, write_concern, retry_writes, sessions, .. } => {
-            let session = if *sessions { Membership::Id } else { Membership::Nothing };
-            let terms = ReadTerms { reads: reads.as_ref(), concern: read_concern.as_deref(), session };
-            let session = if *retry_writes { Membership::Numbered } else { session };
-            (terms, WriteTerms { concern: write_concern.as_ref(), session })
-        }
-        TargetPlan::Driver { read_concern, write_concern, .. } => {
-            let terms = ReadTerms { concern: read_concern.as_deref(), ..ReadTerms::default() };
-            (terms, WriteTerms { concern: write_concern.as_ref(), ..WriteTerms::default() })
-        }
-        TargetPlan::Http(_)
-        | TargetPlan::Mysql(_)
-        | TargetPlan::Postgres(_)
-        | TargetPlan::Runner(_)
-        | TargetPlan::Null { .. }
-        | TargetPlan::Simulated { .. } => (ReadTerms::default(), WriteTerms::default()),
-    }
 }
 
 /// Where the session is in commands outside of transactions, in those that have one.
@@ -291,13 +117,13 @@ impl Commands {
     }
 
     /// The command that an operation goes on with when all that its transaction did is void.
-    pub fn begins_with(&self, flight: &InFlight) -> Command {
-        match flight.command {
+    pub fn begins_with(&self, command: Command, operation: &Operation) -> Command {
+        match command {
             Command::Step(step, _) => {
                 let own = self.own();
                 Command::Step(own.step(own.step(step.number).begins_at()).reference(), Part::Main)
             }
-            _ => self.first(&flight.operation),
+            _ => self.first(operation),
         }
     }
 

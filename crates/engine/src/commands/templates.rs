@@ -1,43 +1,10 @@
 //! The templates of single commands.
 
-use brimline_bson::Writer;
 use brimline_datagen::Documents;
 use brimline_wire::session::SessionPlace;
 use brimline_wire::template::{Template, TemplateBuilder};
 
-use crate::plan::{Acknowledgement, Reads, WriteConcern};
-
-/// A cursor's id: an int64.
-pub(crate) const CURSOR_BYTES: usize = 8;
-
-/// What reads say about where they go and what they may see.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct ReadTerms<'p> {
-    pub reads: Option<&'p Reads>,
-    pub concern: Option<&'p str>,
-    pub session: Membership,
-}
-
-/// What of its connection's session a command carries.
-#[derive(Clone, Copy, Default)]
-pub(crate) enum Membership {
-    #[default]
-    Nothing,
-    /// As every command of an official driver.
-    Id,
-    /// And a number, for a write that may be sent again.
-    Numbered,
-}
-
-impl Membership {
-    pub(crate) fn append(self, builder: &mut TemplateBuilder) -> Option<SessionPlace> {
-        match self {
-            Self::Nothing => None,
-            Self::Id => Some(SessionPlace::append_id(builder)),
-            Self::Numbered => Some(SessionPlace::append(builder)),
-        }
-    }
-}
+use crate::terms::{CURSOR_BYTES, ReadTerms, WriteTerms, append_read_terms, append_write_concern, finish};
 
 /// A template, and where the session is in it when it has one.
 pub(super) type Placed = (Template, Option<SessionPlace>);
@@ -57,13 +24,6 @@ impl Returned<'_> {
     pub(super) fn of(read_all_fields: bool) -> Self {
         if read_all_fields { Self::Whole } else { Self::OneField }
     }
-}
-
-/// What writes say about themselves.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct WriteTerms<'p> {
-    pub concern: Option<&'p WriteConcern>,
-    pub session: Membership,
 }
 
 pub(super) fn find_template(
@@ -181,60 +141,4 @@ fn append_projection(builder: &mut TemplateBuilder, returned: Returned<'_>) {
         _ => builder.slot(),
     };
     builder.end();
-}
-
-pub(crate) fn append_read_terms(builder: &mut TemplateBuilder, terms: ReadTerms<'_>) {
-    if let Some(level) = terms.concern {
-        builder.begin_subdocument("readConcern");
-        builder.fixed(|writer| writer.string("level", level));
-        builder.end();
-    }
-    if let Some(reads) = terms.reads {
-        builder.begin_subdocument("$readPreference");
-        builder.fixed(|writer| write_preference(writer, reads));
-        builder.end();
-    }
-}
-
-fn write_preference(writer: &mut Writer<'_>, reads: &Reads) {
-    writer.string("mode", &reads.mode);
-    if !reads.tag_sets.is_empty() {
-        let sets = writer.begin_array("tags");
-        for (index, tags) in reads.tag_sets.iter().enumerate() {
-            let set = writer.begin_subdocument(&index.to_string());
-            for (name, value) in tags {
-                writer.string(name, value);
-            }
-            writer.end_document(set);
-        }
-        writer.end_document(sets);
-    }
-    if let Some(seconds) = reads.max_staleness_s {
-        writer.int32("maxStalenessSeconds", seconds as i32);
-    }
-}
-
-pub(crate) fn append_write_concern(builder: &mut TemplateBuilder, write_concern: Option<&WriteConcern>) {
-    let Some(WriteConcern { w, journal, timeout_ms }) = write_concern else {
-        return;
-    };
-    builder.begin_subdocument("writeConcern");
-    builder.fixed(|writer| {
-        match w {
-            Acknowledgement::Members(members) => writer.int32("w", *members as i32),
-            Acknowledgement::Tag(tag) => writer.string("w", tag),
-        }
-        if let Some(journal) = journal {
-            writer.boolean("j", *journal);
-        }
-        if let Some(timeout_ms) = timeout_ms {
-            writer.int32("wtimeout", *timeout_ms as i32);
-        }
-    });
-    builder.end();
-}
-
-pub(crate) fn finish(mut builder: TemplateBuilder, database: &str) -> Template {
-    builder.fixed(|writer| writer.string("$db", database));
-    builder.finish(0)
 }

@@ -9,52 +9,11 @@
 use brimline_wire::session::SessionPlace;
 use brimline_wire::template::{Template, TemplateBuilder};
 
-use super::Command;
-use super::templates::{
-    ReadTerms, Returned, WriteTerms, append_find, append_update, append_write_concern, finish,
-};
-use crate::operation::Statements;
-use crate::plan::{Acknowledgement, Namespace, WriteConcern};
-
-/// How long a majority may take to confirm a commit that is sent again, in ms.
-const AGAIN_TIMEOUT_MS: u32 = 10_000;
-
-/// Where a transaction is: before one of its statements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    statements: Statements,
-    number: u16,
-}
-
-impl Place {
-    /// Before the first statement.
-    pub fn first(statements: Statements) -> Self {
-        Self { statements, number: 0 }
-    }
-
-    /// Whether the transaction begins with this statement.
-    pub fn is_first(self) -> bool {
-        self.number == 0
-    }
-
-    /// Whether the statement is a read.
-    pub fn is_read(self) -> bool {
-        self.number < u16::from(self.statements.reads)
-    }
-
-    /// Which of the transaction's records it is about.
-    pub fn record_number(self) -> u8 {
-        let number =
-            if self.is_read() { self.number } else { self.number - u16::from(self.statements.reads) };
-        number as u8
-    }
-
-    /// What comes after the statement.
-    pub fn next(self) -> Command {
-        let next = Self { number: self.number + 1, ..self };
-        if next.number < self.statements.count() { Command::Statement(next) } else { Command::Commit }
-    }
-}
+use super::templates::{Returned, append_find, append_update};
+use crate::command::{Command, Place};
+use crate::plan::Namespace;
+use crate::plan::target::WriteConcern;
+use crate::terms::{ReadTerms, WriteTerms, append_membership, append_write_concern, by_majority, finish};
 
 /// A template with the place of the session in it.
 type Numbered = (Template, SessionPlace);
@@ -129,55 +88,10 @@ impl Transaction {
     }
 }
 
-pub(crate) fn append_membership(builder: &mut TemplateBuilder, begins: bool) -> SessionPlace {
-    let session = SessionPlace::append(builder);
-    builder.fixed(|writer| {
-        if begins {
-            writer.boolean("startTransaction", true);
-        }
-        writer.boolean("autocommit", false);
-    });
-    session
-}
-
 fn commit(concern: Option<&WriteConcern>) -> Numbered {
     let mut builder = TemplateBuilder::new();
     builder.fixed(|writer| writer.int32("commitTransaction", 1));
     let session = append_membership(&mut builder, false);
     append_write_concern(&mut builder, concern);
     (finish(builder, "admin"), session)
-}
-
-pub(crate) fn by_majority(concern: Option<&WriteConcern>) -> WriteConcern {
-    WriteConcern {
-        w: Acknowledgement::Tag("majority".to_owned()),
-        journal: concern.and_then(|concern| concern.journal),
-        timeout_ms: concern.and_then(|concern| concern.timeout_ms).or(Some(AGAIN_TIMEOUT_MS)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn walk(statements: Statements) -> Vec<(bool, u8)> {
-        let mut seen = Vec::new();
-        let mut command = Command::Statement(Place::first(statements));
-        while let Command::Statement(place) = command {
-            seen.push((place.is_read(), place.record_number()));
-            command = place.next();
-        }
-        assert_eq!(command, Command::Commit);
-        seen
-    }
-
-    #[test]
-    fn reads_come_first_and_the_updates_are_of_the_same_records() {
-        assert_eq!(
-            walk(Statements { reads: 2, updates: 3 }),
-            [(true, 0), (true, 1), (false, 0), (false, 1), (false, 2)]
-        );
-        assert_eq!(walk(Statements { reads: 0, updates: 1 }), [(false, 0)]);
-        assert_eq!(walk(Statements { reads: u8::MAX, updates: u8::MAX }).len(), 510);
-    }
 }

@@ -2,8 +2,8 @@
 //! counted and cut by the file's length, so that a file that ends within a row loses only that.
 
 use crate::clock::Nanos;
+use crate::finished::{Ending, Finished, Phase, SecondStep};
 use crate::operation::OperationKind;
-use crate::recorder::{Ending, Finished, Phase, SecondStep};
 
 /// Bytes of a row, and of the header.
 pub const ROW_BYTES: usize = 48;

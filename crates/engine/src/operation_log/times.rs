@@ -7,8 +7,8 @@ use std::io;
 use super::reader::Reader;
 use super::row::Row;
 use crate::clock::Nanos;
+use crate::finished::Ending;
 use crate::operation::OperationKind;
-use crate::recorder::Ending;
 
 /// How many times wait for earlier ones: workers write their rows in chunks, one after the other.
 const WAITING_MAX: usize = 1 << 20;
@@ -118,7 +118,7 @@ impl Iterator for Times {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recorder::{Phase, SecondStep};
+    use crate::finished::{Phase, SecondStep};
 
     const ROW: Row = Row {
         kind: OperationKind::ReadModifyWrite,

@@ -158,8 +158,8 @@ mod tests {
     use std::sync::mpsc::channel;
 
     use super::*;
+    use crate::finished::{Ending, Phase};
     use crate::operation::OperationKind;
-    use crate::recorder::{Ending, Phase};
 
     const ROW: Row = Row {
         kind: OperationKind::Read,

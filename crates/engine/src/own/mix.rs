@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use brimline_datagen::RngStream;
 
-use super::Own;
 use super::plan::{AtEnd, OwnWork};
+use super::prepared::Own;
 use crate::operation::{Key, Operation, OperationKind, Statements};
 use crate::plan::Plan;
 
@@ -48,7 +48,7 @@ impl OwnMix {
         if let Some((_, end)) = operations.last_mut() {
             *end = 1.0;
         }
-        let has_counters = own.operations.iter().any(|operation| !operation.uses.is_empty());
+        let has_counters = (0..own.operation_count()).any(|operation| !own.uses(operation as u8).is_empty());
         let kinds = RngStream::new(plan.seed, STREAM_OWN + load as u64);
         Self { own: Arc::clone(own), kinds, operations, load: load as u64, has_counters }
     }

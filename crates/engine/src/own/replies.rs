@@ -1,6 +1,6 @@
 //! What the reply to a step must say, and what of it later steps use.
 
-use brimline_bson::{ElementType, RawElement, Reader, Writer};
+use brimline_bson::{ElementType, RawElement, Writer, find};
 use brimline_datagen::expression::{
     Draw, ElementName, Expression, SavedValues, Uses, World, constant_of_hex,
 };
@@ -9,7 +9,7 @@ use regex::{Regex, RegexBuilder};
 
 use super::plan::{Expectation, Expected, OwnStep, Save, SavedFrom};
 use crate::failure::{Failure, FailureClass};
-use crate::plan::PlanError;
+use crate::plan::error::PlanError;
 use crate::target::{KeptReply, ReplyFacts};
 
 /// Most memory that a compiled regular expression takes.
@@ -269,21 +269,6 @@ fn judge_text(
 fn unexpected(expected: &str, found: &str) -> Failure {
     let message = format!("expected that {expected}, but {found}");
     Failure { label: expected.to_owned(), ..Failure::new(FailureClass::Unexpected, message) }
-}
-
-/// The element at `path`; numbers in it are places in arrays.
-pub fn find<'a, S: AsRef<str>>(document: &'a [u8], path: &[S]) -> Option<RawElement<'a>> {
-    let (name, rest) = path.split_first()?;
-    let mut elements = Reader::new(document).ok()?;
-    while let Some(element) = elements.next_raw().ok()? {
-        if element.name == name.as_ref().as_bytes() {
-            if rest.is_empty() {
-                return Some(element);
-            }
-            return find(element.document().or_else(|| element.array())?, rest);
-        }
-    }
-    None
 }
 
 fn constant(hex: Option<&str>, path: &str) -> Result<Option<Constant>, PlanError> {

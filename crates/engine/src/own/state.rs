@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use brimline_bson::ElementType;
-use brimline_datagen::expression::{Draw, SavedValues};
+use brimline_datagen::expression::{Draw, LOAD_SHIFT, SavedValues};
 
-use super::Own;
+use super::prepared::Own;
 use super::steps::Step;
 use crate::clock::Nanos;
-use crate::recorder::Ending;
+use crate::finished::Ending;
 use crate::target::{ConnectionIndex, ReplyFacts};
 
 /// One operation between its first step and its last.
@@ -119,9 +119,15 @@ impl OwnState {
             new_records: &self.new_records,
             newest: &self.newest,
             saved: &self.saved,
-            run: &own.run,
+            run: own.run(),
         }
     }
+}
+
+/// The number by which an operation's values are drawn: loads beside the plan's own one count apart.
+#[inline]
+pub fn draw_index(load: u64, index: u64) -> u64 {
+    load << LOAD_SHIFT | index
 }
 
 /// Connections whose operation pauses between two steps, the one that goes on first on top.

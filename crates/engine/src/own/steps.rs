@@ -3,20 +3,25 @@
 use std::borrow::Cow;
 
 use brimline_bson::{ElementType, Reader, Writer};
-use brimline_datagen::expression::{Draw, ElementName, ExpressionField, ExpressionSpec, Misfit, Uses, World};
+use brimline_datagen::expression::{
+    Draw, ElementName, Expression, ExpressionField, ExpressionSpec, Misfit, Uses, World,
+};
 use brimline_net::link::Looks as ReplyLooks;
 use brimline_wire::session::{Session, SessionPlace};
 use brimline_wire::template::{Template, TemplateBuilder};
 
-use super::Element;
 use super::plan::{OwnStep, StepAccess, StepCounter, TransactionPlace};
 use super::replies::Checks;
-use crate::commands::{
-    CURSOR_BYTES, Membership, Opcounter, ReadTerms, append_membership, append_read_terms,
-    append_write_concern, by_majority, finish,
-};
+use crate::command::{Opcounter, Part, StepRef};
 use crate::operation::OperationKind;
-use crate::plan::{Plan, PlanError, ThinkTime};
+use crate::plan::Plan;
+use crate::plan::error::PlanError;
+use crate::plan::pacer::ThinkTime;
+use crate::plan::target::WriteConcern;
+use crate::terms::{
+    CURSOR_BYTES, Membership, ReadTerms, append_membership, append_read_terms, append_write_concern,
+    by_majority, finish, terms,
+};
 
 /// Fields of a command that say what the engine says otherwise.
 const READ_CONCERN: &str = "readConcern";
@@ -24,36 +29,6 @@ const WRITE_CONCERN: &str = "writeConcern";
 const READ_PREFERENCE: &str = "$readPreference";
 /// Under which the slots of a request are written.
 const VALUES: &str = "v";
-
-/// What the engine has to know of a step wherever its operation goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StepRef {
-    /// Its number among all steps of the plan.
-    pub number: u16,
-    /// What it does to data.
-    pub access: StepAccess,
-    /// Whether it may be sent once more after an error that allows it.
-    pub may_repeat: bool,
-    /// The server's counter that it moves.
-    pub opcounter: Opcounter,
-    /// Its place in a transaction.
-    pub transaction: Option<TransactionPlace>,
-    /// By how much it moves the counter.
-    pub statements: u32,
-}
-
-impl StepRef {
-    /// Whether it goes where reads go.
-    #[inline]
-    pub fn is_read(self) -> bool {
-        self.access == StepAccess::Read && self.transaction.is_none()
-    }
-
-    /// Whether it is part of a transaction that has begun.
-    pub fn continues(self) -> bool {
-        matches!(self.transaction, Some(TransactionPlace::Inside | TransactionPlace::Commit))
-    }
-}
 
 /// A step, ready to be sent.
 pub struct Step {
@@ -100,21 +75,11 @@ struct CommandWording {
     abort: Option<Message>,
 }
 
+/// An element that a step puts into its command.
+type Element = (ElementName, Expression);
+
 /// A template, and where its session is.
 type Message = (Template, Option<SessionPlace>);
-
-/// Which of the messages of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Its command.
-    Main,
-    /// The next batch of its cursor.
-    More,
-    /// A commit once more.
-    Again,
-    /// The end of its transaction.
-    Abort,
-}
 
 impl Step {
     /// Prepares step `place` of operation `operation`, which has `number` among all of the plan.
@@ -367,14 +332,14 @@ fn opcounter(counter: StepCounter) -> Opcounter {
 /// What a command says of itself besides its body.
 struct Terms<'p> {
     reads: ReadTerms<'p>,
-    writes: Option<crate::plan::WriteConcern>,
+    writes: Option<WriteConcern>,
     session: Membership,
     transaction: Option<TransactionPlace>,
 }
 
 impl<'p> Terms<'p> {
     fn of(plan: &'p Plan, step: &OwnStep) -> Self {
-        let (reads, writes) = crate::commands::terms(plan);
+        let (reads, writes) = terms(plan);
         let has_session = !matches!(reads.session, Membership::Nothing);
         let numbered = step.retryable && matches!(writes.session, Membership::Numbered);
         let is_in_transaction = step.transaction.is_some();
@@ -402,7 +367,7 @@ impl<'p> Terms<'p> {
 
     /// Those of a commit that is sent once more.
     fn again(&self, plan: &'p Plan) -> Self {
-        let (_, writes) = crate::commands::terms(plan);
+        let (_, writes) = terms(plan);
         Self {
             reads: self.reads,
             writes: Some(by_majority(writes.concern)),

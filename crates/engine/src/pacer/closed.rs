@@ -5,7 +5,7 @@ use brimline_datagen::OpRng;
 
 use super::open::exponential;
 use crate::clock::Nanos;
-use crate::plan::{ThinkLaw, ThinkTime};
+use crate::plan::pacer::{ThinkLaw, ThinkTime};
 
 /// Random stream of think times.
 const STREAM_THINK: u64 = 0x7468_696e;

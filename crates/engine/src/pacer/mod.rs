@@ -9,7 +9,8 @@ pub use closed::Closed;
 pub use open::{Open, Walk};
 pub use profile::Profile;
 
-use crate::plan::{Arrivals, PacerPlan, Plan};
+use crate::plan::Plan;
+use crate::plan::pacer::{Arrivals, PacerPlan};
 
 /// The schedule of one run.
 #[derive(Clone, Debug)]

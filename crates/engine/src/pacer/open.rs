@@ -4,7 +4,7 @@ use brimline_datagen::OpRng;
 
 use super::profile::Profile;
 use crate::clock::Nanos;
-use crate::plan::Arrivals;
+use crate::plan::pacer::Arrivals;
 
 /// Random stream of the gaps between Poisson arrivals.
 const STREAM_ARRIVAL: u64 = 0x6172_7269;
@@ -107,7 +107,7 @@ mod tests {
 
     use super::*;
     use crate::clock::NANOS_PER_S;
-    use crate::plan::Stage;
+    use crate::plan::pacer::Stage;
 
     const HOUR: Nanos = 3600 * NANOS_PER_S;
 

@@ -1,7 +1,7 @@
 //! How the offered rate runs over time: pieces on which it is level or changes evenly.
 
 use crate::clock::{NANOS_PER_S, Nanos};
-use crate::plan::Stage;
+use crate::plan::pacer::Stage;
 
 /// An offered rate over time, and its integral: how many operations are offered before an instant. What the last piece
 /// ends with is held for ever.

@@ -11,7 +11,7 @@ use super::member::Member;
 use super::selection::{Answer, Latest, readers};
 use super::view::{Servers, View};
 use crate::clock::{Clock, NANOS_PER_S, Nanos};
-use crate::plan::{Reads, ReplicaSet};
+use crate::plan::target::{Reads, ReplicaSet};
 
 /// How long members are waited for that don't speak, before there is no primary.
 const ANSWER_NS: Nanos = NANOS_PER_S;

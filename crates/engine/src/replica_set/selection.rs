@@ -6,7 +6,7 @@
 use brimline_wire::endpoint::Endpoint;
 use brimline_wire::hello::Hello;
 
-use crate::plan::Reads;
+use crate::plan::target::Reads;
 
 /// From this wire version on (6.0) elections decide before configurations.
 const ELECTION_FIRST_WIRE_VERSION: i32 = 17;

@@ -8,7 +8,9 @@ use serde::de::DeserializeOwned;
 use zeroize::Zeroizing;
 
 use crate::own::plan::OwnWork;
-use crate::plan::{Plan, PlanError, TargetPlan};
+use crate::plan::Plan;
+use crate::plan::error::PlanError;
+use crate::plan::target::TargetPlan;
 
 /// What makes the connections of `plan`; none of a target that speaks MongoDB's protocol, or none.
 ///

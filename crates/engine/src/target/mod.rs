@@ -21,6 +21,7 @@ pub use socket::{Destination, Followed, Routes, SocketTarget};
 
 use std::io;
 
+use brimline_bson::find;
 use brimline_net::link::{Looks as ReplyLooks, Request};
 use brimline_wire::{op_msg, reply};
 
@@ -28,7 +29,6 @@ use crate::clock::{Clock, Nanos, suspended_ns};
 use crate::connects::ConnectTimes;
 use crate::failure::{CommandFailure, Failure, FailureClass};
 use crate::looks::Looks;
-use crate::own::replies::find;
 
 /// Index of a connection within its worker.
 pub type ConnectionIndex = usize;

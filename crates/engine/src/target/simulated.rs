@@ -10,7 +10,7 @@ use brimline_testserver::{Fate, FaultKind, Script, ServiceModel};
 use super::{ConnectionIndex, Event, ReplyFacts, Target};
 use crate::clock::{Clock, Nanos};
 use crate::failure::{CommandFailure, Failure, FailureClass, Signs};
-use crate::plan::PlannedStandstill;
+use crate::plan::target::PlannedStandstill;
 
 /// A reply that is on its way: when, its number (ties keep their order), on which connection and in which of the
 /// connection's lives.

@@ -6,7 +6,7 @@ use brimline_wire::session::Session;
 
 use super::{LOOK_UP_NS, Worker};
 use crate::clock::Nanos;
-use crate::commands::Command;
+use crate::command::Command;
 use crate::flight::InFlight;
 use crate::mission::Sink;
 use crate::operation::OperationKind;

@@ -4,8 +4,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::Worker;
 use crate::clock::Nanos;
+use crate::finished::Phase;
 use crate::mission::{Sink, WorkerInterval};
-use crate::recorder::{Phase, Tallies};
+use crate::recorder::Tallies;
 use crate::shared::WorkerProgress;
 use crate::target::Target;
 use crate::totals::Totals;

@@ -5,18 +5,18 @@ use brimline_net::link::{self, Looks as ReplyLooks, Request};
 
 use super::Worker;
 use crate::clock::{NANOS_PER_MS, Nanos, unix_now_ms};
-use crate::commands::{Command, Opcounter};
+use crate::command::{Command, Opcounter};
+use crate::command::{Part, StepRef};
 use crate::failure::{CommandFailure, Failure, FailureClass};
+use crate::finished::{Ending, Finished};
 use crate::flight::InFlight;
 use crate::mission::Sink;
 use crate::operation::Operation;
-use crate::own::draw_index;
 use crate::own::plan::{AtEnd, StepAccess};
 use crate::own::replies::{Brought, Values};
 use crate::own::state::StepSoFar;
-use crate::own::steps::{Part, StepRef};
+use crate::own::state::draw_index;
 use crate::pacer::Closed;
-use crate::recorder::{Ending, Finished};
 use crate::target::{ConnectionIndex, ReplyFacts, Target};
 use crate::workers::Next;
 

@@ -5,13 +5,13 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::Worker;
 use crate::clock::Nanos;
-use crate::commands::Command;
+use crate::command::Command;
+use crate::command::Part;
 use crate::failure::{CommandFailure, Failure, FailureClass, Signs};
+use crate::finished::Ending;
 use crate::flight::InFlight;
 use crate::mission::Sink;
 use crate::own::plan::{StepAccess, TransactionPlace};
-use crate::own::steps::Part;
-use crate::recorder::Ending;
 use crate::target::{ConnectionIndex, ReplyFacts, Target};
 
 /// The first failures of commands that are sent once more, by connection.
@@ -112,7 +112,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
             return Some(InFlight { is_retry: true, command: flight.command.again(), ..*flight });
         }
         self.may_begin_anew(flight, failure, now)
-            .then(|| flight.anew(self.mission.commands.begins_with(flight)))
+            .then(|| flight.anew(self.mission.commands.begins_with(flight.command, &flight.operation)))
     }
 
     /// Each command at most once, and never a `getMore`: its cursor may have moved on. A commit is sent again whatever is said

@@ -3,7 +3,9 @@
 use crate::common::{MS, Outcome, S, constant, execute, plan, simulated};
 use brimline_datagen::DocumentSpec;
 use brimline_engine::operation::OperationKind;
-use brimline_engine::plan::{InsertRetries, PacerPlan, Plan, TargetPlan, Work};
+use brimline_engine::plan::pacer::PacerPlan;
+use brimline_engine::plan::target::TargetPlan;
+use brimline_engine::plan::{InsertRetries, Plan, Work};
 use brimline_engine::totals::{InsertTotals, Totals};
 use brimline_testserver::{Fault, FaultKind, Script, Server, When};
 

@@ -3,7 +3,8 @@
 use crate::common::{Outcome, S, execute, plan};
 use brimline_datagen::DocumentSpec;
 use brimline_engine::operation::OperationKind;
-use brimline_engine::plan::{Plan, RecordRange, TargetPlan, Work};
+use brimline_engine::plan::target::TargetPlan;
+use brimline_engine::plan::{Plan, RecordRange, Work};
 use brimline_engine::totals::InsertTotals;
 use brimline_testserver::{Fault, FaultKind, Script, Server, When};
 

@@ -14,7 +14,8 @@ use brimline_bson::{Value, Writer};
 use brimline_datagen::ChooserSpec;
 use brimline_engine::failure::FailureClass;
 use brimline_engine::operation::OperationKind;
-use brimline_engine::plan::{Plan, Proportions, ReplicaSet, TargetPlan};
+use brimline_engine::plan::target::{ReplicaSet, TargetPlan};
+use brimline_engine::plan::{Plan, Proportions};
 use brimline_engine::{EndedBy, Run, Stage};
 use brimline_wire::op_msg;
 
@@ -356,7 +357,8 @@ fn operations_that_no_server_takes_fail_after_their_time_and_the_run_goes_on() {
 fn workers_of_a_closed_loop_wait_with_one_operation_each() {
     let members = Members::start(Break::Elects(None));
     let mut closed = updates(members.target(300 * MS, false), 3_000);
-    closed.pacer = brimline_engine::plan::PacerPlan::Closed { think_time: None, follows_replies: false };
+    closed.pacer =
+        brimline_engine::plan::pacer::PacerPlan::Closed { think_time: None, follows_replies: false };
     let outcome = execute(&members, closed, Some((1_000, 0)));
     let of_class = |class| {
         let counts = outcome.summary.failures.iter().filter(move |each| each.first.class == class);

@@ -3,7 +3,8 @@
 use crate::common::{READS, execute, mix, plan};
 use brimline_datagen::{ChooserSpec, DocumentSpec};
 use brimline_engine::operation::{Key, OperationKind};
-use brimline_engine::plan::{Plan, Proportions, TargetPlan, Work};
+use brimline_engine::plan::target::TargetPlan;
+use brimline_engine::plan::{Plan, Proportions, Work};
 use brimline_engine::workload::Workload;
 use brimline_testserver::{Script, Server};
 

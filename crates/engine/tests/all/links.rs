@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use brimline_engine::plan::{Plan, TargetPlan, Work};
+use brimline_engine::plan::target::TargetPlan;
+use brimline_engine::plan::{Plan, Work};
 use brimline_engine::{EndedBy, Interval, RunError, Summary};
 use serde_json::{Value, json};
 

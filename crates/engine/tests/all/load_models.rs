@@ -3,7 +3,8 @@
 use crate::common::{MS, Outcome, READS, S, constant, execute, mix, plan, simulated};
 use brimline_datagen::ChooserSpec;
 use brimline_engine::operation::OperationKind;
-use brimline_engine::plan::{Arrivals, PacerPlan, Plan, Proportions, Stage, ThinkLaw, ThinkTime};
+use brimline_engine::plan::pacer::{Arrivals, PacerPlan, Stage, ThinkLaw, ThinkTime};
+use brimline_engine::plan::{Plan, Proportions};
 use brimline_testserver::{Fault, FaultKind, Script, ServiceTime, When};
 
 fn answers_after(ns: u64) -> Script {

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use brimline_datagen::ChooserSpec;
+use brimline_engine::finished::{Ending, Phase};
 use brimline_engine::operation::OperationKind;
 use brimline_engine::operation_log::{Counts, ROW_BYTES, Reader, Row, TimePart, Times, Wanted, count};
 use brimline_engine::plan::{Plan, Proportions};
-use brimline_engine::recorder::{Ending, Phase};
 use brimline_engine::{Run, RunError, Stage, Summary, Surroundings};
 use brimline_testserver::{Script, ServiceTime};
 

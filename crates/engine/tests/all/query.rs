@@ -4,7 +4,8 @@ use std::net::TcpListener;
 
 use crate::common::{MS, S, execute, plan};
 use brimline_bson::Writer;
-use brimline_engine::plan::{Plan, TargetPlan, Work};
+use brimline_engine::plan::target::TargetPlan;
+use brimline_engine::plan::{Plan, Work};
 use brimline_engine::query::{Command, Query, QueryError};
 use brimline_testserver::{Script, Server};
 

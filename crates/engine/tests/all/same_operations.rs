@@ -5,10 +5,11 @@ use std::time::Duration;
 use crate::common::{MS, Outcome, READS, S, constant, execute, merge, mix, plan, simulated};
 use brimline_datagen::ChooserSpec;
 use brimline_engine::clock::monotonic_ns;
+use brimline_engine::histogram::{TimeHistogram, new_histogram};
 use brimline_engine::operation::OperationKind;
-use brimline_engine::plan::{PacerPlan, Plan, Proportions, Share, Work};
+use brimline_engine::plan::pacer::PacerPlan;
+use brimline_engine::plan::{Plan, Proportions, Share, Work};
 use brimline_engine::preview::preview;
-use brimline_engine::recorder::{TimeHistogram, new_histogram};
 use brimline_engine::{Run, Stage, Surroundings};
 use brimline_testserver::{Script, ServiceTime};
 

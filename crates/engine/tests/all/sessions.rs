@@ -3,9 +3,11 @@
 use crate::common::requests::{body, number_in_session, session_id};
 use crate::common::{READS, mix, plan};
 use brimline_bson::Value;
-use brimline_engine::commands::{Command, Commands};
+use brimline_engine::command::Command;
+use brimline_engine::commands::Commands;
 use brimline_engine::operation::{Operation, OperationKind};
-use brimline_engine::plan::{Plan, Proportions, TargetPlan};
+use brimline_engine::plan::target::TargetPlan;
+use brimline_engine::plan::{Plan, Proportions};
 use brimline_engine::workload::Workload;
 use brimline_wire::session::Session;
 

@@ -13,7 +13,8 @@ use brimline_bson::Writer;
 use brimline_datagen::ChooserSpec;
 use brimline_engine::EndedBy;
 use brimline_engine::operation::OperationKind;
-use brimline_engine::plan::{Plan, Proportions, TargetPlan};
+use brimline_engine::plan::target::TargetPlan;
+use brimline_engine::plan::{Plan, Proportions};
 use brimline_wire::op_msg;
 
 const NOT_WRITABLE_PRIMARY: i32 = 10_107;

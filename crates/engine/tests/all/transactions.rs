@@ -11,7 +11,8 @@ use crate::common::{MS, Outcome, S, execute, own, plan};
 use brimline_bson::{Value, Writer};
 use brimline_datagen::ChooserSpec;
 use brimline_engine::operation::OperationKind;
-use brimline_engine::plan::{Acknowledgement, Plan, Proportions, TargetPlan, WriteConcern};
+use brimline_engine::plan::target::{Acknowledgement, TargetPlan, WriteConcern};
+use brimline_engine::plan::{Plan, Proportions};
 use brimline_wire::op_msg;
 
 /// What a server says to a commit.

@@ -3,9 +3,9 @@
 use crate::common::{MS, Outcome, READS, S, constant, execute, mix, plan, simulated};
 use brimline_datagen::ChooserSpec;
 use brimline_engine::failure::FailureClass;
+use brimline_engine::finished::Phase;
 use brimline_engine::operation::OperationKind;
 use brimline_engine::plan::{Plan, Proportions};
-use brimline_engine::recorder::Phase;
 use brimline_testserver::{Fault, FaultKind, Script, ServiceTime, Stall, When};
 
 fn fixed(ns: u64) -> ServiceTime {

@@ -8,7 +8,8 @@ use crate::common::{MS, Outcome, READS, S, constant, execute, merge, plan};
 use brimline_datagen::{ChooserSpec, DocumentSpec, InsertOrder, LengthSpec, Values};
 use brimline_engine::failure::FailureClass;
 use brimline_engine::operation::OperationKind;
-use brimline_engine::plan::{Plan, Proportions, TargetPlan, Work};
+use brimline_engine::plan::target::TargetPlan;
+use brimline_engine::plan::{Plan, Proportions, Work};
 use brimline_engine::{EndedBy, Run, RunError, Stage, Surroundings};
 use brimline_testserver::{Data, Fault, FaultKind, Script, Server, ServiceTime, Stall, When};
 

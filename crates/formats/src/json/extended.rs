@@ -4,7 +4,6 @@
 
 use brimline_bson::ElementType;
 
-use super::legacy::push_code_with_scope;
 use super::parser::{Parser, Syntax};
 use crate::values::{binary, date_layout, decimal, number, text};
 
@@ -310,6 +309,17 @@ pub fn push_text(text: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&(text.len() as u32 + 1).to_le_bytes());
     out.extend_from_slice(text);
     out.push(0);
+}
+
+/// Appends code with its scope, a whole document.
+pub fn push_code_with_scope(code: &[u8], scope: &[u8], out: &mut Vec<u8>) -> ElementType {
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    push_text(code, out);
+    out.extend_from_slice(scope);
+    let length = (out.len() - start) as u32;
+    out[start..start + 4].copy_from_slice(&length.to_le_bytes());
+    ElementType::CodeWithScope
 }
 
 /// Appends a binary value; that of the old subtype 2 repeats its length.

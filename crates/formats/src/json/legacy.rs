@@ -5,7 +5,7 @@
 
 use brimline_bson::ElementType;
 
-use super::extended::{hex_byte, push_binary, push_text};
+use super::extended::{hex_byte, push_binary, push_code_with_scope, push_text};
 use super::parser::{Parser, Syntax};
 use crate::values::{binary, date_layout, decimal, number};
 
@@ -167,15 +167,4 @@ impl Parser<'_> {
             }
         }
     }
-}
-
-/// Appends code with its scope, a whole document.
-pub fn push_code_with_scope(code: &[u8], scope: &[u8], out: &mut Vec<u8>) -> ElementType {
-    let start = out.len();
-    out.extend_from_slice(&[0; 4]);
-    push_text(code, out);
-    out.extend_from_slice(scope);
-    let length = (out.len() - start) as u32;
-    out[start..start + 4].copy_from_slice(&length.to_le_bytes());
-    ElementType::CodeWithScope
 }

@@ -1,6 +1,5 @@
 //! Owns reading a date, part by part, and what day of the calendar it is.
 
-use super::date_layout::Part;
 use super::number::integer;
 use crate::calendar::{days_in_month, days_since_1970};
 
@@ -19,6 +18,57 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+/// A piece of a layout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Text that must be there; a space stands for any number of spaces.
+    Literal(Vec<u8>),
+    Year,
+    /// 69 to 99 are of the last century.
+    ShortYear,
+    MonthName,
+    ShortMonthName,
+    /// Two digits where `padded`, else one or two.
+    Month {
+        padded: bool,
+    },
+    WeekdayName,
+    ShortWeekdayName,
+    Day {
+        padded: bool,
+    },
+    /// A space may stand in front.
+    SpacedDay,
+    DayOfYear,
+    Hour24 {
+        padded: bool,
+    },
+    Hour12 {
+        padded: bool,
+    },
+    Minute {
+        padded: bool,
+    },
+    Second {
+        padded: bool,
+    },
+    /// A point or comma and this many digits.
+    Fraction(usize),
+    /// A point or comma and any number of digits, or nothing.
+    OptionalFraction,
+    /// `AM` or `PM`, in lower case where `lower`.
+    HalfDay {
+        lower: bool,
+    },
+    /// Sign, then the first `units` of hours, minutes and seconds, with colons between them where `colons`; `z`: `Z` stands for UTC.
+    Offset {
+        z: bool,
+        colons: bool,
+        units: usize,
+    },
+    ZoneName,
+}
 
 /// What has been read of a date.
 #[derive(Default)]

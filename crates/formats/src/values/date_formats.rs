@@ -3,7 +3,8 @@
 //! Sources: the format strings of T-SQL's FORMAT and of Oracle's `TO_CHAR`, as far as Go's layouts can express them; anything else is
 //! text that must be there. Fractions of a second have no letters in Microsoft's notation here: they may follow the seconds as in Go.
 
-use super::date_layout::{DateLayout, Part};
+use super::date::Part;
+use super::date_layout::DateLayout;
 
 /// A way to write parts; of those that begin alike the longest comes first.
 type Notation = (&'static str, Part);

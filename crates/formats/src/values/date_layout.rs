@@ -5,63 +5,12 @@
 
 use std::sync::LazyLock;
 
-use super::date::Date;
+use super::date::{Date, Part};
 
 /// A layout, told apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DateLayout {
     parts: Vec<Part>,
-}
-
-/// A piece of a layout.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Text that must be there; a space stands for any number of spaces.
-    Literal(Vec<u8>),
-    Year,
-    /// 69 to 99 are of the last century.
-    ShortYear,
-    MonthName,
-    ShortMonthName,
-    /// Two digits where `padded`, else one or two.
-    Month {
-        padded: bool,
-    },
-    WeekdayName,
-    ShortWeekdayName,
-    Day {
-        padded: bool,
-    },
-    /// A space may stand in front.
-    SpacedDay,
-    DayOfYear,
-    Hour24 {
-        padded: bool,
-    },
-    Hour12 {
-        padded: bool,
-    },
-    Minute {
-        padded: bool,
-    },
-    Second {
-        padded: bool,
-    },
-    /// A point or comma and this many digits.
-    Fraction(usize),
-    /// A point or comma and any number of digits, or nothing.
-    OptionalFraction,
-    /// `AM` or `PM`, in lower case where `lower`.
-    HalfDay {
-        lower: bool,
-    },
-    /// Sign, then the first `units` of hours, minutes and seconds, with colons between them where `colons`; `z`: `Z` stands for UTC.
-    Offset {
-        z: bool,
-        colons: bool,
-        units: usize,
-    },
-    ZoneName,
 }
 
 const fn offset(z: bool, colons: bool, units: usize) -> Part {

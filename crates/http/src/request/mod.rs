@@ -11,6 +11,7 @@ use thiserror::Error;
 pub(crate) use self::encode::escape_target;
 pub use self::redirected::Redirected;
 use self::slots::Slots;
+use crate::authority::split_port;
 use crate::cookies::Jar;
 use crate::spec::{Encoding, HeaderSpec, Piece, RequestSpec, Settings, SpecError};
 
@@ -328,6 +329,20 @@ impl Surroundings {
         self.is_secure
     }
 
+    /// What follows the authority of a URL, if that is the server's own.
+    pub(crate) fn local_part<'u>(&self, url: &'u str) -> Option<&'u str> {
+        let (scheme, default_port) = if self.is_secure { ("https:", "443") } else { ("http:", "80") };
+        let rest = match url.get(..scheme.len()) {
+            Some(start) if start.eq_ignore_ascii_case(scheme) => &url[scheme.len()..],
+            _ => url,
+        };
+        let rest = rest.strip_prefix("//")?;
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (authority, local) = rest.split_at(end);
+        let (ours, theirs) = (split_port(&self.authority, default_port), split_port(authority, default_port));
+        (ours.0.eq_ignore_ascii_case(theirs.0) && ours.1 == theirs.1).then_some(local)
+    }
+
     /// Makes a path of a target that is a whole URL of this server, as replies have them. The target is `out` from `start` on.
     fn make_local(&self, start: usize, out: &mut Vec<u8>) -> Result<(), Misfit> {
         match out.get(start) {
@@ -336,7 +351,7 @@ impl Surroundings {
             _ => {}
         }
         let whole = std::str::from_utf8(&out[start..]).ok();
-        let Some(local) = whole.and_then(|url| crate::redirect::local_part(url, self)) else {
+        let Some(local) = whole.and_then(|url| self.local_part(url)) else {
             return Err(Misfit::new("a target is neither a path nor a URL of the server"));
         };
         let length = local.len();

@@ -10,7 +10,8 @@ use mongodb::options::{
     ReadConcernLevel, ServerAddress, Tls, TlsOptions, WriteConcern,
 };
 
-use crate::plan::{self, Plan, TargetPlan};
+use crate::plan::Plan;
+use crate::plan::target::{self, TargetPlan};
 
 /// One server, connected to directly; an operation that fails is a failed operation, and not tried again behind its back.
 pub fn of_client(endpoint: &Endpoint, plan: &Plan, connections: usize) -> Result<ClientOptions, String> {
@@ -55,10 +56,10 @@ fn level(name: &str) -> ReadConcernLevel {
     }
 }
 
-fn write_concern(asked: &plan::WriteConcern) -> WriteConcern {
+fn write_concern(asked: &target::WriteConcern) -> WriteConcern {
     let acknowledgment = match &asked.w {
-        plan::Acknowledgement::Members(members) => Acknowledgment::from(*members),
-        plan::Acknowledgement::Tag(tag) => Acknowledgment::from(tag.as_str()),
+        target::Acknowledgement::Members(members) => Acknowledgment::from(*members),
+        target::Acknowledgement::Tag(tag) => Acknowledgment::from(tag.as_str()),
     };
     let timeout = asked.timeout_ms.map(|timeout_ms| Duration::from_millis(timeout_ms.into()));
     WriteConcern::builder().w(acknowledgment).journal(asked.journal).w_timeout(timeout).build()

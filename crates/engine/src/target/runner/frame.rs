@@ -308,7 +308,7 @@ mod tests {
         append_command(&mut out, handed, &message).unwrap();
         assert_eq!(out[LENGTH_BYTES], to_runner::COMMAND);
         assert_eq!(out[LENGTH_BYTES + 17], WANTS_DOCUMENTS);
-        let body = crate::own::replies::find(&out[LENGTH_BYTES + 18..], &["documents", "1", "ok"]);
+        let body = brimline_bson::find(&out[LENGTH_BYTES + 18..], &["documents", "1", "ok"]);
         assert_eq!(body.and_then(brimline_bson::RawElement::integer), Some(1));
     }
 }

@@ -23,10 +23,10 @@ use super::replies::facts;
 use super::{ConnectionIndex, Event, KeptReply, Target};
 use crate::clock::{Clock, NANOS_PER_MS, NANOS_PER_S, Nanos, monotonic_ns, thread_cpu_ns};
 use crate::failure::{Failure, FailureClass};
-use crate::own::replies::find;
 use crate::plan::Plan;
 use crate::poller::{Ending, Interest, Poller};
 use crate::standstill::{Reading, Standstill, StandstillLog};
+use brimline_bson::find;
 
 /// How long a place whose connection was lost rests before the next try.
 const RECONNECT_AFTER_NS: Nanos = NANOS_PER_S / 10;

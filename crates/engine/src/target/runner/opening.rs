@@ -8,7 +8,8 @@ use brimline_wire::scram::Mechanism;
 use zeroize::Zeroizing;
 
 use crate::clock::NANOS_PER_MS;
-use crate::plan::{Acknowledgement, Plan, RunnerSettings, WriteConcern};
+use crate::plan::Plan;
+use crate::plan::target::{Acknowledgement, RunnerSettings, WriteConcern};
 
 /// What a runner is told of its server and of itself.
 pub struct Opening {

@@ -8,9 +8,11 @@ pub mod requests;
 use std::time::Duration;
 
 use brimline_datagen::{ChooserSpec, DocumentSpec, InsertOrder, LengthSpec, Values};
+use brimline_engine::histogram::{TimeHistogram, new_histogram};
 use brimline_engine::operation::Statements;
-use brimline_engine::plan::{Namespace, PacerPlan, Plan, Proportions, TargetPlan, Work};
-use brimline_engine::recorder::{TimeHistogram, new_histogram};
+use brimline_engine::plan::pacer::PacerPlan;
+use brimline_engine::plan::target::TargetPlan;
+use brimline_engine::plan::{Namespace, Plan, Proportions, Work};
 use brimline_engine::{Interval, Run, Stage, Summary};
 use brimline_testserver::Script;
 

@@ -1,0 +1,195 @@
+//! What operations are sent to, as a plan says it.
+
+use std::collections::BTreeMap;
+
+use brimline_testserver::Script;
+use serde::{Deserialize, Serialize};
+
+/// What the operations are sent to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum TargetPlan {
+    /// A server that speaks MongoDB's protocol.
+    Wire {
+        /// `host:port`, an IPv6 host in brackets.
+        address: String,
+        /// Further routers of the same cluster: connections are shared out evenly over all of them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        routers: Vec<String>,
+        /// Further servers among which the generator itself shares out the records: record *i* is at server *i* modulo their
+        /// number, `address` being the first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        shards: Vec<String>,
+        /// Where reads go and what they say about it; `None`: where writes go, and nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reads: Option<Reads>,
+        /// Level of the read concern of every read; `None` leaves it to the server's default.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        read_concern: Option<String>,
+        /// Write concern sent with every write; `None` leaves it to the server's default.
+        write_concern: Option<WriteConcern>,
+        /// The set whose primary takes the writes, whoever that is; `None`: the server at `address`, whatever becomes of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replica_set: Option<ReplicaSet>,
+        /// Whether a read is sent once more after an error that allows it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        retry_reads: bool,
+        /// Whether a write is sent once more after an error that allows it; the server must have sessions.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        retry_writes: bool,
+        /// Whether every command carries the session of its connection, as those of official drivers do where the server has
+        /// sessions.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        sessions: bool,
+    },
+    /// The same by the official driver, one server, directly: in builds with the feature `driver`.
+    Driver {
+        /// `host:port`, an IPv6 host in brackets.
+        address: String,
+        /// Level of the read concern of every read; `None` leaves it to the server's default.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        read_concern: Option<String>,
+        /// Write concern sent with every write; `None` leaves it to the server's default.
+        write_concern: Option<WriteConcern>,
+    },
+    /// The same by a driver in a process of its own.
+    Runner(RunnerSettings),
+    /// A service that speaks HTTP/1.1.
+    Http(brimline_http::Settings),
+    /// MySQL or MariaDB.
+    Mysql(brimline_sql::settings::Settings),
+    /// `PostgreSQL`.
+    Postgres(brimline_sql::settings::Settings),
+    /// Answers at once: the generator's own ceiling.
+    Null {
+        /// Whether waits end as those of a generator do that shares its machine with the server.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        beside_server: bool,
+    },
+    /// The scripted server on a virtual clock: exact, and as fast as the machine.
+    Simulated {
+        /// Its service times, capacity, stalls and faults.
+        script: Script,
+        /// Time the generator itself takes per operation on the virtual clock.
+        generator_ns: u64,
+        /// When the generator itself does not run, in the order of time.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        standstills: Vec<PlannedStandstill>,
+    },
+}
+
+/// A server by way of a driver in a process of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunnerSettings {
+    /// Which runner.
+    pub client: String,
+    /// `host:port` of each server that the driver is told.
+    pub addresses: Vec<String>,
+    /// The set that they belong to; `None`: one server is connected to directly, several are routers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replica_set: Option<String>,
+    /// Level of the read concern of every read; `None` leaves it to the server's default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_concern: Option<String>,
+    /// Write concern sent with every write; `None` leaves it to the server's default.
+    pub write_concern: Option<WriteConcern>,
+    /// Whether the driver sends a read once more after an error that allows it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub retry_reads: bool,
+    /// Whether the driver sends a write once more after an error that allows it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub retry_writes: bool,
+    /// Most connections of the driver's pool to each server.
+    pub max_pool_size: u32,
+    /// Further options of the driver, as a connection string has them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, String>,
+}
+
+/// A time in which a simulated generator does not run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannedStandstill {
+    /// When it begins.
+    pub at_ns: u64,
+    /// How long it lasts.
+    pub length_ns: u64,
+}
+
+impl TargetPlan {
+    /// Whether operations go through a driver in a process of its own.
+    pub fn is_runner(&self) -> bool {
+        matches!(self, Self::Runner(_))
+    }
+
+    /// Whether it speaks another protocol than MongoDB's.
+    pub fn is_linked(&self) -> bool {
+        matches!(self, Self::Http(_) | Self::Mysql(_) | Self::Postgres(_))
+    }
+
+    /// One server, nothing asked of it.
+    pub fn wire(address: impl std::fmt::Display) -> Self {
+        Self::Wire {
+            address: address.to_string(),
+            routers: Vec::new(),
+            shards: Vec::new(),
+            reads: None,
+            read_concern: None,
+            write_concern: None,
+            replica_set: None,
+            retry_reads: false,
+            retry_writes: false,
+            sessions: false,
+        }
+    }
+}
+
+/// A replica set whose primary is followed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplicaSet {
+    /// Its name.
+    pub name: String,
+    /// `host:port` of the members known when the run begins.
+    pub members: Vec<String>,
+    /// How long an operation waits for a server that takes it (`serverSelectionTimeoutMS`).
+    pub selection_timeout_ns: u64,
+}
+
+/// Where reads go.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reads {
+    /// `host:port` of each server; connections are spread over them. Empty: where writes go.
+    pub addresses: Vec<String>,
+    /// The mode of `$readPreference`.
+    pub mode: String,
+    /// Its tag sets, the first that fits counts.
+    pub tag_sets: Vec<BTreeMap<String, String>>,
+    /// How old the data of a member may be.
+    pub max_staleness_s: Option<u32>,
+}
+
+/// Write concern of every write.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WriteConcern {
+    /// Number of members or `"majority"`.
+    pub w: Acknowledgement,
+    /// Whether the journal must hold the write; `None` leaves it to the server.
+    pub journal: Option<bool>,
+    /// How long the server waits for it; `None`: without an end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u32>,
+}
+
+/// The `w` of a write concern.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Acknowledgement {
+    /// That many members.
+    Members(u32),
+    /// A tag, such as `majority`.
+    Tag(String),
+}
