@@ -76,7 +76,17 @@ def test_a_workload_that_only_reads_keeps_writes_as_one_that_writes(tmp_path: Pa
 
 def test_what_is_not_known_is_not_called_equal() -> None:
     trials = [trial(level, Durability(on_disk=None, words="")) for level in ("mongodb", "mariadb")]
-    assert "not known" in durability_remark(SETTINGS, trials)
+    assert durability_remark(SETTINGS, trials).startswith(
+        "Whether durability is equal is not known: mongodb: not known"
+    )
+
+
+def test_of_services_nothing_is_said_of_databases() -> None:
+    services = VarySettings(factors=parse_factors(["server=http://a,http://b"]))
+    trials = [trial(level, Durability(on_disk=None, words="")) for level in ("http://a", "http://b")]
+
+    assert durability_remark(services, trials) == ""
+    assert database_blocks(services, trials) == []
 
 
 def test_a_sweep_on_one_database_says_nothing_of_it() -> None:

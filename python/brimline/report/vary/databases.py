@@ -9,6 +9,8 @@ from brimline.analysis.durability import is_equal
 from brimline.experiments.vary.factor_kinds import PROTOCOL, SERVER
 from brimline.experiments.vary.order import VarySettings, VaryTrial
 from brimline.report.view import Block, Cell, Column, Section, Table, Text
+from brimline.spec.own.protocols import STEPS
+from brimline.spec.target import protocol_of_uri
 from brimline.units import UNKNOWN_TEXT, format_bytes, format_duration
 from brimline.wording import Verbatim, joined, message
 
@@ -21,15 +23,22 @@ _KEPT = {
 
 
 def compares_databases(settings: VarySettings) -> bool:
-    """Whether other servers are what is varied."""
-    return any(factor.name in (PROTOCOL, SERVER) for factor in settings.factors)
+    """Whether other databases are what is varied: not services, of which nobody knows what they keep."""
+    return any(
+        factor.name == PROTOCOL
+        or (factor.name == SERVER and all(STEPS[protocol_of_uri(each)].has_records for each in factor.levels))
+        for factor in settings.factors
+    )
 
 
 def durability_remark(settings: VarySettings, trials: Sequence[VaryTrial]) -> str:
     """Why figures of several databases don't compare, for the foot of every table; "" where they keep writes alike."""
     if not compares_databases(settings) or not trials or is_equal(trial.durability for trial in trials):
         return ""
-    return message("Durability differs: {each}.", each=joined("; ", _each(settings, trials)))
+    each = joined("; ", _each(settings, trials))
+    if any(trial.durability.on_disk is None for trial in trials):
+        return message("Whether durability is equal is not known: {each}.", each=each)
+    return message("Durability differs: {each}.", each=each)
 
 
 def remarked(section: Section, remark: str) -> Section:
