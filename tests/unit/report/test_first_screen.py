@@ -1,6 +1,7 @@
 """What a run's report says in one look: the figure its verdict is about, what decided, and what happened."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -162,3 +163,11 @@ def test_a_closed_loop_with_an_objective_is_not_told_to_have_one(tmp_path: Path)
     record = write_run(tmp_path / "run", simulated_plan(rate_ops_per_s=None, warmup_s=0.0, duration_s=1.0))
     assert told(record).verdict.next_step.startswith("offer it a rate")
     assert told(record, None).verdict.next_step == ""
+
+
+def test_a_soak_that_missed_its_objective_shows_what_missed_it(every_kind: Mapping[str, Report]) -> None:
+    """Its throughput was the figure beside "objective missed", and nothing said which limit was."""
+    verdict = every_kind["soak"].verdict
+    assert (verdict.caption, verdict.figure) == ("Response p99", "20.5 ms") and "target 10.0 ms" in verdict.interval
+    (rate,) = [fact for fact in verdict.facts if fact.label == "Throughput over the soak"]
+    assert (rate.value, rate.note) == ("50.000 ops/s", "95 % CI 49.995–50.005")

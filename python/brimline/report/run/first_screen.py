@@ -58,8 +58,8 @@ def verdict(
         next_step=_OFFER_A_RATE if judgement is None and slo is not None and record.closed_loop and not nothing else "",
     )
     facts = [*remarks, *_headline_facts(record, observation, slo, judged)]
-    silence = _silence_facts(observation, slo)
-    first = [*(silence if _is_lost(observation) and not nothing else []), *_judged_facts(judged)]
+    silence = silence_facts(observation, slo)
+    first = [*(silence if _is_lost(observation) and not nothing else []), *judged_facts(judged)]
     if not first:
         return replace(rate, facts=[*silence, *facts])
     of_rate = format_rate(_headline_rate(record, observation), unit=rate.unit, digits=4)
@@ -83,14 +83,14 @@ def _is_lost(observation: Observation) -> bool:
     return observation.silence is not None and observation.silence.is_of_server
 
 
-def _judged_facts(judged: ObjectiveResult | None) -> list[Fact]:
+def judged_facts(judged: ObjectiveResult | None) -> list[Fact]:
     """What the objective is about, with what decided."""
     if judged is None:
         return []
     return [Fact(label=capitalised(judged.name), value=judged.figure, note=judged.decided_by)]
 
 
-def _silence_facts(observation: Observation, slo: Slo | None) -> list[Fact]:
+def silence_facts(observation: Observation, slo: Slo | None) -> list[Fact]:
     """The longest time without an answer, where an objective doesn't allow an operation to take as long."""
     silence = observation.silence
     if silence is None or not is_told(silence, slo, observation.service):

@@ -1,6 +1,7 @@
 """Owns a soak as a report: what drifts, what changed, what runs full, what stalls, and what that is worth."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from brimline.analysis.compared_run import load_kind, record_figures
 from brimline.analysis.drift import Drift
@@ -17,6 +18,7 @@ from brimline.report import blocks
 from brimline.report.frame import experiment_report
 from brimline.report.grid import Grid, GridRow
 from brimline.report.run import objective_sections, run_sections
+from brimline.report.run.first_screen import judged_facts, silence_facts
 from brimline.report.soak.as_json import soak_document
 from brimline.report.soak.charts import soak_charts
 from brimline.report.soak.words import (
@@ -79,7 +81,7 @@ def soak_report(
         kind_title="Soak",
         subtitle=message("{length} at {rate}", length=time_text(sum(part.measured_s for _, part in found.parts)),
                          rate=_rate_text(observation)),
-        verdict=_verdict(experiment, found, observation, judgement),
+        verdict=_verdict(experiment, found, observation, slo, judgement),
         sections=sections,
         data=soak_document(experiment, trials, found, observation, slo=slo, judgement=judgement, grids=grids),
         grids=grids,
@@ -95,8 +97,13 @@ def _rate_text(observation: Observation) -> str:
 
 
 def _verdict(
-    experiment: ExperimentRecord, found: SoakFindings, observation: Observation, judgement: Judgement | None
+    experiment: ExperimentRecord,
+    found: SoakFindings,
+    observation: Observation,
+    slo: Slo | None,
+    judgement: Judgement | None,
 ) -> Verdict:
+    """What a missed objective is about is the figure, else the rate that was kept up."""
     drifting = [each for each in found.drifts if each.found]
     worse = [each for each in drifting if each.is_worse]
     changed = [(each, change) for each in found.drifts for change in each.changes]
@@ -121,7 +128,8 @@ def _verdict(
     length = time_text(found.span_s)
     sentence = joined("; ", said) if said else message("Nothing drifts, changes its level or stalls periodically "
                                                        "in {length}.", length=length)  # fmt: skip
-    return Verdict(
+    facts = [*(silence_facts(observation, slo) if observation.valid else []), *_facts(found, drifting)]
+    rate = Verdict(
         tone=tone,
         caption="Throughput over the soak" if observation.valid else "No figure: the soak proves nothing",
         figure="" if not observation.valid or throughput is None else throughput.value_text,
@@ -129,8 +137,16 @@ def _verdict(
         interval="" if not observation.valid or throughput is None else throughput.interval_text,
         sentence=sentence,
         badges=badges,
-        facts=list(_facts(found, drifting)),
+        facts=facts,
     )
+    judged = judged_facts(judgement.shown) if judgement is not None and judgement.verdict is Judged.FAIL else []
+    if not judged or not observation.valid:
+        return rate
+    headline, *others = judged
+    of_rate = message("{count} {unit}", count=rate.figure, unit=rate.unit)
+    kept = [Fact(label=rate.caption, value=of_rate, note=rate.interval)] if rate.figure else []
+    return replace(rate, caption=headline.label, figure=headline.value, unit="", interval=headline.note,
+                   facts=[*others, *facts, *kept])  # fmt: skip
 
 
 def _facts(found: SoakFindings, drifting: Sequence[Drift]) -> Iterator[Fact]:
