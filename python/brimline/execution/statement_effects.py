@@ -24,10 +24,14 @@ def effects_on(plan: Plan, wanted: WantedData) -> frozenset[Effect]:
     if wanted.table is None or not isinstance(plan.work, OperationsWork):
         return frozenset()
     names = [wanted.table.name, *(child.name for child in wanted.table.children)]
-    found = set()
-    for _, step in _writing(plan.work):
-        if any(_names(step, name) for name in names):
-            found.add(_effect(step, plan.work, is_ycsb=wanted.definition is None))
+    return effects_on_tables(plan.work, names, is_ycsb=wanted.definition is None)
+
+
+def effects_on_tables(work: OperationsWork, names: Sequence[str], *, is_ycsb: bool = False) -> frozenset[Effect]:
+    """What the statements of `work` do to the tables of these names. `is_ycsb`: they are YCSB's own."""
+    found = {
+        _effect(step, work, is_ycsb=is_ycsb) for _, step in _writing(work) if any(_names(step, name) for name in names)
+    }
     return frozenset(each for each in found if each is not None)
 
 

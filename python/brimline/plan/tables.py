@@ -103,6 +103,13 @@ def quoted(name: str, dialect: Dialect) -> str:
     return f"{mark}{name.replace(mark, mark * 2)}{mark}"
 
 
+def table_names(spec: Spec, collection: str) -> tuple[str, ...]:
+    """The table of one of a workload's own collections, and its children, in any dialect."""
+    name = spec.shapes[collection].collection
+    asked = (spec.tables or {}).get(collection, TableSpec())
+    return (name, *(_child_name(name, field) for field in asked.child))
+
+
 def sql_tables(spec: Spec, dialect: Dialect) -> tuple[SqlTable, ...]:
     """The tables of a workload's collections, in order; none of those that are `existing`.
 
@@ -222,13 +229,17 @@ def _index_name(name: str, dialect: Dialect) -> str:
     return f"{name.encode()[: _NAME_MAX[dialect] - 9].decode(errors='ignore')}_{digest}"
 
 
+def _child_name(table: str, field: str) -> str:
+    return f"{table}_{field}"
+
+
 def _child_of(index: OwnIndex, children: Sequence[str]) -> str | None:
     """The array whose elements an index is about, where they are rows of a table."""
     return next((name for field in index.keys for name in children if field.partition(".")[0] == name), None)
 
 
 def _child(parent: SqlTable, field: str, value: Any, shape: CollectionSpec, place: str) -> ChildTable:
-    dialect, name = parent.dialect, f"{parent.name}_{field}"
+    dialect, name = parent.dialect, _child_name(parent.name, field)
     element = value.of
     made = element.fields if isinstance(element, generators.DocumentValue) else {_VALUE: element}
     is_document = isinstance(element, generators.DocumentValue)

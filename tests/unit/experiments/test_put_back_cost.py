@@ -40,6 +40,39 @@ def test_it_is_what_the_operations_change(workload: str | Path, changed: tuple[s
     assert put_back_of(spec).size_bytes == sum(each.records * each.document_bytes_max for each in shapes)
 
 
+OTHERS = """
+name: w
+protocol: {protocol}
+collections:
+  t: {{records: 10, fields: {{a: int, items: {{kind: array, length: 2, of: int}}}}}}
+  other: {{records: 5}}
+values: {{new: {{new_key_of: t}}, id: {{key_of: t}}}}
+operations: {{one: {{{step}}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("protocol", "step", "changed"),
+    [
+        ("sql", 'sql: "SELECT a FROM t WHERE id = $id"', ()),
+        ("sql", 'sql: "INSERT INTO t (id, a) VALUES ($new, 1)"', ()),  # keys of the run are taken away
+        ("sql", 'sql: "UPDATE t SET a = 1 WHERE id = $id"', ("t",)),
+        ("sql", 'sql: "DELETE FROM t_items WHERE t_id = $id"', ("t",)),
+        ("http", "put: {path: /t/$id}", ()),  # what is behind a service is its own
+    ],
+)
+def test_each_protocol_has_effects_of_its_own(
+    tmp_path: Path, protocol: str, step: str, changed: tuple[str, ...]
+) -> None:
+    workload = OTHERS.format(protocol=protocol, step=step)
+    if protocol == "sql":
+        workload += "tables: {t: {child: [items]}}"
+    (tmp_path / "w.yaml").write_text(workload)
+    spec = load_spec(tmp_path / "w.yaml").spec
+    shapes = [spec.shapes[name] for name in changed]
+    assert put_back_of(spec).size_bytes == sum(each.records * each.document_bytes_max for each in shapes)
+
+
 def test_the_report_says_what_it_took() -> None:
     def events(kind: str, *took_s: float) -> list[Event]:
         return [Event(unix_ns=0, kind=kind, fields={"namespace": "shop.stock", "took_s": each}) for each in took_s]
