@@ -15,6 +15,8 @@ from brimline.errors import UsageError
 
 _INDEXES_MAX = 1000
 """A collection can have 64."""
+_CHECKING = frozenset({"validator", "encryptedFields"})
+"""The options that documents are held to as they come."""
 _NOT_TAKEN = frozenset({"ns", "background"})
 """What `listIndexes` tells and `createIndexes` doesn't take, or says by itself."""
 
@@ -28,6 +30,11 @@ class Shape:
 
     def __bool__(self) -> bool:
         return bool(self.options or self.indexes)
+
+    @property
+    def checks_documents(self) -> bool:
+        """Whether it may refuse what a collection of the same shape holds, unless the check is bypassed."""
+        return not _CHECKING.isdisjoint(self.options)
 
     @property
     def names(self) -> list[str]:

@@ -140,10 +140,11 @@ def require_some_taken(database: DataDatabase, name: str, shape: Shape, document
 def require_as_before(database: DataDatabase, name: str, shape: Shape, documents: Sequence[bytes]) -> None:
     """Raises UsageError where the server can't make a collection of `shape` as another one had it, with `documents`.
 
-    Its validator lets all documents pass, as it does where they are put back. Where the user may not make a collection
+    What it checks documents by is bypassed, as it is where they are put back. Where the user may not make a collection
     of another name nothing is known beforehand. Raises TargetError.
     """
-    tried = _tried(database, name, shape, documents[:TRIAL_DOCUMENTS], WayIn(bypass_validation=True))
+    way = WayIn(bypass_validation=shape.checks_documents)
+    tried = _tried(database, name, shape, documents[:TRIAL_DOCUMENTS], way)
     refused = [] if tried is None else [tried.refusal_of_shape, *(str(each["errmsg"]) for each in tried.refusals)]
     if reason := next(filter(None, refused), ""):
         raise UsageError(

@@ -211,7 +211,7 @@ def _require_taken(
     actions = ["createCollection", *(["dropCollection"] if drop else [])]
     if kind != "view":
         actions += ["find", "insert", *(["createIndex"] if shape.indexes else [])]
-        actions += ["bypassDocumentValidation"] if _is_validated(metadata) else []
+        actions += ["bypassDocumentValidation"] if shape.checks_documents else []
     require_rights(client[database], name, actions)
     # Those of a view are its source's, and those of a time series are in buckets, under another name.
     first = [] if kind in ("view", "timeseries") else documents_of(_documents_file(directory, database, name, metadata))
@@ -227,11 +227,6 @@ def _shape(metadata: Mapping[str, Any]) -> Shape:
     indexes = [each for each in metadata.get("indexes", []) if each.get("name") != "_id_" and not each.get("clustered")]
     wanted = [{key: value for key, value in each.items() if key not in _OF_THE_SERVER_ALONE} for each in indexes]
     return Shape(options=options, indexes=wanted)
-
-
-def _is_validated(metadata: Mapping[str, Any]) -> bool:
-    """Whether documents that it holds could be refused where they are put back."""
-    return "validator" in (metadata.get("options") or {})
 
 
 def _documents_file(directory: Path, database: str, name: str, metadata: Mapping[str, Any]) -> Path:
@@ -268,7 +263,8 @@ def _put_back(
     stopped: Callable[[], bool],
 ) -> RestoredCollection:
     namespace = f"{database}.{name}"
-    source, path = _source(name, metadata), _documents_file(directory, database, name, metadata)
+    shape, source = _shape(metadata), _source(name, metadata)
+    path = _documents_file(directory, database, name, metadata)
     options: CodecOptions[Any] = CodecOptions(document_class=RawBSONDocument)
     collection = client[database].get_collection(source, codec_options=options)
     content = ContentHash()
@@ -280,19 +276,18 @@ def _put_back(
         with target_errors(f"inserting into {namespace}", within_s=WORK_WITHIN_S):
             try:
                 collection.insert_many([RawBSONDocument(each) for each in batch], ordered=False,
-                                       bypass_document_validation=_is_validated(metadata) or None)  # fmt: skip
+                                       bypass_document_validation=shape.checks_documents or None)  # fmt: skip
             except BulkWriteError as error:
                 first: Mapping[str, Any] = next(iter(error.details.get("writeErrors", [])), {})
                 raise TargetError(f"inserting into {namespace}: the server refuses: {first.get('errmsg', error)}",
                                   hint="the collection is there in part: give --drop next time") from error  # fmt: skip
         progress(namespace, content.count)
     _require_as_written(path, content, said)
-    indexes = _shape(metadata).indexes
     with target_errors(f"making the indexes of {namespace}", within_s=WORK_WITHIN_S):
-        make_indexes(client[database], name, indexes)
+        make_indexes(client[database], name, shape.indexes)
     _require_same(client, database, source, namespace, content)
     return RestoredCollection(namespace=namespace, type=str(metadata.get("type", "collection")),
-                              documents=content.count, indexes=len(indexes), hash=content.text)  # fmt: skip
+                              documents=content.count, indexes=len(shape.indexes), hash=content.text)  # fmt: skip
 
 
 def _batches(documents: Iterator[bytes]) -> Iterator[list[bytes]]:

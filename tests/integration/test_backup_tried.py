@@ -1,0 +1,57 @@
+"""What `brimline restore` tries before it drops anything is done the same way afterwards, with the same rights."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pymongo
+import pytest
+from bson import Binary, json_util
+
+from brimline.api.backup import backup, restore
+from brimline.errors import UsageError
+from tests.support.replica_set import replica_set
+from tests.support.secured_mongod import secured_mongod
+from tests.support.server import required_mongod
+
+pytestmark = pytest.mark.mongod
+
+SHOP = "backup_tried"
+
+
+@pytest.fixture(scope="module")
+def whole_set(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with replica_set(required_mongod(), tmp_path_factory.mktemp("set")) as members:
+        yield f"mongodb://{members[0].address}"
+
+
+def test_a_user_who_may_not_bypass_validation_loses_nothing_to_documents_that_are_refused(tmp_path: Path) -> None:
+    with secured_mongod(required_mongod(), tmp_path / "server") as server, server.client() as client:
+        client[SHOP].command("createUser", "ann", pwd="a", roles=[{"role": "readWrite", "db": SHOP}])
+        uri = f"mongodb://ann:a@{server.address}/{SHOP}"
+        client[SHOP]["orders"].insert_many([{"_id": each, "of": 1} for each in range(3)])
+        backup(tmp_path / "dump", uri=uri, databases=[SHOP])
+        assert restore(tmp_path / "dump", uri=uri, drop=True).documents == 3
+        kept = tmp_path / "dump" / SHOP / "orders.metadata.json"
+        metadata = json_util.loads(kept.read_text())
+        metadata["indexes"].append({"v": 2, "key": {"of": 1}, "name": "of_1", "unique": True})
+        kept.write_text(json_util.dumps(metadata))
+        client[SHOP]["orders"].insert_one({"_id": "newer"})
+        with pytest.raises(UsageError, match=r"orders as it was: .*duplicate key"):
+            restore(tmp_path / "dump", uri=uri, drop=True)
+        assert client[SHOP]["orders"].count_documents({}) == 4
+
+
+@pytest.mark.parametrize("validator", [{}, {"validator": {"total": {"$gte": 0}}}])
+def test_documents_with_encrypted_fields_come_back(whole_set: str, tmp_path: Path, validator: dict[str, Any]) -> None:
+    field = {"keyId": Binary(uuid4().bytes, 4), "path": "name", "bsonType": "string",
+             "queries": [{"queryType": "equality"}]}  # fmt: skip
+    document = {"_id": 1, "name": Binary(b"\x07" + bytes(40), 6), "__safeContent__": [bytes(32)]}
+    with pymongo.MongoClient[dict[str, Any]](whole_set, directConnection=True) as client:
+        client.drop_database(SHOP)
+        client[SHOP].command({"create": "people", "encryptedFields": {"fields": [field]}, **validator})
+        client[SHOP]["people"].insert_many([document], bypass_document_validation=True)
+        backup(tmp_path / "dump", uri=whole_set, databases=[SHOP])
+        restore(tmp_path / "dump", uri=whole_set, drop=True)
+        assert list(client[SHOP]["people"].find()) == [document]
