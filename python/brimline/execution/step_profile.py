@@ -36,6 +36,9 @@ _ABOUT_SENDING: Final = frozenset(
     }
 )
 _OF_STATEMENTS: Final = {"update": ("update", "updates"), "remove": ("delete", "deletes")}
+_LISTED: Final = dict(_OF_STATEMENTS.values())
+_ADDED_WHERE_FALSE: Final = ("multi", "upsert")
+"""What the server adds to a statement of an update that doesn't say it."""
 _SUMS: Final = {
     "time_ms": "millis",
     "cpu_ns": "cpuNanos",
@@ -139,38 +142,47 @@ def _sum(entries: Sequence[Mapping[str, Any]], key: str) -> int | None:
 
 def _form_of(entry: Mapping[str, Any]) -> str:
     """The form of the command that an entry is about; of further replies of a cursor that of what opened it."""
-    command = entry.get("originatingCommand") or entry.get("command") or {}
+    command = entry.get("originatingCommand") or entry.get("command")
     operation, namespace = str(entry.get("op")), str(entry.get("ns"))
     if operation in _OF_STATEMENTS:
         name, listed = _OF_STATEMENTS[operation]
         command = {name: "", listed: [command]}
-    return _form(command, namespace)
+    return _form(command if isinstance(command, Mapping) else {}, namespace)
 
 
 def _form(command: Mapping[str, Any], namespace: str) -> str:
+    """What tells commands apart: which keys there are, whatever their values, and not what is about the sending."""
     name = next(iter(command), "")
-    if name == "insert":  # an entry has none of its documents
-        return json.dumps([name, namespace])
-    said = {key: _without_values(value) for key, value in command.items() if _says(key, value)}
+    said: dict[str, Any] = {}
+    if name in _LISTED:  # an entry is about one statement, and has nothing of the command around it
+        statements = command.get(_LISTED[name])
+        said = {_LISTED[name]: [_statement(each) for each in statements] if isinstance(statements, list) else "?"}
+    elif name != "insert":  # an entry has none of its documents
+        said = {key: _without_values(value) for key, value in command.items() if not _is_about_sending(key)}
     return json.dumps([name, namespace, {**said, name: ""}], sort_keys=True)
 
 
-def _says(key: str, value: Any) -> bool:
-    """Whether it tells commands apart: not what is about sending, nor what the server adds where nothing was said."""
-    return key not in _ABOUT_SENDING and not key.startswith("$") and value not in (False, {}, None)
+def _is_about_sending(key: str) -> bool:
+    return key in _ABOUT_SENDING or key.startswith("$")
+
+
+def _statement(told: Any) -> Any:
+    if not isinstance(told, Mapping):
+        return "?"
+    return {
+        # The server tells an index that is named by its name in a way of its own.
+        key: "?" if key == "hint" else _without_values(value)
+        for key, value in told.items()
+        if not (key in _ADDED_WHERE_FALSE and value is False)
+    }
 
 
 def _without_values(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _without_values(each) for key, each in value.items() if _says_within(each)}
-    if isinstance(value, list):
-        kept = [_without_values(each) for each in value]
-        return kept if any(isinstance(each, Mapping) for each in value) else "?"
+        return {key: _without_values(each) for key, each in value.items()}
+    if isinstance(value, list) and any(isinstance(each, Mapping) for each in value):
+        return [_without_values(each) for each in value]
     return "?"
-
-
-def _says_within(value: Any) -> bool:
-    return value is not False
 
 
 __all__ = ["ENTRIES_MAX", "Profiled", "by_step", "profiling"]

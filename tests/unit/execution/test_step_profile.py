@@ -34,3 +34,32 @@ def test_a_command_is_that_of_the_step_with_its_form() -> None:
         ("change", 1, 2, 40, 7, None),
     ]
     assert by_step(PLAN, [{}, entry("command", {"ping": 1})]) == []
+
+
+def test_a_value_that_is_false_or_zero_is_a_value_like_any_other() -> None:
+    find = {"find": "orders", "filter": {"open": True}, "skip": 20, "limit": 5, "singleBatch": True}
+    update = {"q": {"open": True, "n": 3}, "u": {"$set": {"open": True}}, "upsert": True, "hint": "by_open"}
+    delete = {"q": {"open": True}, "limit": 1}
+    plan = own_plan(
+        {
+            "read": [step("find", body=constant(find))],
+            "close": [step("update", body=constant({"update": "orders", "updates": [update], "ordered": False}))],
+            "take": [step("delete", body=constant({"delete": "orders", "deletes": [delete]}))],
+        }
+    )
+    told_update = {**update, "multi": False, "hint": {"$hint": "by_open"}}
+    found = by_step(
+        plan,
+        [
+            *(entry("query", {**find, **other}) for other in ({}, {"filter": {"open": False}}, {"skip": 0})),
+            entry("query", {**find, "limit": 0, "singleBatch": False, "filter": {"open": None}}),
+            entry("update", told_update),
+            entry("update", {**told_update, "q": {"open": False, "n": 0}, "u": {"$set": {"open": False}}}),
+            entry("remove", delete),
+            entry("remove", {"q": {"open": False}, "limit": 0}),
+            entry("update", {**told_update, "upsert": False}),  # which is not what the step says
+            entry("remove", "not a document"),
+            entry("query", "not a document"),
+        ],
+    )
+    assert {each["operation"]: each["commands"] for each in found} == {"read": 4, "close": 2, "take": 2}
