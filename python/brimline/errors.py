@@ -20,20 +20,27 @@ _MONGODB_USER_INFO = re.compile(
     r"(?P<scheme>mongodb(?:\+srv)?:/{1,2})(?:\S*@|[^\s/?#@:\[]*:(?!\d+(?:\D|$))[^\n]*@)", re.IGNORECASE
 )
 _BARE_USER_INFO = re.compile(r"(?<![\w/*])[\w.%+-]+:[^\s/@:'\"<>]+@(?=[\w\[])")
-# Names whose value is a secret, as options of a connection string and as assignments elsewhere. In text a value goes on
-# to the next blank, without the quotes and brackets that close what it stands in.
+# Names whose value is a secret, as options of a connection string, as assignments and as flags.
 _CONFIDENTIAL_NAME = r"[\w.-]*(?:pass|passwd|password|passphrase|pwd|secret|token|credentials?|authMechanismProperties)"
-_SECRET_IN_TEXT = re.compile(
-    rf"(?<![\w.-])(?P<key>{_CONFIDENTIAL_NAME}=)(?!\*\*\*)(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s&]*[^\s&'\"{{}}\[\](),;])",
-    re.IGNORECASE,
-)
-_SECRET_FLAG = re.compile(
-    r"(?<!\S)(?P<key>--[\w-]*(?:pass|passwd|password|passphrase|pwd|secret|token)\s+)(?:\"[^\"\n]*\"|'[^'\n]*'|\S+)",
-    re.IGNORECASE,
-)
-"""In a command within a text, as a fault of one's own is."""
+# In a word of a command line, where no index has a key and no text is about one.
+_SECRET_NAME = rf"(?:{_CONFIDENTIAL_NAME}|[\w.-]*key)"
+_SECRET_FLAG = rf"-{_SECRET_NAME}"
+
+
+def _value(ends: str) -> str:
+    r"""The pattern of a value in a text: in quotes, or up to one of `ends` or a blank that has no `\` before it.
+
+    The quotes and brackets that close what it stands in are no part of it.
+    """
+    word = rf"(?:\\[ \t]|[^\s{ends}])*[^\s{ends}'\"{{}}\[\](),;]"
+    return rf"(?:(?:\"(?:\\.|[^\"\\\n])*\"|'[^'\n]*')(?:(?![{{}}\[\](),;]){word})?|{word})"
+
+
+_SECRET_IN_TEXT = re.compile(rf"(?<![\w.-])(?P<key>{_CONFIDENTIAL_NAME}=)(?!\*\*\*){_value('&')}", re.IGNORECASE)
+_SECRET_BEHIND_FLAG = re.compile(rf"(?<![\w.-])(?P<key>{_SECRET_FLAG}['\"]?,?\s+){_value('')}", re.IGNORECASE)
+"""In a command within a text, as a fault of one's own is. A flag in prose looks the same, and takes the next word."""
 _SECRET_OPTION = re.compile(rf"(?P<key>[?&;]{_CONFIDENTIAL_NAME}=)[^&]+", re.IGNORECASE | re.DOTALL)
-_SECRET_WORD = re.compile(rf"(?P<key>(?:{_CONFIDENTIAL_NAME}|[\w.-]*key)[=:]).+", re.IGNORECASE | re.DOTALL)
+_SECRET_WORD = re.compile(rf"(?P<key>{_SECRET_NAME}[=:]).+", re.IGNORECASE | re.DOTALL)
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*")
 _HOST = re.compile(r"(?:\[[^\]@]*\]|[^:\[\]]*)(?::\d*)?")
 
@@ -62,8 +69,13 @@ def redact_text(text: str) -> str:
     text = _MONGODB_USER_INFO.sub(rf"\g<scheme>{_MASK}@", text)
     text = _USER_INFO.sub(rf"\g<scheme>{_MASK}@", text)
     text = _BARE_USER_INFO.sub(f"{_MASK}@", text)
-    text = _SECRET_FLAG.sub(rf"\g<key>{_MASK}", text)
+    text = _SECRET_BEHIND_FLAG.sub(rf"\g<key>{_MASK}", text)
     return _SECRET_IN_TEXT.sub(rf"\g<key>{_MASK}", text)
+
+
+def is_secret_flag(word: str) -> bool:
+    """Whether the word behind this one, in a command, is a secret."""
+    return bool(re.fullmatch(_SECRET_FLAG, word, re.IGNORECASE))
 
 
 def redact_uri(uri: str) -> str:

@@ -5,18 +5,15 @@ They lie in the process's own memory, where they can be written over (proc(5): `
 password that comes from a file, a prompt or BRIMLINE_PASSWORD never is. It imports next to nothing: it comes first.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from brimline.errors import redact_uri, redact_word
+from brimline.errors import is_secret_flag, redact_uri, redact_word
 
 MASK = "***"
 PASSWORD_VARIABLE = "BRIMLINE_PASSWORD"  # noqa: S105 (the name of a variable)
 """Where a password may come from, besides a file and a prompt."""
-SECRET_FLAG = re.compile(r"-+[\w.-]*(?:pass|passwd|password|passphrase|pwd|secret|token|key)", re.IGNORECASE)
-"""A flag whose value is a secret."""
 _ARG_START, _ARG_END = 45, 46
 """Fields 48 and 49 of proc(5), counted from behind the program's name, which is field 2."""
 
@@ -35,7 +32,7 @@ def hide(words: Sequence[str], shown: Iterable[str]) -> None:
 
 
 def _shown(word: str, before: str) -> str:
-    if SECRET_FLAG.fullmatch(before):
+    if is_secret_flag(before):
         return MASK
     return redact_uri(word) if before == "--uri" else redact_word(word)
 

@@ -80,9 +80,36 @@ def test_what_is_assigned_to_a_secret_is_masked(name: str) -> None:
     assert once == f'"{name}=***"'
 
 
+@pytest.mark.parametrize("name", ["--password", "-storepass", "--api-key", "--db.credentials", "--auth-token"])
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("x {} hunter2 y", "x {} *** y"),
+        ("x '{}' 'hun ter2' y", "x '{}' *** y"),
+        ('x "{}" "hun \\" ter2" y', 'x "{}" *** y'),
+        (r"x {} hun\ ter\ 2 y", "x {} *** y"),
+        (r"x {} hun'ter'2&3 y", "x {} *** y"),
+        ("x {} 'hun'\"ter\"2 y", "x {} *** y"),
+        ("ssh h 'mysql {} hunter2'", "ssh h 'mysql {} ***'"),
+        ("ssh h 'mysql {} hunter2'; y 'z'", "ssh h 'mysql {} ***'; y 'z'"),
+        ("command ['x', '{}', 'hun ter2', 'y'] failed", "command ['x', '{}', ***, 'y'] failed"),
+    ],
+)
+def test_what_stands_behind_a_secret_flag_is_masked(name: str, given: str, shown: str) -> None:
+    once = errors.redact_text(given.format(name))
+    assert once == shown.format(name)
+    assert errors.redact_text(once) == once
+
+
+def test_a_blank_that_is_escaped_is_part_of_what_is_assigned() -> None:
+    assert errors.redact_text(r"x password=hun\ ter2 y") == "x password=*** y"
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "give --password-file FILE or --key-file FILE",
+        "a well-kept secret stays, and so does pre-key x",
         "mail to ann@example.org, see mongodb://host:1/db",
         "uri: mongodb://host:27017 # ask ann@example.org",
         "see mongodb://[::1]:1/db, ask ann@example.org",

@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from brimline.errors import redact_uri, redact_word
-from brimline.process_list import MASK, SECRET_FLAG
+from brimline.errors import is_secret_flag, redact_uri, redact_word
+from brimline.process_list import MASK
 from brimline.servers.uri_options import OPTION_NAMES
 from brimline.spec.ycsb_properties import KNOWN_NAMES
 
@@ -32,7 +32,7 @@ def _shown(word: str, before: str) -> str:
         return _assignment(word)
     if before in _URI_FLAGS:
         return _address(word)
-    if SECRET_FLAG.fullmatch(before):
+    if is_secret_flag(before):
         return MASK
     if word.startswith("-p") and len(word) > len("-p"):
         return f"-p{_assignment(word.removeprefix('-p'))}"

@@ -7,12 +7,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from brimline.errors import redact_text
+from brimline.errors import is_secret_flag, redact_text
 
 REDACTED = "***"
 # The key must be the secret itself (`keyFilePassword`), not a setting about one (`passwordDigestor`).
 _SECRET_KEY = re.compile(r"(password|passphrase|passwd|pwd|secret|token|credentials?)$", re.IGNORECASE)
-_SECRET_OPTION = re.compile(r"^--?[\w.-]*(password|passphrase|secret|token)$", re.IGNORECASE)
 _SECRET_ASSIGNMENT = re.compile(r"^(--?[\w.-]*(?:password|passphrase|secret|token)=).*$", re.IGNORECASE | re.DOTALL)
 
 
@@ -38,6 +37,6 @@ def _redact_entry(key: str, value: Any) -> Any:
 def _redact_arguments(items: list[Any]) -> list[Any]:
     """Masks what follows an option such as `--sslPEMKeyPassword` in a command line."""
     for index, item in enumerate(items[:-1]):
-        if isinstance(item, str) and _SECRET_OPTION.match(item):
+        if isinstance(item, str) and is_secret_flag(item):
             items[index + 1] = REDACTED
     return items
