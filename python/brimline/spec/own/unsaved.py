@@ -4,7 +4,7 @@ It is said only where it is sure: the collection is loaded by its shape, and not
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from brimline.spec.data import DataSpec
@@ -13,8 +13,10 @@ from brimline.spec.own.problems import Problem, nearest
 from brimline.spec.readers import shown
 
 _KINDS: Final = ("find", "find_and_modify")
-_ROWS: Final = frozenset({"csv", "jsonl", "sample"})
-"""Their rows have names that stand nowhere in the workload."""
+_NAMELESS: Final = frozenset(
+    {"csv", "jsonl", "sample", "$merge", "$out", "$replaceRoot", "$replaceWith", "$arrayToObject"}
+)
+"""What brings fields whose names stand nowhere in the workload, or not as such: rows of files, and what is computed."""
 
 
 def check_saves(
@@ -22,8 +24,9 @@ def check_saves(
 ) -> None:
     """Raises Problem for a path of a document that has no such field and gets none."""
     named = {word for part in (*(each for each, _ in definitions.values()), values) for word in _words(part)}
-    if named & _ROWS:
+    if named & _NAMELESS:
         return
+    named.update(field for shape in shapes.values() for field in _fields(shape))  # their records go anywhere
     for definition, path in definitions.values():
         for step, at in _steps(definition, path):
             _check(step, at, shapes, named)
@@ -34,7 +37,7 @@ def _check(step: dict[str, Any], path: Path, shapes: Mapping[str, DataSpec], nam
     shape = shapes.get(str(collection))
     if shape is None or not isinstance(step.get("save"), dict):
         return
-    known = {"_id", *(shape.template or shape.field_names)}
+    known = {"_id", *_fields(shape)}
     for name, given in step["save"].items():
         if isinstance(given, dict) and ("default" in given or given.get("from") == "reply"):
             continue
@@ -62,15 +65,26 @@ def _steps(definition: dict[str, Any], path: Path) -> Iterator[tuple[dict[str, A
             yield each, (*place, place_in)
 
 
+def _fields(shape: DataSpec) -> Collection[str]:
+    return shape.template or shape.field_names
+
+
 def _words(part: Any) -> Iterator[str]:
     """Every name in it, but for what is saved."""
     if isinstance(part, dict):
         for key, value in part.items():
-            yield from re.findall(r"\w+", str(key))
+            yield from _names(str(key))
             if key != "save":
                 yield from _words(value)
     elif isinstance(part, list):
         for each in part:
             yield from _words(each)
     elif isinstance(part, str):
-        yield from re.findall(r"\w+", part)
+        yield from _names(part)
+
+
+def _names(text: str) -> Iterator[str]:
+    """What a text may name: itself, the parts of a path, which needn't be words, and the words of anything else."""
+    yield text
+    yield from text.lstrip("$").split(".")
+    yield from re.findall(r"\w+", text)

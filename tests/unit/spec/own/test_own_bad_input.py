@@ -319,6 +319,7 @@ def test_what_belongs_together(tmp_path: Path, text: str, message: str, hint: st
 
 SAVES = """collections:
   orders: {records: 1k, fields: {total: double, to: {kind: document, fields: {city: {kind: int}}}}}
+  items: {records: 1k, fields: {sku: string}}
   legacy: existing
 operations:
   it: {steps: [STEP, {find: {collection: orders, filter: {total: $x}}}]}
@@ -331,12 +332,12 @@ def test_what_no_document_has_can_t_be_saved(tmp_path: Path) -> None:
     said, advice = refusal(tmp_path, SAVES.replace("STEP", step))
     assert (
         said
-        == 'own.yaml:5: operations.it.steps[0].save.x: "totl.a" is nowhere in the documents of orders, and no step writes it'
+        == 'own.yaml:6: operations.it.steps[0].save.x: "totl.a" is nowhere in the documents of orders, and no step writes it'
     )
     assert advice == 'did you mean "total"'
     inside = "{transaction: [{find_and_modify: {collection: orders, filter: {}, remove: true}, save: {x: totl}}]}"
     said, _ = refusal(tmp_path, SAVES.replace("STEP", inside))
-    assert said.startswith("own.yaml:5: operations.it.steps[0].transaction[0].save.x: ")
+    assert said.startswith("own.yaml:6: operations.it.steps[0].transaction[0].save.x: ")
     for step in (
         "{find: {collection: orders}, save: {x: to.city}}",
         "{find: {collection: orders}, save: {x: _id}}",
@@ -345,6 +346,16 @@ def test_what_no_document_has_can_t_be_saved(tmp_path: Path) -> None:
         "{find: {collection: orders}, save: {x: {path: totl, default: 1}}}",
         "{find: {collection: legacy}, save: {x: totl}}",
         "{aggregate: {collection: orders, pipeline: []}, save: {x: totl}}",
+        *(
+            f"{written}, {{find: {{collection: orders}}, save: {{x: {field}}}}}"
+            for written, field in (
+                ('{update: {collection: orders, filter: {}, update: {$set: {"order-id": 5}}}}', "order-id"),
+                ('{update: {collection: orders, filter: {}, update: {$set: {"order id.a": 5}}}}', "order id"),
+                ("{insert: {collection: orders, document: {new_record_of: items}}}", "sku"),
+                ("{aggregate: {collection: items, pipeline: [{$merge: orders}]}}", "sku"),
+                ("{aggregate: {collection: items, pipeline: [{$sortByCount: $$sku}, {$merge: orders}]}}", "count"),
+            )
+        ),
     ):
         (tmp_path / "own.yaml").write_text(SAVES.replace("STEP", step), encoding="utf-8")
         load_spec(tmp_path / "own.yaml")
