@@ -304,6 +304,18 @@ def test_the_profiler_tells_what_each_step_took_and_is_as_before(here: CommandLi
     assert json.loads((plain / "plans.json").read_text())["profile"] == []
 
 
+def test_the_profiler_tells_of_steps_that_the_server_explained_none_of(
+    here: CommandLine, uri: str, database: Data, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("brimline.execution.around.mongodb.look_at_plans", lambda *_: [])
+    _write(INSERT)
+    outcome = _run(here, uri, "--data", "load", "--profiler", "100%", "--json")
+    assert outcome.exit_code in (0, 4), outcome.stderr
+    (directory,) = (path for path in here.record_directories(kind="own") if "-load-" not in path.name)
+    plans = json.loads((directory / "plans.json").read_text())
+    assert (plans["start"], [each["operation"] for each in plans["profile"]]) == ([], ["place"])
+
+
 @pytest.mark.slow("three runs with the profiler on")
 def test_any_number_of_threads_sends_the_same_commands_with_the_same_values(
     here: CommandLine, uri: str, database: Data

@@ -127,7 +127,7 @@ def execute_unread(
         if plans["start"]:
             writer.plans(plans)
         try:
-            profiled = profiler.enter_context(target.profiling(context.profiler_share))
+            profiled = profiler.enter_context(target.profiling(context.profiler_share, context.progress.warning))
         except BrimlineError as error:
             writer.seal(None, None, ended_by=_cut_by(error), message=error.message)
             raise
@@ -166,9 +166,11 @@ def execute_unread(
                     unfinished = _error_of(finish)
                 # Of a load these are what is known after a checkpoint, for which a large one waits.
                 _note_sizes(facts, "after", target, writer, parts=parts, is_over=not context.stop.requested)
-                if plans["start"] and not context.stop.urgent:
+                if not context.stop.urgent:
+                    profile = profiled.steps()
                     profiler.close()
-                    writer.plans({**plans, "end": target.plans(), "profile": profiled.steps})
+                    if plans["start"] or profile:
+                        writer.plans({**plans, "end": target.plans(), "profile": profile})
             except TargetError as error:
                 # It died, or fell silent, so late in the run that the engine was still waiting for it.
                 summary = {**summary, "ended_by": "target_lost", "message": error.message}

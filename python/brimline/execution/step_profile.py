@@ -5,23 +5,30 @@ are those of the whole server, and of its log of slow commands as well. What was
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+import pymongo
+from pymongo.errors import OperationFailure
+
 from brimline.dataset.access import DataDatabase, target_errors
-from brimline.errors import BrimlineError, UsageError
-from brimline.execution.database import database_named
+from brimline.errors import TargetError, UsageError
+from brimline.execution.database import ANSWERS_WITHIN_S, database_named
 from brimline.execution.step_commands import step_commands
+from brimline.execution.step_examples import AS_SENT
 from brimline.plan import Plan
 from brimline.plan.operations import OperationsWork
 from brimline.servers import Deployment
+from brimline.servers.refusal import NOT_ALLOWED_CODES
 
+Warn = Callable[[str], None]
 ENTRIES_MAX: Final = 100_000
 """The newest that are read; the collection is capped at 1 MB anyhow unless somebody made it larger."""
 _EVERY_COMMAND_MS: Final = -1
+_LEAVE_OUT: Final = "leave --profiler out"
 _ABOUT_SENDING: Final = frozenset(
     {
         "lsid",
@@ -48,65 +55,110 @@ _SUMS: Final = {
 }
 
 
-@dataclass
 class Profiled:
-    """What was recorded of each step, once the block is over."""
+    """What was recorded of each step, for who asks while the profiler is on. By itself nothing was."""
 
-    steps: list[dict[str, Any]] = field(default_factory=list)
+    def steps(self) -> list[dict[str, Any]]:
+        """A `record.plans.StepProfile` for each step that something was recorded of. Raises nothing of the target's."""
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded(Profiled):
+    plan: Plan
+    databases: Sequence[DataDatabase]
+    began: datetime
+    warn: Warn
+
+    def steps(self) -> list[dict[str, Any]]:
+        try:
+            return by_step(self.plan, [entry for each in self.databases for entry in _entries(each, self.began)])
+        except TargetError as error:
+            self.warn(error.message)
+            return []
+
+
+def require_profiler(deployment: Deployment) -> None:
+    """Raises UsageError where `--profiler` is about a server without one, or about several."""
+    if deployment.protocol != "mongodb":
+        raise UsageError("--profiler is about MongoDB's profiler, and the target is no MongoDB", hint=_LEAVE_OUT)
+    if deployment.kind == "mongos" or deployment.shards:
+        what = "a mongos has no profiler" if deployment.kind == "mongos" else "each of several shards has one"
+        raise UsageError(f"--profiler asks the one server that all commands go to: {what}", hint=_LEAVE_OUT)
 
 
 @contextmanager
-def profiling(plan: Plan, deployment: Deployment, share: float) -> Iterator[Profiled]:
-    """Has the profiler record `share` of all commands while the block lasts. Raises UsageError where it may not be set.
+def profiling(plan: Plan, deployment: Deployment, share: float, warn: Warn) -> Iterator[Profiled]:
+    """Has the profiler record `share` of all commands while the block lasts; `warn` is told where it may stay on.
 
     Nothing where the plan has no operations of its author's own. A profiler that is on already is left as it is.
+    Raises UsageError where there is none, TargetError where it may not be set or the server doesn't answer.
     """
-    profiled = Profiled()
     if not isinstance(plan.work, OperationsWork):
-        yield profiled
+        yield Profiled()
         return
+    require_profiler(deployment)
     names = list(dict.fromkeys(step.database for operation in plan.work.operations for step in operation.steps))
     with ExitStack() as stack:
         databases = [stack.enter_context(database_named(name, deployment)) for name in names]
-        began = _now(databases[0])
-        for database in databases:
-            stack.enter_context(_on(database, share))
-        yield profiled
-        with suppress(BrimlineError):
-            entries = [entry for database in databases for entry in _entries(database, began)]
-            profiled.steps = by_step(plan, entries)
+        switch = _Switch(warn)
+        stack.callback(switch.off)
+        yield _Recorded(plan, databases, switch.on(databases, share), warn)
 
 
-def _now(database: DataDatabase) -> datetime:
-    with target_errors("asking for the server's time"):
-        found: datetime = database.command("hello")["localTime"]
-    return found
+@dataclass(slots=True)
+class _Switch:
+    """Switches profilers on, and those that it switched off again."""
 
+    warn: Warn
+    _before: list[tuple[DataDatabase, Mapping[str, Any], str]] = field(default_factory=list)
+    """With what sets each back, as a command and as a person types it."""
 
-@contextmanager
-def _on(database: DataDatabase, share: float) -> Iterator[None]:
-    try:
-        with target_errors(f"turning the profiler of {database.name} on"):
-            before = database.command({"profile": -1})
-            if before["was"] == 0:
-                database.command({"profile": 1, "slowms": _EVERY_COMMAND_MS, "sampleRate": share})
-    except BrimlineError as error:
-        raise UsageError(
-            f"{error.message}", hint="the profiler needs the role dbAdmin; leave --profiler out"
-        ) from error
-    try:
-        yield
-    finally:
-        if before["was"] == 0:
-            with suppress(BrimlineError), target_errors(f"turning the profiler of {database.name} off"):
-                database.command({"profile": 0, "slowms": before["slowms"], "sampleRate": before["sampleRate"]})
+    def on(self, databases: Sequence[DataDatabase], share: float) -> datetime:
+        """The server's time before. Raises TargetError."""
+        try:
+            with target_errors("turning the profiler on"):
+                began: datetime = databases[0].command("hello")["localTime"]
+                # Threshold and share are the server's: they are read before the first is set.
+                found = [(each, each.command({"profile": -1})) for each in databases]
+                for database, before in found:
+                    if before["was"] == 0:
+                        self._set(database, before, share)
+                return began
+        except TargetError as error:
+            cause = error.__cause__
+            if isinstance(cause, OperationFailure) and cause.code in NOT_ALLOWED_CODES:
+                hint = f"the profiler needs the role dbAdmin; grant it, or {_LEAVE_OUT}"
+                raise TargetError(error.message, hint=hint) from cause
+            raise
+
+    def _set(self, database: DataDatabase, before: Mapping[str, Any], share: float) -> None:
+        back = {"profile": 0, "slowms": before["slowms"], "sampleRate": before["sampleRate"]}
+        host, port = database.client.address or ("", 0)
+        by_hand = f"db.getSiblingDB({json.dumps(database.name)}).runCommand({json.dumps(back)}) at {host}:{port}"
+        # Nobody knows whether it is on where no answer comes.
+        self._before.append((database, back, by_hand))
+        try:
+            database.command({"profile": 1, "slowms": _EVERY_COMMAND_MS, "sampleRate": share})
+        except OperationFailure:
+            self._before.pop()
+            raise
+
+    def off(self) -> None:
+        """Sets back what was set. All together takes `ANSWERS_WITHIN_S`: the server may have gone away."""
+        with pymongo.timeout(ANSWERS_WITHIN_S):
+            for database, back, by_hand in self._before:
+                try:
+                    with target_errors(f"turning the profiler of {database.name} off"):
+                        database.command(dict(back))
+                except TargetError as error:
+                    self.warn(f"{error.message}; it may still record, until somebody sends {by_hand}")
 
 
 def _entries(database: DataDatabase, began: datetime) -> list[Mapping[str, Any]]:
     with target_errors("reading what the profiler recorded"):
-        return list(
-            database["system.profile"].find({"ts": {"$gte": began}}, sort=[("$natural", -1)], limit=ENTRIES_MAX)
-        )
+        recorded = database.get_collection("system.profile", codec_options=AS_SENT)
+        return list(recorded.find({"ts": {"$gte": began}}, sort=[("$natural", -1)], limit=ENTRIES_MAX))
 
 
 def by_step(plan: Plan, entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -185,4 +237,4 @@ def _without_values(value: Any) -> Any:
     return "?"
 
 
-__all__ = ["ENTRIES_MAX", "Profiled", "by_step", "profiling"]
+__all__ = ["ENTRIES_MAX", "Profiled", "Warn", "by_step", "profiling", "require_profiler"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from brimline.execution.step_profile import Profiled
+from brimline.execution.step_profile import Profiled, Warn
 from brimline.monitor import PartCounts, ServerSampler
 from brimline.plan import Plan
 from brimline.record.model import Opcounters
@@ -52,8 +52,11 @@ class Around:
         yield None
 
     @contextmanager
-    def profiling(self, share: float | None) -> Iterator[Profiled]:
-        """While the block lasts the server records `share` of the commands, None: as it does. Raises UsageError."""
+    def profiling(self, share: float | None, warn: Warn) -> Iterator[Profiled]:
+        """While the block lasts the server records `share` of the commands, None: as it does. Raises UsageError.
+
+        `warn` is told where it could not be set back.
+        """
         yield Profiled()
 
     def settle(self, sessions: Sequence[bytes]) -> None:

@@ -8,7 +8,7 @@ from brimline import monitor
 from brimline.execution.around.base import Around
 from brimline.execution.open_transactions import end_transactions
 from brimline.execution.step_plans import look_at_plans
-from brimline.execution.step_profile import Profiled, profiling
+from brimline.execution.step_profile import Profiled, Warn, profiling
 from brimline.monitor import (
     PartCounts,
     ServerSampler,
@@ -70,12 +70,12 @@ class AroundMongodb(Around):
             yield sampler
 
     @contextmanager
-    def profiling(self, share: float | None) -> Iterator[Profiled]:
+    def profiling(self, share: float | None, warn: Warn) -> Iterator[Profiled]:
         """By the database profiler."""
         if share is None:
             yield Profiled()
             return
-        with profiling(self.plan, self.deployment, share) as profiled:
+        with profiling(self.plan, self.deployment, share, warn) as profiled:
             yield profiled
 
     def settle(self, sessions: Sequence[bytes]) -> None:
