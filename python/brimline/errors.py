@@ -22,7 +22,7 @@ _MONGODB_USER_INFO = re.compile(
 _BARE_USER_INFO = re.compile(r"(?<![\w/*])[\w.%+-]+:[^\s/@:'\"<>]+@(?=[\w\[])")
 # Names whose value is a secret, as options of a connection string, as assignments and as flags.
 _CONFIDENTIAL_NAME = r"[\w.-]*(?:pass|passwd|password|passphrase|pwd|secret|token|credentials?|authMechanismProperties)"
-# In a word of a command line, where no index has a key and no text is about one.
+# Of commands alone: what is assigned to a key in other texts is rarely secret.
 _SECRET_NAME = rf"(?:{_CONFIDENTIAL_NAME}|[\w.-]*key)"
 _SECRET_FLAG = rf"-{_SECRET_NAME}"
 

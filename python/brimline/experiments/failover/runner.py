@@ -20,7 +20,7 @@ from brimline.record.ledger import write_ledger
 from brimline.servers import Deployment
 from brimline.servers.faults.fault import fault_on
 from brimline.servers.faults.said import said_between
-from brimline.servers.faults.site import Site, lab_of, site_of
+from brimline.servers.faults.site import LOOK_S, Site, lab_of, site_of
 from brimline.spec import Spec
 from brimline.units import format_count, format_duration
 from brimline.wording import Verbatim, joined, message
@@ -94,6 +94,8 @@ class FailoverWork:
             except TargetError:
                 if time.monotonic() > until:
                     raise
+                self.context.stop.raise_if_requested()
+                time.sleep(LOOK_S)
 
     def _ledger(self) -> Ledger | None:
         if not self.settings.ledger_per_s:

@@ -19,7 +19,8 @@ from brimline.servers.processes import ProcessIdentity
 
 PRIMARY, SECONDARY = "primary", "secondary"
 """Which server is struck, where none is named."""
-_LOOK_S = 0.1
+LOOK_S = 0.1
+"""How long the servers are left alone between two looks."""
 _CONNECT_S = 1.0
 _WITH_DATA: frozenset[Role] = frozenset({"standalone", "member", "shard"})
 """Of a sharded cluster the first shard is struck, and not who knows where data is."""
@@ -101,7 +102,7 @@ class Site:
         while not self.is_whole:
             if time.monotonic() > until or not meanwhile():
                 return False
-            time.sleep(_LOOK_S)
+            time.sleep(LOOK_S)
         return True
 
     def _hello(self, address: str) -> dict[str, Any]:
