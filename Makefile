@@ -38,6 +38,7 @@ test-rust: ## Run the engine's tests
 
 .PHONY: test-python
 test-python: $(NATIVE) $(TESTSERVER) ## Run the Python tests, with real servers
+	@rm -f .pytest_cache/v/cache/lastfailed # what failed in an earlier run, and is left out of this one
 	$(PYTEST) $(SIDE_BY_SIDE) -m 'not alone and not long' $(ARGUMENTS) || $(BIN)/python -m tests.support.second_look $$? $(ARGUMENTS)
 	$(PYTEST) -m 'alone and not long' $(call files,alone) $(ARGUMENTS)
 

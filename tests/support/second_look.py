@@ -18,6 +18,7 @@ TESTS_FAILED = 1
 """The exit code of pytest where tests failed; with any other one there is nothing to look at again."""
 FAILED_MAX = 10
 FAILED = Path(".pytest_cache/v/cache/lastfailed")
+"""pytest adds to it, also what other runs left out: it is removed before the tests are run."""
 _AGAIN = ("--last-failed", "--last-failed-no-failures", "none", "--durations", "0", "-m", "not alone and not long")
 
 

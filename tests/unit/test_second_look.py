@@ -28,6 +28,9 @@ def _write(failed: Sequence[str]) -> None:
     FAILED.write_text(json.dumps(dict.fromkeys(failed, True)))
 
 
+_ROOT = Path(__file__).parents[2]
+
+
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -60,3 +63,9 @@ def test_many_failures_and_other_ends_stand(code: str, failed: list[str]) -> Non
 
 def test_without_a_list_the_end_stands() -> None:
     assert main(["1"], lambda _: pytest.fail("nothing is known to be run")) == 1
+
+
+def test_what_failed_in_an_earlier_run_is_forgotten_before_the_first() -> None:
+    lines = (_ROOT / "Makefile").read_text(encoding="utf-8").splitlines()
+    first = next(number for number, line in enumerate(lines) if "tests.support.second_look" in line)
+    assert f"rm -f {FAILED} " in lines[first - 1]
