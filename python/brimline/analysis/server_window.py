@@ -46,8 +46,8 @@ class ServerWindow:
         if name not in self._columns:
             column = np.array([_number(row.get(name)) for row in self._rows], dtype=np.float64)
             # Only instants can lie before the zero of their clock.
-            cant_be = (column < 0) | (column > (CPU_COUNT_MAX if name in _CPU_COUNTS else _BELOW))
-            self._columns[name] = column if name == "at_ns" else np.where(cant_be, np.nan, column)
+            cant_be = ((column < 0) & (name != "at_ns")) | ((column > CPU_COUNT_MAX) & (name in _CPU_COUNTS))
+            self._columns[name] = np.where(cant_be, np.nan, column)
         return self._columns[name]
 
     @property
