@@ -1,4 +1,4 @@
-"""What a verb says of targets that it has no meaning on, and of workloads that don't fit the address."""
+"""What a verb or an option says of targets that it has no meaning on, and of workloads that don't fit the address."""
 
 from pathlib import Path
 
@@ -105,3 +105,21 @@ def test_factors_of_databases_that_contradict(brimline_cli: CommandLine, words: 
 
     assert done.exit_code == 2
     assert told in done.stderr + str(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("workload", "words"),
+    [
+        ("ycsb-a", ("--uri", "mongodb://127.0.0.1:1")),
+        ("http.yaml", ("--uri", "http://127.0.0.1:1")),
+        ("sql.yaml", ("--uri", "mysql://root@127.0.0.1:1/d")),
+        ("sql.yaml", ("--postgres",)),
+    ],
+)
+def test_the_profiler_is_refused_where_it_would_do_nothing(
+    brimline_cli: CommandLine, workloads: tuple[Path, Path], workload: str, words: tuple[str, ...]
+) -> None:
+    done = brimline_cli.run("run", workload, *words, "--profiler", "1%")
+    done.check_error(2, "--profiler is about", "leave --profiler out")
+    done = brimline_cli.run("run", workload, *words, "--profiler", "0%")
+    done.check_error(2, "--profiler 0% is no share", "write it like 1%")

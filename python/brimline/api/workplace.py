@@ -1,6 +1,5 @@
 """Owns the surroundings of a verb while it works: the server that is up, the stop token, the environment."""
 
-import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -14,6 +13,7 @@ from pydantic import ValidationError
 from brimline.api.options import URI_VARIABLE, Options, named_uri
 from brimline.api.own_lab import fitted, refuse_over_shards
 from brimline.api.own_server import own_server, refuse_own, require_target
+from brimline.api.profiler import profiler_share, require_profiled
 from brimline.api.row_files import ROW_FILES, row_files
 from brimline.api.wanted import wanted_data
 from brimline.errors import TargetError, UsageError
@@ -30,6 +30,7 @@ from brimline.execution import (
 )
 from brimline.execution.carried import Carried
 from brimline.execution.protocols import found, opened_for, target_on
+from brimline.execution.step_profile import require_profiler
 from brimline.execution.targets import require_client, server_of
 from brimline.execution.telemetry import at_work
 from brimline.monitor.host.source import HostSource
@@ -49,7 +50,6 @@ from brimline.spec.document import dotted
 from brimline.spec.own import OwnOperations
 from brimline.spec.readers import check_database
 from brimline.spec.target import TargetSpec, database_of_uri
-from brimline.units import parse_percentage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,13 +70,17 @@ class Workplace:
         return self.context.stop
 
     def beside(self, loaded: LoadedSpec) -> "Workplace":
-        """The same server for another workload. Raises UsageError when that one names a server of its own."""
+        """The same server for another workload. Raises UsageError when that one names a server of its own.
+
+        Likewise where it has nothing that the profiler would be asked about.
+        """
         named = None if loaded.spec.target.uri is None else loaded.spec.target.uri.get_secret_value()
         if self.options.uri is None and named not in (None, self.uri):
             raise UsageError(
                 f"{loaded.source} names another server",
                 hint="both specs run on one server: name it with --uri; for two servers, compare records of each",
             )
+        require_profiled(loaded.spec, self.options)
         spec = loaded.spec if self.uri is None else _with_uri(loaded.spec, self.uri)
         deployment = self.context.deployment
         if deployment is not None:
@@ -232,6 +236,7 @@ def workplace(
     _check_figures(loaded.spec, options)
     require_client(loaded.spec)
     require_target(loaded.spec, options, uri)
+    share = profiler_share(loaded.spec, options, uri)
     require_room_for_records(options.runs_dir, *([] if resume is None else [resume]))
     if uri is None:
         refuse_over_shards(loaded.spec, options)
@@ -248,6 +253,8 @@ def workplace(
         target: TargetPlan = NullTarget()
         if deployment is not None:
             target, deployment = target_on(spec, deployment), opened_for(spec, deployment)
+            if share is not None:
+                require_profiler(deployment)
         own_server = deployment is not None and deployment.is_own
         policy = DataPolicy(options.data or (DataPolicy.LOAD if own_server else DataPolicy.CHECK))
         try:
@@ -255,7 +262,7 @@ def workplace(
                 spec=spec,
                 target=target,
                 context=RunContext(
-                    profiler_share=_profiler_share(options),
+                    profiler_share=share,
                     deployment=deployment,
                     spec_text=loaded.text,
                     environment=environment_of(deployment, options, {SPEC_FILE: spec}, executor),
@@ -284,18 +291,6 @@ def _host(deployment: Deployment | None, options: Options) -> HostSource | None:
         return None
     token = watch_token(options.host_token_file, option="--host-token-file")
     return host_source(options.host_metrics, deployment=deployment, token=token, disk=options.host_disk)
-
-
-def _profiler_share(options: Options) -> float | None:
-    if options.profiler is None:
-        return None
-    try:
-        share = parse_percentage(options.profiler)
-    except ValueError:
-        share = math.nan
-    if not 0 < share <= 1:
-        raise UsageError(f"--profiler {options.profiler} is no share above 0 and at most 100%", hint="write it like 1%")
-    return share
 
 
 def given_uri(spec: Spec, options: Options) -> str | None:
