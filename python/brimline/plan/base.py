@@ -3,13 +3,33 @@
 from collections.abc import Collection
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field
+
+from brimline.spec.own.protocols import protocol_of_target
 
 
 class Part(BaseModel):
     """A part of a plan."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+def _of_another_protocol(kind: str) -> str:
+    """Without this a damaged plan, whose kind is misspelt, would be taken for that of a protocol not known here."""
+    if protocol_of_target(kind) == "mongodb":
+        raise ValueError(f'"{kind}" is of no protocol')
+    return kind
+
+
+class Link(Part):
+    """A target or a request of a protocol without a type here: its crate reads what stands beside `kind`.
+
+    The kind of both is that of the protocol's targets.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: Annotated[str, AfterValidator(_of_another_protocol)]
 
 
 def kind_among(kinds: Collection[str]) -> Discriminator:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, Tag, model_validator
 
-from brimline.plan.base import Number, Part, kind_among
+from brimline.plan.base import Link, Number, Part, kind_among
 
 Rendering = Literal["text", "url", "json", "form", "cookie"]
 
@@ -73,16 +73,8 @@ class StatementRequest(Part):
         return self
 
 
-class LinkRequest(Part):
-    """A request of a protocol without a type here: its crate reads what stands beside `kind`."""
-
-    model_config = ConfigDict(extra="allow")
-
-    kind: str
-
-
 _Typed = Annotated[HttpRequest | StatementRequest, Field(discriminator="kind")]
 Request = Annotated[
-    Annotated[_Typed, Tag("typed")] | Annotated[LinkRequest, Tag("other")],
+    Annotated[_Typed, Tag("typed")] | Annotated[Link, Tag("other")],
     kind_among(("http", "statement")),
 ]

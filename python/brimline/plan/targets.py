@@ -5,10 +5,10 @@ What opens a target, such as a password, is none of it: secrets travel apart fro
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, Tag, model_serializer
+from pydantic import Field, SerializerFunctionWrapHandler, Tag, model_serializer
 
 from brimline import units
-from brimline.plan.base import Count, Number, Part, kind_among, without
+from brimline.plan.base import Count, Link, Number, Part, kind_among, without
 from brimline.wording import message
 
 
@@ -225,12 +225,9 @@ class SqlTarget(Part):
     bulk: Bulk | None = None
 
 
-class LinkTarget(Part):
-    """A server that speaks a protocol without a type here: its crate reads what stands beside `kind`."""
+class LinkTarget(Link):
+    """A server that speaks a protocol without a type here."""
 
-    model_config = ConfigDict(extra="allow")
-
-    kind: str
     address: str
 
 

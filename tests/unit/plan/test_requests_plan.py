@@ -1,5 +1,6 @@
 """Requests and targets of HTTP and SQL in a plan: their JSON to the letter, what is refused, what has a hash."""
 
+import json
 from typing import Any
 
 import pytest
@@ -110,8 +111,18 @@ def test_where_a_target_is_changes_no_hash(target: Any) -> None:
         {**SELECT, "texts": ["SELECT 1"]},
         {"kind": "statement", "mode": "prepared"},
         {**SELECT, "mode": "binary"},
+        {**GET, "kind": "htpp"},
+        {**GET, "kind": "mongodb"},
+        {"kind": None},
     ],
 )
 def test_what_is_no_request_is_refused(request_: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Step.model_validate(_step(request_))
+
+
+@pytest.mark.parametrize("kind", ["wrie", "mongodb", "", None])
+def test_a_target_of_no_known_kind_is_refused(kind: str | None) -> None:
+    values = json.loads(_plan(HTTP, GET).canonical_json())
+    with pytest.raises(ValidationError):
+        Plan.from_json(json.dumps({**values, "target": {"kind": kind, "address": "a:1"}}))
