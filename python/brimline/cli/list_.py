@@ -10,6 +10,7 @@ from rich.table import Table
 from brimline.cli import options as opt
 from brimline.cli.grouped import grouped, only
 from brimline.cli.output import console, printing
+from brimline.errors import on_one_line
 from brimline.record import RecordEntry, list_records
 from brimline.report.document import FORMAT_VERSION
 
@@ -30,7 +31,8 @@ def list_runs(output: Annotated[opt.OutputOptions, only("runs_dir", "as_json")])
     for entry in entries:
         started = entry.started_at.strftime("%Y-%m-%d %H:%M:%S") if entry.started_at else ""
         ended, outcome = entry.problem or entry.ended_by, entry.outcome.replace("_", " ")
-        table.add_row(started, entry.kind, entry.name, ended, outcome, str(entry.directory))
+        row = (started, entry.kind, entry.name, ended, outcome, str(entry.directory))
+        table.add_row(*map(on_one_line, row))
     with printing():
         out = console()
         if not out.is_terminal:

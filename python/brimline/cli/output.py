@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.text import Text
 
 from brimline.cli import told
 from brimline.cli.junit import write_outcome
@@ -34,8 +35,7 @@ def console() -> Console:
 
 class _Console(Console):
     def print(self, *objects: Any, **options: Any) -> None:
-        """As rich does, but without what steers a terminal, nor blanks that fill cells where nobody sees a screen."""
-        objects = tuple(visible(each) if isinstance(each, str) else each for each in objects)
+        """As rich does, but without blanks that fill cells where nobody sees a screen."""
         if self.is_terminal:
             super().print(*objects, **options)
             return
@@ -44,6 +44,10 @@ class _Console(Console):
         lines = captured.get().split("\n")
         self.file.write("\n".join(line.rstrip(" ") for line in lines))
         self.file.flush()
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Every text passes here, those in cells as well: nothing in it steers the terminal."""
+        return super().render_str(visible(text), **options)
 
     def on_broken_pipe(self) -> None:
         """Leaves it to `app` what a reader who has had enough means; rich would end the process with 1."""

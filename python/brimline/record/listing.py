@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from brimline.errors import RecordError
+from brimline.errors import RecordError, on_one_line
 from brimline.record.files import DAMAGED_HINT, is_there, read_json
 from brimline.record.layout import ANALYSIS_FILE, EXPERIMENT_FILE, KILLED, PLAN_FILE, RECORD_FILE, RUNNING, SPEC_FILE
 from brimline.record.reader import read_state
@@ -131,7 +131,7 @@ def _outcome(directory: Path, ended_by: str) -> str:
         return ""
     found = next((analysis[name] for name in _OUTCOMES if name in analysis), None)
     value = found.get("value") if isinstance(found, dict) else found
-    return value if isinstance(value, str) else ""
+    return on_one_line(value) if isinstance(value, str) else ""
 
 
 def _started_at(directory: Path, state: Mapping[str, Any]) -> datetime | None:

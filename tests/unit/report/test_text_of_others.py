@@ -2,11 +2,14 @@
 
 import csv
 import io
+import json
 
 import pytest
 from rich.console import Console
+from rich.table import Table
 
 from brimline.cli.live import LiveProgress
+from brimline.cli.output import console
 from brimline.cli.progress import TerminalProgress, WithoutProgress
 from brimline.cli.talk import say
 from brimline.errors import BrimlineError, on_one_line, visible
@@ -15,6 +18,7 @@ from brimline.report.csv_text import csv_text
 from brimline.report.view import Cell, Fact
 from brimline.servers.answers import words
 from brimline.wording import message
+from tests.support.command_line import CommandLine
 
 STEERING = ["\n", "\r", "\t", "\x1b", "\x00", "\x85", "\u2028", "\u2029", "\u061c", "\u200f", "\u202e", "\u2066"]
 
@@ -44,6 +48,30 @@ def test_what_is_said_while_it_works_and_where_it_ends(mark: str, capsys: pytest
         each.warning(hostile)
     WithoutProgress().warning(hostile)
     assert capsys.readouterr().err.split("\n") == [kept, *[f"{kept} …", kept, kept] * 2, kept, ""]
+
+
+def test_no_cell_of_a_printed_table_steers_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table("h\x1b[31m", box=None)
+    table.add_row("a\x1b]0;b\x07")
+    console().print(table, "c\x1b[2J")
+
+    assert capsys.readouterr().out.split() == ["h\ufffd[31m", "a\ufffd]0;b\ufffd", "c\ufffd[2J"]
+
+
+def test_a_listed_record_stays_on_its_line(brimline_cli: CommandLine) -> None:
+    hostile = "pa\x1b[31mss\n\x1b]0;x\x07"
+    record = brimline_cli.directory / "runs" / "20260101t000000z-x"
+    record.mkdir(parents=True)
+    state = {"format_version": 1, "kind": "run", "name": f"n{hostile}", "ended_by": "completed"}
+    (record / "record.json").write_text(json.dumps(state))
+    (record / "analysis.json").write_text(json.dumps({"verdict": hostile}))
+
+    head, line, end = brimline_cli.run("list", "--runs-dir", "runs").stdout.split("\n")
+
+    kept = "pa\ufffd[31mss\ufffd\ufffd]0;x\ufffd"
+    assert (head.split()[0], end) == ("Started", "")
+    assert line.count(kept) == 2
+    assert f"n{kept}" in line
 
 
 def test_a_hint_may_be_a_line_to_paste() -> None:
