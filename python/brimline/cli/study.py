@@ -18,7 +18,7 @@ from brimline.api.options import URI_VARIABLE, Group, RecordOptions, option
 from brimline.api.planning import Cost, Planned, planning
 from brimline.cli import options as opt
 from brimline.cli import talk
-from brimline.cli.grouped import grouped, only
+from brimline.cli.grouped import going_on_with, grouped, only
 from brimline.cli.help import GroupedCommand
 from brimline.cli.output import console, json_text, printing
 from brimline.errors import InvalidRun, UsageError
@@ -109,9 +109,7 @@ def run(
     output: Annotated[opt.OutputOptions, only("runs_dir", "language", "as_json", "quiet")],
     *,
     study: _Study = None,
-    resume: Annotated[
-        str | None, typer.Option("--resume", metavar="DIR", help="Go on with a study that was cut short.")
-    ] = None,
+    resume: Annotated[str | None, going_on_with("a study", "formats", "template")] = None,
 ) -> int:
     """Make the experiments of a study and write its document; what can't be had here is left out by name."""
     formats = _formats(said.formats)
@@ -119,12 +117,6 @@ def run(
         require_template(said.template)
     say = _Silence() if output.quiet else talk.say
     if resume is not None:
-        if study is not None:
-            raise UsageError("--resume goes on with a study, and another is named", hint="leave one of them out")
-        if (said.scale, said.budget) != (StudyOptions().scale, StudyOptions().budget):
-            raise UsageError(
-                "--resume goes on at the scale that the study was begun at", hint="leave --scale and --budget out"
-            )
         directory = StudyDirectory.open(Path(resume))
     else:
         loaded = _loaded(study)
