@@ -35,9 +35,9 @@ OF_A_PIPE = ImportTick(
 )
 
 
-def said(tick: ImportTick, monkeypatch: pytest.MonkeyPatch) -> str:
+def said(tick: ImportTick, monkeypatch: pytest.MonkeyPatch, *, language: str = "en") -> str:
     monkeypatch.setattr(progress, "_PLAIN_EVERY_S", 0.0)
-    shown = ImportTerminalProgress()
+    shown = ImportTerminalProgress(language=language)
     shown._console = Console(file=io.StringIO(), width=200)
     shown.begin("shop.orders")
     shown.tick(tick)
@@ -65,6 +65,14 @@ def test_a_run_at_its_end_says_no_time_left() -> None:
     tick = Tick(stage="running", elapsed_s=2.0, finished=10, failed=0, documents=0, in_flight=0, rate_ops_per_s=5.0)
     assert shown._line(tick) == "100 %, 5.00 ops/s"
     assert shown._line(replace(tick, elapsed_s=1.0)) == "50 %, 5.00 ops/s, 1.00 s left"
+
+
+def test_chinese_lines_have_no_blank_before_the_sign_of_a_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert said(TICK, monkeypatch, language="zh").startswith("shop.orders：25%，")
+    shown = progress.TerminalProgress(Console(file=(file := io.StringIO()), width=200), language="zh")
+    shown._share, shown._title = progress.RunShare(total_s=2.0), "ycsb-c"
+    shown.tick(Tick(stage="running", elapsed_s=1.0, finished=5, failed=0, documents=0, in_flight=0, rate_ops_per_s=5.0))
+    assert file.getvalue().startswith("ycsb-c：50%，"), file.getvalue()
 
 
 def test_of_a_pipe_nothing_is_said_that_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:

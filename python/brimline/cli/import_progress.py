@@ -4,7 +4,7 @@ from rich.progress import TextColumn
 
 from brimline.cli.progress import ProgressLine, left_words
 from brimline.execution.import_progress import ImportTick
-from brimline.units import format_bytes, format_count, format_duration, format_rate
+from brimline.units import format_bytes, format_count, format_duration, format_percentage, format_rate
 from brimline.wording import joined, message
 
 
@@ -27,7 +27,7 @@ def _share(tick: ImportTick) -> float | None:
 
 def _state(tick: ImportTick) -> str:
     share = _share(tick)
-    parts = [] if share is None else [f"{share * 100:.0f} %"]
+    parts: list[str] = [] if share is None else [format_percentage(share, digits=2)]
     parts += [
         message("{count} documents", count=format_count(tick.documents)),
         format_rate(tick.documents_per_s, unit="documents/s"),

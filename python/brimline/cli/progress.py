@@ -14,7 +14,7 @@ from brimline.plan import Plan
 from brimline.plan.model import LoadWork, records_to_load
 from brimline.record.model import Samples
 from brimline.report.language import said_in_digits
-from brimline.units import NS_PER_S, format_count, format_duration, format_rate
+from brimline.units import NS_PER_S, format_count, format_duration, format_percentage, format_rate
 from brimline.wording import joined, message
 
 _PLAIN_EVERY_S = 5.0
@@ -155,7 +155,7 @@ class TerminalProgress(ProgressLine):
     def _line(self, tick: Tick) -> str:
         share = self._share.of_tick(tick)
         left_s = tick.elapsed_s * (1 / share - 1) if share > 0 else None
-        return joined(", ", [f"{share * 100:.0f} %", self._state(tick), *left_words(left_s)])
+        return joined(", ", [format_percentage(share, digits=2), self._state(tick), *left_words(left_s)])
 
     def _since_said(self, tick: Tick) -> Tick:
         """`tick` with the rate since the line before, instead of since the tick before."""
