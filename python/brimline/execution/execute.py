@@ -167,10 +167,10 @@ def execute_unread(
                 # Of a load these are what is known after a checkpoint, for which a large one waits.
                 _note_sizes(facts, "after", target, writer, parts=parts, is_over=not context.stop.requested)
                 if not context.stop.urgent:
-                    profile = profiled.steps()
+                    profile = profiled.told()
                     profiler.close()
-                    if plans["start"] or profile:
-                        writer.plans({**plans, "end": target.plans(), "profile": profile})
+                    if plans["start"] or profile["profile"]:
+                        writer.plans({**plans, "end": target.plans(), **profile})
             except TargetError as error:
                 # It died, or fell silent, so late in the run that the engine was still waiting for it.
                 summary = {**summary, "ended_by": "target_lost", "message": error.message}

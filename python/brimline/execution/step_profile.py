@@ -58,9 +58,9 @@ _SUMS: Final = {
 class Profiled:
     """What was recorded of each step, for who asks while the profiler is on. By itself nothing was."""
 
-    def steps(self) -> list[dict[str, Any]]:
-        """A `record.plans.StepProfile` for each step that something was recorded of. Raises nothing of the target's."""
-        return []
+    def told(self) -> dict[str, Any]:
+        """What `record.plans` has of it. Raises nothing of the target's."""
+        return {"profile": []}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +70,15 @@ class _Recorded(Profiled):
     began: datetime
     warn: Warn
 
-    def steps(self) -> list[dict[str, Any]]:
+    def told(self) -> dict[str, Any]:
         try:
-            return by_step(self.plan, [entry for each in self.databases for entry in _entries(each, self.began)])
+            found = [_entries(each, self.began) for each in self.databases]
         except TargetError as error:
             self.warn(error.message)
-            return []
+            return {"profile": []}
+        steps = by_step(self.plan, [entry for entries, _ in found for entry in entries])
+        begins_s = max((begins_s for _, begins_s in found if begins_s is not None), default=None)
+        return {"profile": steps, "profile_begins_s": begins_s}
 
 
 def require_profiler(deployment: Deployment) -> None:
@@ -155,10 +158,12 @@ class _Switch:
                     self.warn(f"{error.message}; it may still record, until somebody sends {by_hand}")
 
 
-def _entries(database: DataDatabase, began: datetime) -> list[Mapping[str, Any]]:
+def _entries(database: DataDatabase, began: datetime) -> tuple[list[Mapping[str, Any]], float | None]:
+    """Those that are left since then, and how long after it the oldest was written."""
     with target_errors("reading what the profiler recorded"):
         recorded = database.get_collection("system.profile", codec_options=AS_SENT)
-        return list(recorded.find({"ts": {"$gte": began}}, sort=[("$natural", -1)], limit=ENTRIES_MAX))
+        entries = list(recorded.find({"ts": {"$gte": began}}, sort=[("$natural", -1)], limit=ENTRIES_MAX))
+        return entries, (entries[-1]["ts"] - began).total_seconds() if entries else None
 
 
 def by_step(plan: Plan, entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

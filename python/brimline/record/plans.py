@@ -2,7 +2,8 @@
 
 The server is asked before the load and after it, never during it. A record holds `{"start": […], "end": […]}`, a
 `StepPlan` for each step that can be explained; and as "profile" a `StepProfile` for each step of which the server's
-profiler recorded commands.
+profiler recorded commands. A server keeps the newest entries only: "profile_begins_s" says how long after the profiler
+was turned on the oldest was recorded that was left in the end, of several databases that with the latest.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,6 +51,12 @@ def step_profiles(plans: Mapping[str, Any]) -> list[StepProfile]:
     """What the profiler recorded, by step; nothing where it recorded nothing."""
     told: Sequence[Any] = plans.get("profile") or ()
     return [cast(StepProfile, {**dict.fromkeys(StepProfile.__annotations__), **each}) for each in told]
+
+
+def profile_begins_s(plans: Mapping[str, Any]) -> float | None:
+    """How long after the profiler was turned on what was left of its entries begins; None where that isn't known."""
+    told = plans.get("profile_begins_s")
+    return float(told) if isinstance(told, int | float) else None
 
 
 def step_plans(plans: Mapping[str, Any], instant: PlanInstant) -> dict[tuple[str, str], StepPlan]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,6 +22,7 @@ FIND = {"find": "orders", "filter": {"customer": 5}}
 PLAN = own_plan(
     {"latest": [step("find", body=constant(FIND))], "other": [step("find", body=constant(FIND), database="club")]}
 )
+BEGAN = datetime(2026, 11, 1)
 BEFORE = {"was": 0, "slowms": 100, "sampleRate": 1.0}
 
 
@@ -33,11 +34,12 @@ class Server:
         self.fails: dict[int, Exception] = {}
         self.left_s: list[float] = []
         self.set = BEFORE
+        self.seconds = {"shop": [9.0, 1.5], "club": [8.0]}
 
     def database(self, name: str) -> Any:
         def command(asked: Any) -> Any:
             if asked == "hello":
-                return {"localTime": datetime(2026, 11, 1)}
+                return {"localTime": BEGAN}
             self.asked.append((name, asked))
             self.left_s.append(_csot.remaining() or 0.0)
             if asked["profile"] in self.fails:
@@ -51,7 +53,8 @@ class Server:
             self.asked.append((name, "entries"))
             if 2 in self.fails:
                 raise self.fails[2]
-            return [{"op": "query", "ns": f"{name}.orders", "command": FIND, "millis": 2}]
+            found = {"op": "query", "ns": f"{name}.orders", "command": FIND, "millis": 2}
+            return [{**found, "ts": BEGAN + timedelta(seconds=seconds)} for seconds in self.seconds[name]]
 
         collection = SimpleNamespace(find=find)
         return SimpleNamespace(
@@ -77,7 +80,9 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Server:
 def test_both_databases_are_set_back_to_what_the_server_had_before_the_first(server: Server) -> None:
     told: list[str] = []
     with profiling(PLAN, SOMEBODY, 0.5, told.append) as profiled:
-        assert [(each["operation"], each["commands"]) for each in profiled.steps()] == [("latest", 1), ("other", 1)]
+        found = profiled.told()
+    assert [(each["operation"], each["commands"]) for each in found["profile"]] == [("latest", 2), ("other", 1)]
+    assert found["profile_begins_s"] == 8.0
     on = {"profile": 1, "slowms": -1, "sampleRate": 0.5}
     off = {"profile": 0, "slowms": 100, "sampleRate": 1.0}
     assert [each for each in server.asked if each[1] not in ("entries", {"profile": -1})] == [
@@ -102,7 +107,7 @@ def test_entries_that_cannot_be_read_are_told(server: Server) -> None:
     told: list[str] = []
     with profiling(PLAN, SOMEBODY, 0.5, told.append) as profiled:
         server.fails[2] = AutoReconnect("gone")
-        assert profiled.steps() == []
+        assert profiled.told() == {"profile": []}
     assert told == ["reading what the profiler recorded: the server doesn't answer"]
 
 

@@ -353,3 +353,19 @@ def test_steps_have_rows_of_jtl_also_while_no_operation_ends(record: RunRecord) 
     rows = Counter(row["label"] for row in csv.DictReader(jtl_lines(later)))
     assert rows["insert orders"] == wanted
     assert rows["place_order"] < wanted
+
+
+def test_the_profilers_table_says_from_when_on_its_entries_are(tmp_path: Path) -> None:
+    counts = {"commands": 4, "time_ms": 6, "docs_examined": 8}
+    plans = {**PLANS, "profile": [{"operation": "latest_orders", "step": "find orders", **counts}]}
+    since = "what was left of them begins at most 58.5 s after the profiler was turned on."
+    for known, told in (({"profile_begins_s": 58.5}, True), ({}, False)):
+        record = write_own_run(tmp_path / f"run-{told}", plans={**plans, **known})
+        report = run_result(record, None).report
+        (profiled,) = (
+            each
+            for each in section(report, "steps").blocks
+            if isinstance(each, Table) and "profiler" in str(each.caption)
+        )
+        assert (since in str(profiled.caption)) == told
+        assert ("58.5" in render_markdown(in_language(report, "zh"))) == told

@@ -10,11 +10,12 @@ from brimline.analysis.quantile_text import quantile_text
 from brimline.analysis.step_truth import StepTruth, plan_remarks, plan_text, step_truths
 from brimline.plan.pacing import short_load
 from brimline.record.model import RunRecord
-from brimline.record.plans import StepProfile, step_profiles
+from brimline.record.plans import StepProfile, profile_begins_s, step_profiles
 from brimline.report.view import Block, Cell, Code, Column, Fact, Report, Section, Table, Text, Tone
 from brimline.stats.quantile_interval import QuantileInterval
 from brimline.units import (
     NS_PER_MS,
+    NS_PER_S,
     UNKNOWN_TEXT,
     format_bytes,
     format_count,
@@ -32,6 +33,11 @@ _CAPTION_WITH_PLANS = (
     "none, they are all that were examined. "
     "Reply is its mean size; service time is of every command that ended. "
     "≈: what the server took for commands of this class, apportioned by service time."
+)
+
+_PROFILE_CAPTION = (
+    "Commands that the server's profiler recorded, a share of them. It cuts each time to whole milliseconds. Steps of "
+    "the same form are told together."
 )
 
 
@@ -52,9 +58,16 @@ def steps(truths: Sequence[StepTruth], profiled: Table | None = None) -> Section
 
 def profile(record: RunRecord) -> Table | None:
     """What the server's profiler recorded of each step; None where it recorded nothing."""
-    told = step_profiles(record.plans)
+    told, begins_s = step_profiles(record.plans), profile_begins_s(record.plans)
     if not told:
         return None
+    since = None
+    if begins_s is not None:
+        since = message(
+            "The server keeps the newest only, usually 1 MB for each database: what was left of them begins at most "
+            "{time} after the profiler was turned on.",
+            time=format_duration(begins_s * NS_PER_S),
+        )
     return Table(
         columns=[
             Column(label="Step", numeric=False, leading=True),
@@ -66,8 +79,7 @@ def profile(record: RunRecord) -> Table | None:
             Column(label="Documents returned per command", optional=True),
         ],
         rows=[_profile_cells(each) for each in told],
-        caption="Commands that the server's profiler recorded, a share of them. It cuts each time to whole "
-        "milliseconds. Steps of the same form are told together.",
+        caption=_PROFILE_CAPTION if since is None else joined(" ", [_PROFILE_CAPTION, since]),
     )
 
 
