@@ -6,6 +6,7 @@ connection string which reached a message by way of another library is cut there
 """
 
 import re
+from collections.abc import Sequence
 from enum import IntEnum
 from errno import ENOMEM
 from typing import ClassVar, Self
@@ -213,13 +214,21 @@ class SpecError(UsageError):
         self.line = line
 
 
-class GateFailed(BrimlineError):
+class NotGoodEnough(BrimlineError):
+    """A result is there, and isn't what was asked for. `reasons`: why, each as a report says it, in any language."""
+
+    def __init__(self, message: str, *, hint: str | None = None, reasons: Sequence[str] = ()) -> None:
+        super().__init__(message, hint=hint)
+        self.reasons = reasons
+
+
+class GateFailed(NotGoodEnough):
     """The run is valid and misses an objective."""
 
     exit_code = ExitCode.MISSED
 
 
-class InvalidRun(BrimlineError):
+class InvalidRun(NotGoodEnough):
     """The run proves nothing, so that no figure may be drawn from it."""
 
     exit_code = ExitCode.INCONCLUSIVE

@@ -101,14 +101,11 @@ class FailoverResult(Result):
             told = "; ".join(map(_missed, missed))
             return GateFailed(f"the objective was missed: {told}", hint=self.where_to_look)
         if failed is not None:
-            return InvalidRun(f"the runs prove nothing: {failed.evidence}", hint=self.where_to_look)
+            return InvalidRun(
+                f"the runs prove nothing: {failed.evidence}", hint=self.where_to_look, reasons=(failed.evidence,)
+            )
         unknown = [each.limit.what for each in self.judged if each.held is None]
         return InvalidRun(f"not known: {'; '.join(unknown)}", hint=self.where_to_look) if unknown else None
-
-    @property
-    def reasons(self) -> Sequence[str]:
-        """Why no figure of it holds; () where they do, or nothing was measured."""
-        return [] if self._failed is None else [self._failed.evidence]
 
     @property
     def _failed(self) -> Finding | None:

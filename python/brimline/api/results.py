@@ -3,12 +3,20 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
 from brimline.analysis.verdict import Judgement, Verdict, proves_nothing, why_nothing
-from brimline.errors import BrimlineError, GateFailed, Interrupted, InvalidRun, RecordError, TargetError
+from brimline.errors import (
+    BrimlineError,
+    GateFailed,
+    Interrupted,
+    InvalidRun,
+    NotGoodEnough,
+    RecordError,
+    TargetError,
+)
 from brimline.execution import RESUME_HINT
 from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
 from brimline.experiments.capacity.frontier import FrontierConclusion, FrontierSettings
@@ -21,6 +29,8 @@ from brimline.report import Report, in_language, write_html, write_json
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.showing import showing
 from brimline.wording import wanted_language
+
+ErrorT = TypeVar("ErrorT", bound=NotGoodEnough)
 
 
 class Reported:
@@ -73,7 +83,8 @@ class Result(Reported):
     @property
     def reasons(self) -> Sequence[str]:
         """What of it is not good enough, as its report says it, in any language; () where `error` alone tells."""
-        return ()
+        error = self.error
+        return error.reasons if isinstance(error, NotGoodEnough) else ()
 
     @property
     def exit_code(self) -> int:
@@ -120,13 +131,6 @@ class RunResult(Result):
         return self.interrupted or self._target_lost or self._invalid or self._objective_missed
 
     @property
-    def reasons(self) -> Sequence[str]:
-        """Why it proves nothing, else why its objective was missed."""
-        if proves_nothing(self.observation, self.judgement):
-            return why_nothing(self.observation, self.judgement)
-        return () if self.judgement is None else self.judgement.reasons
-
-    @property
     def _target_lost(self) -> TargetError | None:
         if self.record.ended_by != "target_lost":
             return None
@@ -139,20 +143,21 @@ class RunResult(Result):
     def _invalid(self) -> InvalidRun | None:
         if not proves_nothing(self.observation, self.judgement):
             return None
-        return InvalidRun(f"the run proves nothing: {self._with_unsent(self.reasons)}", hint=self.where_to_look)
+        reasons = why_nothing(self.observation, self.judgement)
+        return self._because(reasons, InvalidRun, "the run proves nothing")
 
     @property
     def _objective_missed(self) -> GateFailed | InvalidRun | None:
         if self.judgement is None or self.judgement.verdict is Verdict.PASS:
             return None
-        reasons = self._with_unsent(self.reasons)
         if self.judgement.verdict is Verdict.FAIL:
-            return GateFailed(f"the objective was missed: {reasons}", hint=self.where_to_look)
-        return InvalidRun(f"inconclusive: {reasons}", hint=self.where_to_look)
+            return self._because(self.judgement.reasons, GateFailed, "the objective was missed")
+        return self._because(self.judgement.reasons, InvalidRun, "inconclusive")
 
-    def _with_unsent(self, reasons: Sequence[str]) -> str:
+    def _because(self, reasons: Sequence[str], error: type[ErrorT], what: str) -> ErrorT:
         """The reasons after what was planned and never sent: of an open loop it says how far the rate was missed."""
-        return "; ".join(filter(None, (self.observation.unsent, *reasons)))
+        told = "; ".join(filter(None, (self.observation.unsent, *reasons)))
+        return error(f"{what}: {told}", hint=self.where_to_look, reasons=reasons)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -1,6 +1,6 @@
 """Owns the verb `soak`: a workload at one rate for hours, and what becomes of the server meanwhile."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from brimline.analysis.loads import judgeable
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.soak import SoakFindings, soak_findings
-from brimline.analysis.verdict import Judgement, Verdict, judge
+from brimline.analysis.verdict import Judgement, Verdict, judge, why_nothing
 from brimline.api.kinds import Kind, MeasureInPlace, conduct
 from brimline.api.options import Options
 from brimline.api.recording import recording
@@ -60,17 +60,12 @@ class SoakResult(Result):
         if self.observation.ended_by == TARGET_LOST:
             return TargetError(f"the target went away: {self.observation.message}", hint=self.where_to_look)
         if not self.observation.valid:
-            return InvalidRun(f"the soak proves nothing: {'; '.join(self.reasons)}", hint=self.where_to_look)
+            why = why_nothing(self.observation, None)
+            return InvalidRun(f"the soak proves nothing: {'; '.join(why)}", hint=self.where_to_look, reasons=why)
         if self.judgement is not None and self.judgement.verdict is Verdict.FAIL:
-            return GateFailed(f"the objective was missed: {'; '.join(self.reasons)}", hint=self.where_to_look)
+            why = self.judgement.reasons
+            return GateFailed(f"the objective was missed: {'; '.join(why)}", hint=self.where_to_look, reasons=why)
         return None
-
-    @property
-    def reasons(self) -> Sequence[str]:
-        """Why it proves nothing, else why its objective was missed."""
-        if not self.observation.valid:
-            return [each.evidence for each in self.observation.findings if each.verdict is Standing.FAIL]
-        return self.judgement.reasons if self.judgement is not None and self.judgement.verdict is Verdict.FAIL else ()
 
 
 def soak(

@@ -126,6 +126,9 @@ def test_servers_that_are_not_whole_after_the_last_fault_are_an_error(experiment
     error = error_of(first, left)
     assert isinstance(error, TargetError) and "not every server does its part" in str(error)
     assert error_of(left, last) is None, "the next fault had waited for them"
+    failed = Finding(name="standstills", verdict=Standing.FAIL, evidence="the generator itself did not run")
+    assert replace(result, findings=[failed]).reasons == (failed.evidence,)
+    assert replace(result, findings=[failed], trials=(first, left)).reasons == (), "those of another error"
     unsaid = replace(last, facts=replace(last.facts, whole_unix_ns=None, name="command", by_hand=""))
     assert error_of(first, unsaid) is None, "nobody said how to undo it"
 
