@@ -162,7 +162,9 @@ def _entries(database: DataDatabase, began: datetime) -> tuple[list[Mapping[str,
     """Those that are left since then, and how long after it the oldest was written."""
     with target_errors("reading what the profiler recorded"):
         recorded = database.get_collection("system.profile", codec_options=AS_SENT)
-        entries = list(recorded.find({"ts": {"$gte": began}}, sort=[("$natural", -1)], limit=ENTRIES_MAX))
+        entries: list[Mapping[str, Any]] = list(
+            recorded.find({"ts": {"$gte": began}}, sort=[("$natural", -1)], limit=ENTRIES_MAX)
+        )
         return entries, (entries[-1]["ts"] - began).total_seconds() if entries else None
 
 
