@@ -26,6 +26,7 @@ from brimline.report import (
     said_in,
 )
 from brimline.report.data_import.view import import_report
+from brimline.report.failover.ledger import how_written
 from brimline.report.language.report_words import _FIGURE_WORDS, _WORDS
 from brimline.report.language.translator import catalogue
 from brimline.report.markdown import render_markdown
@@ -272,6 +273,11 @@ def test_json_and_what_is_to_be_copied_stay(reports: Reports) -> None:
     html = unescape(render_html(chinese))
     assert ENVIRONMENT["command"] in html
     assert SPEC.rstrip() in html
+
+
+def test_settings_stay_as_they_are_typed() -> None:
+    ledger = {"write_concern": {"w": 1, "j": True}, "retry_writes": True}
+    assert said_in("zh", how_written(ledger)).startswith("w: 1，j: true，")
 
 
 def test_english_stays_as_it_is(reports: Reports) -> None:
