@@ -15,10 +15,11 @@ _TELLING_SPAN_MAX = 100.0
 
 
 def interval_tells(value: float, low: float, high: float) -> bool:
-    """Whether an interval says how large a positive figure is: its ends are no decades apart, nor 0 and twice it."""
-    if value <= 0:
-        return True
-    return high < _TELLING_SPAN_MAX * low if low > 0 else high < 2 * value
+    """Whether an interval says how large a positive figure is: its ends are no decades apart.
+
+    One that begins at 0 is a bound: its end is held against the figure.
+    """
+    return value <= 0 or high < _TELLING_SPAN_MAX * (low if low > 0 else value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from brimline.analysis.compared_run import Metric
 from brimline.analysis.factorial import Mean
 from brimline.analysis.metrics import all_metrics
 from brimline.experiments.vary.conclusion import Cell, conclude_vary
@@ -19,7 +20,7 @@ from brimline.report.csv_export import probes_csv
 from brimline.report.markdown import render_markdown
 from brimline.report.vary.as_json import vary_document
 from brimline.report.vary.claims import vary_claims
-from brimline.report.vary.tables import curves_table, differences_table, loads_table, mean_text, plans_blocks
+from brimline.report.vary.tables import curves_table, differences_table, ends_text, loads_table, mean_text, plans_blocks
 from brimline.report.vary.view import vary_report
 from brimline.report.view import Chart, Facts, Table, Text
 from tests.support.own_run import write_own_run
@@ -340,3 +341,22 @@ def test_a_figure_that_is_no_more_than_a_bound_is_shown_as_one(
     metric = next(each for each in all_metrics("closed loop", ()) if each.key == "throughput")
     mean = Mean(value=4818.0, run_count=1, estimate=None, low=low, high=high)
     assert mean_text(Cell(levels=("1",), means={"throughput": mean}, left_out=(), precise=False), metric) == text
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "low", "high", "text"),
+    [
+        ("ops/s", 60.0, 0.0, 121.0, "at most 121.0 ops/s"),
+        ("share", 0.0005, 0.0, 0.002, "at most 0.2 %"),
+        ("share", 0.0, 0.0, 0.002, "at most 0.2 %"),
+        ("share", 0.0, 0.0, 0.0, "0 % to 0 %"),
+        ("ops/s", 60.0, None, 121.0, "at most 121.0 ops/s"),
+        ("ops/s", 60.0, 40.0, 121.0, "40.00 ops/s to 121.0 ops/s"),
+        ("ops/s", 1.0, -3.0, 5.0, "-3.000 ops/s to 5.000 ops/s"),
+        ("ops/s", 60.0, 0.0, 1e9, "can't be told"),
+        ("ops/s", 60.0, 0.1, 1e9, "can't be told"),
+    ],
+)
+def test_an_interval_from_0_on_is_a_bound(unit: str, value: float, low: float | None, high: float, text: str) -> None:
+    metric = Metric(key="x", label="X", unit=unit, higher_is_better=True, decides=True)
+    assert ends_text(Mean(value=value, run_count=1, estimate=None, low=low, high=high), metric) == text

@@ -33,7 +33,8 @@ def test_relative_width() -> None:
         (0.12, 0.02, 0.76, True),
         (1.51, 2.4e-9, 9.3e8, False),
         (60.0, 0.0, 119.0, True),
-        (60.0, 0.0, 256.0, False),
+        (60.0, 0.0, 256.0, True),
+        (60.0, 0.0, 6000.0, False),
         (0.0, -1.0, 5.0, True),  # of no size, so that no ratio tells
     ],
 )

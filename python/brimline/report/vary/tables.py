@@ -114,6 +114,8 @@ def ends_text(mean: Mean | None, metric: Metric) -> str:
         return message("at least {value}" if mean.high is None else "at most {value}", value=told)
     if not interval_tells(mean.value, mean.low, mean.high):
         return "can't be told"
+    if mean.low == 0 < mean.high:
+        return message("at most {value}", value=metric_text(metric, mean.high))
     return message("{low} to {high}", low=metric_text(metric, mean.low), high=metric_text(metric, mean.high))
 
 
