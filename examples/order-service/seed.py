@@ -1,6 +1,7 @@
 """Makes orders through the service and writes their ids: `python seed.py http://127.0.0.1:8080 --orders 1000`.
 
-With the addresses of several services all of them have the same orders, so that one file of ids is right for each.
+With the addresses of several services all of them have the same orders but for the time at which they were made, so
+that one file of ids is right for each.
 
 ids.csv has a header and an id a line. With `--header-as-row` the header stands once more as the first row, as a file
 has it whose reader takes every line for an id: the order service then is asked for the order "id".
@@ -13,6 +14,7 @@ import json
 import random
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -40,18 +42,17 @@ def main() -> None:
 
 
 def _made(uris: list[str], seed: int, count: int) -> list[str]:
-    """The ids of `count` new orders, which every service has. Raises RuntimeError when one goes on refusing."""
+    """The ids of `count` new orders, which every service has. Raises RuntimeError when one refuses, or fails on."""
     draw = random.Random(seed)  # noqa: S311 (data of an example)
-    first, *others = (_connection(uri) for uri in uris)
     ids = []
-    for _ in range(count):
-        order = _order(draw)
-        order_id = _sent(first, "POST", "/orders", order, draw)["id"]
-        for other in others:
-            _sent(other, "PUT", f"/orders/{order_id}", order, draw)
-        ids.append(order_id)
-    for each in (first, *others):
-        each.close()
+    with ExitStack() as opened:
+        first, *others = (opened.enter_context(closing(_connection(uri))) for uri in uris)
+        for _ in range(count):
+            order = _order(draw)
+            order_id = _sent(first, "POST", "/orders", order, draw)["id"]
+            for other in others:
+                _sent(other, "PUT", f"/orders/{order_id}", order, draw)
+            ids.append(order_id)
     return ids
 
 
@@ -69,6 +70,8 @@ def _sent(
         answer: dict[str, str] = json.loads(reply.read())
         if reply.status in (200, 201):
             return answer
+        if reply.status < 500:
+            break  # the next try would be answered the same
         time.sleep(0.005 * draw.random())
     raise RuntimeError(f"the service answers {reply.status}: {answer}")
 

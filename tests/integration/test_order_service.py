@@ -84,6 +84,7 @@ def test_orders_are_made_and_read_and_their_ids_are_unique_over_workers(
     assert _asked(connection, "GET", "/orders/id") == (400, {"error": 'an order\'s id is a whole number, not "id"'})
     assert _asked(connection, "POST", "/orders", {"customer": "nobody"})[0] == 422
     assert [_asked(connection, "PUT", "/orders/77", _ORDER)[0] for _ in range(2)] == [201, 200]
+    assert _asked(connection, "PUT", "/orders/77", {**_ORDER, "customer": "another"})[0] == 409
     assert _asked(connection, "GET", "/orders/77")[1]["customer"] == _ORDER["customer"]
     assert _asked(connection, "PUT", "/orders/id", _ORDER)[0] == 400
     connection.close()

@@ -96,14 +96,17 @@ async def _post_order(request: Request, order: NewOrder) -> JSONResponse:
 
 
 async def _put_order(request: Request, order_id: str, order: NewOrder) -> JSONResponse:
-    """Makes an order that another service has already, under the id that it has there."""
+    """Makes an order that another service has already, under the id that it has there; the time is this service's."""
     worker: Worker = request.app.state.worker
     if not _is_id(order_id):
         return _no_id(order_id)
-    is_new = await worker.store.get(int(order_id)) is None
-    if is_new:
-        await worker.store.put({"id": int(order_id), "created_ms": wall_clock_ms(), **order.model_dump()})
-    return JSONResponse({"id": order_id}, status_code=201 if is_new else 200)
+    told = order.model_dump()
+    found = await worker.store.get(int(order_id))
+    if found is None:
+        await worker.store.put({"id": int(order_id), "created_ms": wall_clock_ms(), **told})
+    elif {key: found.get(key) for key in told} != told:
+        return _error(409, f"there is another order {order_id} already")
+    return JSONResponse({"id": order_id}, status_code=201 if found is None else 200)
 
 
 async def _get_order(request: Request, order_id: str) -> JSONResponse:
