@@ -12,7 +12,7 @@ from brimline.servers.sql_client import open_client
 from brimline.servers.target_uri import parse_target_uri
 from brimline.spec import load_spec
 from tests.support.certificates import authority
-from tests.support.first_login import first_logins
+from tests.support.first_login import PUBLIC_KEY, first_logins
 
 PASSWORD = "geheim-ä-längeres-als-zwanzig-bytes"
 WORKLOAD = """
@@ -55,20 +55,23 @@ def test_whoever_logs_in_first_gets_in(tmp_path: Path, certificate: Path, is_sec
 
 
 @pytest.mark.parametrize(
-    ("key", "message"),
+    ("key", "password", "message"),
     [
-        (b"no key", "what the server sends as its public key is none"),
-        (b"-----BEGIN PUBLIC KEY-----\nMAMCAQA=\n-----END PUBLIC KEY-----", "public key is none"),
+        (b"no key", PASSWORD, "what the server sends as its public key is none"),
+        (b"-----BEGIN PUBLIC KEY-----\nMAMCAQA=\n-----END PUBLIC KEY-----", PASSWORD, "public key is none"),
+        (PUBLIC_KEY, "x" * 86, "the password is longer than the server's public key takes"),
     ],
+    ids=["no key", "no numbers", "too short"],
 )
-def test_a_key_that_is_none_is_one_clear_error(tmp_path: Path, key: bytes, message: str) -> None:
-    (tmp_path / "password").write_text(PASSWORD)
-    with first_logins(PASSWORD.encode(), key=key) as server:
+def test_a_key_that_seals_nothing_is_one_clear_error(tmp_path: Path, key: bytes, password: str, message: str) -> None:
+    (tmp_path / "password").write_text(password)
+    with first_logins(password.encode(), key=key) as server:
         where = parse_target_uri(f"mysql://u@{server.address}", password=PasswordSource(file=tmp_path / "password"))
         with pytest.raises(TargetError) as caught:
             open_client(where)
 
-    assert message in caught.value.message
+    assert message in caught.value.message and "does not answer as" not in caught.value.message
+    assert "add tls=true to the address" in (caught.value.hint or "")
     assert server.passwords == []
 
 

@@ -14,7 +14,8 @@ from brimline.execution.stop import StopToken
 from brimline.monitor.server_status import COMMAND, read_status
 from brimline.monitor.sql import DIALECTS
 from brimline.servers import Deployment, control_client
-from brimline.servers.sql_client import ConnectionLost, SqlError, open_client
+from brimline.servers.sql_client import SqlError, open_client
+from brimline.servers.sql_reading import ConnectionLost
 from brimline.units import format_percentage
 from brimline.wording import message
 

@@ -8,7 +8,8 @@ from brimline.execution.statements import Statement, open_database, statements_o
 from brimline.monitor.sql.explain import EXPLAINED, explained
 from brimline.plan import Plan
 from brimline.servers import Deployment
-from brimline.servers.sql_client import ConnectionLost, SqlError
+from brimline.servers.sql_client import SqlError
+from brimline.servers.sql_reading import ConnectionLost
 
 _NO_PLAN: Final[dict[str, Any]] = {
     "plan_summary": None,

@@ -12,7 +12,8 @@ from brimline.execution.statement_effects import statement_texts, writing_steps
 from brimline.execution.statements import open_database, statements_of
 from brimline.monitor.sql.explain import EXPLAINED, tried
 from brimline.plan import Plan
-from brimline.servers.sql_client import ConnectionLost, SqlError, sql_errors
+from brimline.servers.sql_client import SqlError, sql_errors
+from brimline.servers.sql_reading import ConnectionLost
 
 _KNOWN: Final = (
     "alter", "analyze", "call", "cluster", "comment", "copy", "create", "delete", "do", "drop", "execute",

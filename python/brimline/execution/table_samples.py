@@ -9,10 +9,9 @@ from brimline.execution.execute import RunContext
 from brimline.execution.statements import bson_value
 from brimline.plan import Plan, SqlTarget
 from brimline.plan.operations import OperationsWork, Sampled
+from brimline.servers.sql_reading import SAMPLE_BYTES_MAX
 from brimline.units import format_count
 from brimline.wording import Verbatim, message
-
-_BYTES_MAX = 256 << 20
 
 
 def read_table_samples(plan: Plan, context: RunContext) -> None:
@@ -57,7 +56,7 @@ def _read(plan: Plan, name: str, wanted: Sampled, context: RunContext) -> Rows:
     for row in found:
         content += bson.encode({field: bson_value(row[field.lower()]) for field in wanted.fields or row})
         count += 1
-        if is_cut := len(content) >= _BYTES_MAX:
+        if is_cut := len(content) >= SAMPLE_BYTES_MAX:
             break
     if not count:
         raise UsageError(f"values.{name}: {namespace} has no rows", hint="load it first")

@@ -14,7 +14,8 @@ from brimline.servers.deployment import Deployment, Engine, is_local_host
 from brimline.servers.lab.lookup import lab_facts, lab_server
 from brimline.servers.listening import listening_process
 from brimline.servers.password import PasswordSource
-from brimline.servers.sql_client import ConnectionLost, SqlClient, SqlError, open_client, sql_errors
+from brimline.servers.sql_client import SqlClient, SqlError, open_client, sql_errors
+from brimline.servers.sql_reading import ConnectionLost
 from brimline.servers.target_uri import parse_target_uri
 
 _MYSQL_SETTINGS: Final = (

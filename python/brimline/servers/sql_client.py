@@ -16,8 +16,8 @@ from brimline.errors import BrimlineError, TargetError, on_one_line
 from brimline.servers.connecting import connect, connection_error
 from brimline.servers.contact import tls_context
 from brimline.servers.deployment import COMMAND_TIMEOUT_S, CONNECT_TIMEOUT_S
-from brimline.servers.sealing import sealed
-from brimline.servers.sql_reading import LOGIN_BYTES_MAX, Connection, await_answer
+from brimline.servers.sealing import SealingError, sealed
+from brimline.servers.sql_reading import LOGIN_BYTES_MAX, AnswerTooLong, Connection, ConnectionLost, await_answer
 from brimline.servers.target_uri import TargetUri
 
 pymysql._auth.sha2_rsa_encrypt = sealed
@@ -35,10 +35,6 @@ class SqlError(Exception):
     def words(self) -> str:
         """What the server said, and under which code."""
         return f"{self} ({self.code or self.state})"
-
-
-class ConnectionLost(Exception):
-    """The server doesn't answer any more."""
 
 
 class SqlClient(Protocol):
@@ -139,6 +135,8 @@ class MysqlClient:
             raise ConnectionLost from error
         except pymysql.MySQLError as error:
             raise _of_mysql(error) from error
+        except ConnectionLost:
+            raise
         except Exception as error:  # whatever the library makes of bytes that are no answer
             raise ConnectionLost from error
 
@@ -207,6 +205,8 @@ class PostgresClient:
             yield
         except DatabaseError as error:
             raise _of_postgres(error) from error
+        except ConnectionLost:
+            raise
         except Exception as error:  # whatever the library makes of bytes that are no answer
             raise ConnectionLost from error
 
@@ -228,6 +228,11 @@ def open_client(target: TargetUri, *, database: str | None = None, timeout_s: fl
         return _CLIENTS[target.protocol](target, database=database or target.database or None, timeout_s=timeout_s)
     except BrimlineError:
         raise
+    except SealingError as error:
+        raise TargetError(
+            f"no password can be given to the server at {target.redacted} without TLS: {error}",
+            hint="set tls for this server: add tls=true to the address",
+        ) from error
     except pymysql.MySQLError as error:
         raise _refused(_of_mysql(error), target) from error
     except DatabaseError as error:
@@ -251,6 +256,8 @@ def sql_errors(doing: str) -> Iterator[None]:
             f"{doing}: the server refuses: {error.words}",
             hint="check what the user may do, and that the server's disk isn't full",
         ) from error
+    except AnswerTooLong as error:
+        raise TargetError(f"{doing}: {error}", hint="ask for fewer rows, or for fewer columns") from error
     except ConnectionLost as error:
         raise TargetError(f"{doing}: the server doesn't answer", hint="check that it still runs") from error
 

@@ -11,8 +11,10 @@ import pymysql.connections
 
 LOGIN_BYTES_MAX: Final = 1_000_000
 """Of a greeting and a login."""
-ANSWER_BYTES_MAX: Final = 256_000_000
-"""Of a statement's rows: a sample of a table's is the most that is ever asked for."""
+SAMPLE_BYTES_MAX: Final = 256 << 20
+"""Of the rows of a sample, as they are kept: the most that is ever asked for."""
+ANSWER_BYTES_MAX: Final = 3 * SAMPLE_BYTES_MAX
+"""Of a statement's rows on the wire, where numbers are digits and bytes are hexadecimal: longer than they are kept."""
 
 
 class _Left(threading.local):
@@ -22,8 +24,12 @@ class _Left(threading.local):
 _left: Final = _Left()
 
 
-class AnswerTooLong(Exception):
-    """The server says more than was asked for."""
+class ConnectionLost(Exception):
+    """The server doesn't answer any more."""
+
+
+class AnswerTooLong(ConnectionLost):
+    """The server says more than is taken in; what follows on this connection is no answer."""
 
 
 def await_answer(bytes_max: int = ANSWER_BYTES_MAX) -> None:
@@ -34,7 +40,7 @@ def await_answer(bytes_max: int = ANSWER_BYTES_MAX) -> None:
 def _take(count: int) -> None:
     _left.count -= count
     if _left.count < 0:
-        raise AnswerTooLong("it says more than was asked for")
+        raise AnswerTooLong("the server's answer is longer than is taken in")
 
 
 class Connection(pymysql.connections.Connection):

@@ -3,12 +3,16 @@
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from brimline.errors import TargetError
-from brimline.servers.sql_client import open_client
+from brimline.servers import sql_reading
+from brimline.servers.sql_client import MysqlClient, PostgresClient, SqlClient, open_client, sql_errors
+from brimline.servers.sql_reading import ANSWER_BYTES_MAX, SAMPLE_BYTES_MAX
 from brimline.servers.target_uri import parse_target_uri
 
 
@@ -55,3 +59,30 @@ def test_bytes_that_are_no_answer_are_one_error(named: str) -> None:
         with pytest.raises(TargetError, match=r"does not answer as|no server answers|refuses") as refused:
             open_client(target)
     assert "secret" not in str(refused.value)
+
+
+def _too_long(_text: str) -> None:
+    sql_reading._take(ANSWER_BYTES_MAX + 1)
+
+
+def _client(scheme: str) -> SqlClient:
+    """One whose library reads more than is taken in."""
+    client: Any = object.__new__(MysqlClient if scheme == "mysql" else PostgresClient)
+    cursor = nullcontext(SimpleNamespace(execute=lambda text, _: _too_long(text)))
+    client._connection = SimpleNamespace(cursor=lambda: cursor, execute_simple=_too_long)
+    return cast(SqlClient, client)
+
+
+@pytest.mark.parametrize("scheme", ["mysql", "postgresql"])
+def test_an_answer_that_is_too_long_is_told_in_its_own_words(scheme: str) -> None:
+    with pytest.raises(TargetError) as refused, sql_errors("reading rows for $order"):
+        _client(scheme).rows("SELECT * FROM orders")
+    assert refused.value.message == "reading rows for $order: the server's answer is longer than is taken in"
+    assert refused.value.hint == "ask for fewer rows, or for fewer columns"
+
+
+def test_the_largest_sample_is_taken_in_as_hexadecimal_digits() -> None:
+    sql_reading.await_answer()
+    sql_reading._take(2 * SAMPLE_BYTES_MAX)
+    with pytest.raises(sql_reading.AnswerTooLong):
+        sql_reading._take(ANSWER_BYTES_MAX)

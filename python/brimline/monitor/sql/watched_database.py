@@ -12,7 +12,8 @@ from brimline.monitor.cpu_time import thread_cpu_ns
 from brimline.monitor.server_host import ServerHost
 from brimline.monitor.sql.dialect import MonitorDialect
 from brimline.servers.deployment import Deployment
-from brimline.servers.sql_client import ConnectionLost, SqlClient, SqlError, open_client
+from brimline.servers.sql_client import SqlClient, SqlError, open_client
+from brimline.servers.sql_reading import ConnectionLost
 
 _NOT_TOLD = "this server doesn't tell, or not to this user"
 _AGAIN_AFTER_S = 1.0

@@ -7,8 +7,9 @@ from brimline.servers.lab import access, mariadb, postgres
 from brimline.servers.lab.fleet import Fleet
 from brimline.servers.lab.recipe import Made, Recipe
 from brimline.servers.lab.sql_access import answers, connection_string
-from brimline.servers.sql_client import ConnectionLost, SqlError
+from brimline.servers.sql_client import SqlError
 from brimline.servers.sql_programs import SqlProgram
+from brimline.servers.sql_reading import ConnectionLost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

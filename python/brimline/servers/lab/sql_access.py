@@ -5,7 +5,8 @@ from urllib.parse import quote
 from brimline.errors import TargetError
 from brimline.servers.lab import access
 from brimline.servers.lab.state import Lab, LabServer
-from brimline.servers.sql_client import ConnectionLost, SqlClient, SqlError, open_client
+from brimline.servers.sql_client import SqlClient, SqlError, open_client
+from brimline.servers.sql_reading import ConnectionLost
 from brimline.servers.target_uri import parse_target_uri
 
 _SCHEMES = {"mariadb": "mariadb", "postgres": "postgresql"}
