@@ -172,7 +172,7 @@ fn play(stream: &mut TcpStream, act: Act) {
     }
 }
 
-/// Whether a client that meets a peer which says `bytes` and goes is in or has an error in the end, as it must.
+/// Fails unless a client that meets a peer which says `bytes` and goes comes to an end: in, or with an error.
 pub fn ends(connector: impl FnOnce(&str) -> Box<dyn Connector>, bytes: Vec<u8>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = listener.local_addr().unwrap().to_string();
