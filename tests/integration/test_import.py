@@ -161,14 +161,14 @@ def test_the_first_refused_document_stops_it_when_asked_to(here: CommandLine, ur
     path.write_text('{"_id":1}\n{"_id":1}\n{"_id":2}\n')
     at = ("--uri", uri, "-d", "stopped", "-c", "c", "--drop")
     outcome = here.run("import", path, *at, "--maintainInsertionOrder", "--json")
-    outcome.check_error(4, "line 2", "duplicate key", "1 documents are in, 1 records were rejected")
+    outcome.check_error(4, "line 2", "duplicate key", "1 document is in, 1 record was rejected")
     assert outcome.json()["count_after"] == 1
 
 
 @pytest.mark.parametrize(
     ("content", "options", "exit_code", "parts"),
     [
-        ("1,2\n3,x\n", ["--columnsHaveTypes", "-f", "a.int32(),b.int32()"], 4, ["line 2", "so far 1 documents"]),
+        ("1,2\n3,x\n", ["--columnsHaveTypes", "-f", "a.int32(),b.int32()"], 4, ["line 2", "so far 1 document is in"]),
         ("a,a\n1,2\n", ["--headerline"], 2, ["line 1", "nothing was imported"]),
         ("a,b\n1,2\n", [], 2, ["columns", "--headerline"]),
         ('a\n1\n2\n"x"y\n', ["--headerline"], 4, ["line 4", "so far 2 documents are in"]),

@@ -83,6 +83,10 @@ def test_what_only_the_journal_holds_is_a_bound() -> None:
     state = replace(an_import(ended_by="server_lost", reason="gone").state, counts=counts)
     lost = replace(state, kept={"counts": {**counts, "inserted": 7}})
     assert _so_far(lost) == "at least 7 documents are in, 0 records were rejected"
+    one = replace(
+        state, counts={**counts, "inserted": 1, "rejected": 1}, kept={"counts": {"inserted": 1, "rejected": 1}}
+    )
+    assert _so_far(one) == "at least 1 document is in, 1 record was rejected"
     assert _so_far(replace(lost, kept={})) == "9 documents are in, 0 records were rejected"
 
 

@@ -100,9 +100,12 @@ def _rejected(record: ImportRecord) -> Finding:
     count = record.state.counts.get("rejected", 0)
     if not count:
         return Finding("rejected", Standing.PASS, "no record was rejected")
-    text = message(
-        "{count} records were rejected; each is in rejected.jsonl with its line and reason", count=format_count(count)
-    )
+    text: str = "1 record was rejected; it is in rejected.jsonl with its line and reason"
+    if count != 1:
+        text = message(
+            "{count} records were rejected; each is in rejected.jsonl with its line and reason",
+            count=format_count(count),
+        )
     return Finding("rejected", Standing.WARN, text)
 
 
@@ -149,9 +152,14 @@ def misfits_text(record: ImportRecord) -> str | None:
         return None
     shown = [f"{name} {format_count(count)}" for name, count in columns[:_MISFIT_COLUMNS_MAX]]
     if more := len(columns) - len(shown):
-        shown.append(message("{count} more columns", count=format_count(more)))
-    values = {"count": format_count(misfit_count(record)), "columns": joined(", ", shown)}
-    if record.state.settings["parse_grace"] == "skipField":
+        shown.append("1 more column" if more == 1 else message("{count} more columns", count=format_count(more)))
+    count, left_out = misfit_count(record), record.state.settings["parse_grace"] == "skipField"
+    values = {"count": format_count(count), "columns": joined(", ", shown)}
+    if count == 1 and left_out:
+        return message("1 cell did not fit its column's type and was left out: {columns}", **values)
+    if count == 1:
+        return message("1 cell did not fit its column's type and was stored as what it looks like: {columns}", **values)
+    if left_out:
         return message("{count} cells did not fit their column's type and were left out: {columns}", **values)
     return message(
         "{count} cells did not fit their column's type and were stored as what they look like: {columns}", **values

@@ -33,6 +33,7 @@ from brimline.execution.import_inputs import (
 from brimline.execution.import_progress import ImportSilence, ImportSink
 from brimline.execution.memory import allow_memory_of
 from brimline.execution.stop import StopToken
+from brimline.plan.pacing import plural
 from brimline.record import create_run_directory
 from brimline.record.data_import import (
     KIND,
@@ -235,7 +236,8 @@ def _so_far(state: ImportState) -> str:
     done = documents_in(certain) if is_gone else documents_there(state)
     rejected = certain.get("rejected", 0)
     at_least = "at least " if certain != state.counts else ""
-    return f"{at_least}{format_count(done)} documents are in, {format_count(rejected)} records were rejected"
+    are, were = "is" if done == 1 else "are", "was" if rejected == 1 else "were"
+    return f"{at_least}{plural(done, 'document')} {are} in, {plural(rejected, 'record')} {were} rejected"
 
 
 def _was_own(environment: Mapping[str, Any]) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from brimline.analysis.data_import import import_findings
+from brimline.analysis.data_import import import_findings, misfits_text
 from brimline.analysis.finding import Standing
 from brimline.record.data_import import ImportRecord, ImportState
 from brimline.record.histograms import native_codec
@@ -106,3 +106,25 @@ def test_an_importer_that_stood_still_is_named_and_its_counts_stand() -> None:
     assert not [each for each in import_findings(sound) if each.name == "standstills"]
     facts = {fact.label: fact for fact in import_report(stopped).verdict.facts}
     assert (facts["Stood still"].value, facts["Stood still"].note) == ("1.48 s", finding.evidence)
+
+
+@pytest.mark.parametrize(
+    ("grace", "became"),
+    [("skipField", "was left out"), ("autoCast", "was stored as what it looks like")],
+)
+def test_of_one_the_words_are_singular(grace: str, became: str) -> None:
+    sound = record(after=1, rejected=1, read=9)
+    settings = {**sound.state.settings, "parse_grace": grace}
+    one = replace(sound, state=replace(sound.state, count_before=0, settings=settings, misfits={"price": 1}))
+    assert misfits_text(one) == f"1 cell did not fit its column's type and {became}: price 1"
+    rejected = next(each for each in import_findings(one) if each.name == "rejected")
+    assert rejected.evidence.startswith("1 record was rejected; it is in")
+    six = replace(one, state=replace(one.state, misfits=dict.fromkeys("abcdef", 1)))
+    assert (misfits_text(six) or "").endswith("e 1, 1 more column")
+
+
+def test_the_sentence_of_an_import_of_one_document_is_singular() -> None:
+    sound = record(after=6, read=1, inserted=1, rejected=0, nulls=0, ignorable=0)
+    one = replace(sound, state=replace(sound.state, count_before=0, count_after=1, misfits={"price": 1}))
+    told = "Every record is accounted for, 1 cell aside, and the server counted 1 document afterwards."
+    assert import_report(one).verdict.sentence == told

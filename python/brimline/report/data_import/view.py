@@ -157,14 +157,14 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
         sentence: str = "No record was read: the input's lines end with CR alone."
     elif completed and not failed and record.state.misfits:
         sentence = message(
-            "Every record is accounted for, {cells} cells aside, and the server counted {count} documents afterwards.",
-            cells=format_count(misfit_count(record)),
-            count=format_count(record.state.count_after or 0),
+            "Every record is accounted for, {cells} aside, and the server counted {documents} afterwards.",
+            cells=_cells(misfit_count(record)),
+            documents=_documents(record.state.count_after or 0),
         )
     elif completed and not failed:
         sentence = message(
-            "Every record is accounted for, and the server counted {count} documents afterwards.",
-            count=format_count(record.state.count_after or 0),
+            "Every record is accounted for, and the server counted {documents} afterwards.",
+            documents=_documents(record.state.count_after or 0),
         )
     elif completed:
         sentence = "The import went to its end, and its proof does not hold: see the checks."
@@ -195,6 +195,14 @@ def _text_fact(record: ImportRecord) -> list[Fact]:
     if text is None:
         return []
     return [Fact(label="Not UTF-8", value=format_count(record.state.counts["not_utf8"]), tone="warn", note=text)]
+
+
+def _cells(count: int) -> str:
+    return "1 cell" if count == 1 else message("{count} cells", count=format_count(count))
+
+
+def _documents(count: int) -> str:
+    return "1 document" if count == 1 else message("{count} documents", count=format_count(count))
 
 
 def _misfits_fact(record: ImportRecord) -> list[Fact]:
