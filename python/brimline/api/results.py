@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
@@ -29,8 +29,6 @@ from brimline.report import Report, in_language, write_html, write_json
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.showing import showing
 from brimline.wording import wanted_language
-
-ErrorT = TypeVar("ErrorT", bound=NotGoodEnough)
 
 
 class Reported:
@@ -144,20 +142,21 @@ class RunResult(Result):
         if not proves_nothing(self.observation, self.judgement):
             return None
         reasons = why_nothing(self.observation, self.judgement)
-        return self._because(reasons, InvalidRun, "the run proves nothing")
+        return InvalidRun(f"the run proves nothing: {self._told(reasons)}", hint=self.where_to_look, reasons=reasons)
 
     @property
     def _objective_missed(self) -> GateFailed | InvalidRun | None:
         if self.judgement is None or self.judgement.verdict is Verdict.PASS:
             return None
+        reasons = self.judgement.reasons
+        told = self._told(reasons)
         if self.judgement.verdict is Verdict.FAIL:
-            return self._because(self.judgement.reasons, GateFailed, "the objective was missed")
-        return self._because(self.judgement.reasons, InvalidRun, "inconclusive")
+            return GateFailed(f"the objective was missed: {told}", hint=self.where_to_look, reasons=reasons)
+        return InvalidRun(f"inconclusive: {told}", hint=self.where_to_look, reasons=reasons)
 
-    def _because(self, reasons: Sequence[str], error: type[ErrorT], what: str) -> ErrorT:
+    def _told(self, reasons: Sequence[str]) -> str:
         """The reasons after what was planned and never sent: of an open loop it says how far the rate was missed."""
-        told = "; ".join(filter(None, (self.observation.unsent, *reasons)))
-        return error(f"{what}: {told}", hint=self.where_to_look, reasons=reasons)
+        return "; ".join(filter(None, (self.observation.unsent, *reasons)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
