@@ -1,6 +1,7 @@
 //! Owns when the members are asked, and what of their answers is made known: a primary at once, that there is none when all
 //! have spoken.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use brimline_net::wait::{sleep, which_are_ready};
@@ -33,6 +34,7 @@ pub fn discover(set: &ReplicaSet, reads: Option<&Reads>, access: &Arc<Access>, v
         access,
         view,
         members: Vec::new(),
+        unknown: Unknown::default(),
         latest: Latest::default(),
         readers: view.servers().1.readers,
     };
@@ -57,6 +59,7 @@ struct Discovery<'a> {
     view: &'a View,
     /// Everybody who was ever named.
     members: Vec<Member>,
+    unknown: Unknown,
     latest: Latest,
     readers: Vec<Endpoint>,
 }
@@ -73,6 +76,7 @@ impl Discovery<'_> {
             let is_found = self.publish(have_spoken || now > ANSWER_NS);
             if is_found && have_spoken && (self.reads.is_none() || !self.readers.is_empty()) {
                 self.members.iter_mut().for_each(Member::forget);
+                self.unknown = Unknown::default();
                 return true;
             }
             found_at = is_found.then_some(found_at.unwrap_or(now));
@@ -121,7 +125,7 @@ impl Discovery<'_> {
         Ok(())
     }
 
-    /// A name without an address is tried again when it is named again.
+    /// A name without an address is looked up again when it is named once the set was found.
     fn add(&mut self, names: &[String]) {
         for name in names {
             // As the control plane has it: a configuration may name hosts in capitals.
@@ -130,9 +134,61 @@ impl Discovery<'_> {
             if self.members.len() >= MEMBERS_MAX || is_known {
                 continue;
             }
-            if let Ok(endpoint) = Endpoint::resolve(name, &self.access.without_login()) {
+            let access = self.access.without_login();
+            if let Some(endpoint) = self.unknown.or(name, || Endpoint::resolve(name, &access)) {
                 self.members.push(Member::new(endpoint));
             }
         }
+    }
+}
+
+/// Names that were looked up and have no address. A look-up may take seconds, in which nobody listens.
+#[derive(Default)]
+struct Unknown(BTreeSet<String>);
+
+impl Unknown {
+    /// What `look_up` finds; nothing is looked up under a name that had no address.
+    fn or<T, E>(&mut self, name: &str, look_up: impl FnOnce() -> Result<T, E>) -> Option<T> {
+        if self.0.len() >= MEMBERS_MAX || self.0.contains(name) {
+            return None;
+        }
+        let found = look_up().ok();
+        if found.is_none() {
+            self.0.insert(name.to_owned());
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MEMBERS_MAX, Unknown};
+
+    #[test]
+    fn a_name_without_an_address_is_looked_up_once() {
+        let (mut unknown, mut looked_up) = (Unknown::default(), 0);
+        let mut look = |name: &str, address: Result<u8, ()>| {
+            unknown.or(name, || {
+                looked_up += 1;
+                address
+            })
+        };
+        assert_eq!(look("a:1", Err(())), None);
+        assert_eq!(look("a:1", Ok(1)), None);
+        assert_eq!(look("b:1", Ok(2)), Some(2));
+        assert_eq!(looked_up, 2);
+    }
+
+    #[test]
+    fn no_more_names_are_looked_up_than_a_set_may_have() {
+        let (mut unknown, mut looked_up) = (Unknown::default(), 0);
+        for number in 0..2 * MEMBERS_MAX {
+            let found: Option<u8> = unknown.or(&format!("h{number}:1"), || {
+                looked_up += 1;
+                Err(())
+            });
+            assert_eq!(found, None);
+        }
+        assert_eq!(looked_up, MEMBERS_MAX);
     }
 }
