@@ -194,6 +194,32 @@ bEgMoOBsL9W4zJEzdMTkQy6Wn9ZQcC+52uM4IEPU2aCqY3YmgqRX1w2n8yp1zJoE
         assert!(PublicKey::read(b"-----BEGIN PUBLIC KEY-----\nAAAA\n").is_err());
     }
 
+    /// A key of odd numbers of these lengths.
+    fn key_of(modulus_bytes: usize, exponent_bytes: usize) -> Vec<u8> {
+        fn element(tag: u8, value: &[u8]) -> Vec<u8> {
+            let length = (value.len() as u16).to_be_bytes();
+            [&[tag, 0x82], length.as_slice(), value].concat()
+        }
+        let numbers = [modulus_bytes, exponent_bytes].map(|count| element(0x02, &vec![0x7f; count])).concat();
+        let bits = element(0x03, &[&[0], element(0x30, &numbers).as_slice()].concat());
+        element(0x30, &[element(0x30, b""), bits].concat())
+    }
+
+    #[test]
+    fn a_key_that_takes_long_is_refused() {
+        for (modulus_bytes, exponent_bytes, is_taken) in [
+            (1_024, 4, true),
+            (1_025, 4, false),
+            (1_024, 5, false),
+            (128, 1, true),
+            (127, 1, false),
+            (128, 0, false),
+        ] {
+            let key = PublicKey::from_der(&key_of(modulus_bytes, exponent_bytes));
+            assert_eq!(key.is_some(), is_taken, "{modulus_bytes} bytes, an exponent of {exponent_bytes}");
+        }
+    }
+
     proptest! {
         #[test]
         fn any_bytes_are_a_key_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
@@ -202,11 +228,11 @@ bEgMoOBsL9W4zJEzdMTkQy6Wn9ZQcC+52uM4IEPU2aCqY3YmgqRX1w2n8yp1zJoE
         }
 
         #[test]
-        fn a_changed_byte_takes_no_long_time(place in 0..162_usize, byte in any::<u8>()) {
+        fn a_changed_byte_is_a_key_that_seals_or_none(place in 0..162_usize, byte in any::<u8>()) {
             let mut der = decoded(PEM).unwrap();
             der[place] = byte;
             if let Some(key) = PublicKey::from_der(&der) {
-                let _ = key.sealed("secret", NONCE);
+                prop_assert_eq!(key.sealed("secret", NONCE).map(|sealed| sealed.len()), Ok(key.bytes));
             }
         }
     }
