@@ -23,8 +23,8 @@ _MONGODB_USER_INFO = re.compile(
 _BARE_USER_INFO = re.compile(r"(?<![\w/*])[\w.%+-]+:[^\s/@:'\"<>]+@(?=[\w\[])")
 # Names whose value is a secret, as options of a connection string, as assignments and as flags.
 _CONFIDENTIAL_NAME = r"[\w.-]*(?:pass|passwd|password|passphrase|pwd|secret|token|credentials?|authMechanismProperties)"
-# Of commands alone: what is assigned to a key in other texts is rarely secret.
-_SECRET_NAME = rf"(?:{_CONFIDENTIAL_NAME}|[\w.-]*key)"
+# Of commands alone: what is assigned to a key in other texts is rarely secret. A shard key never is.
+_SECRET_NAME = rf"(?:{_CONFIDENTIAL_NAME}|[\w.-]*(?<!shard[_-])(?<!shard)key)"
 _SECRET_FLAG = rf"-{_SECRET_NAME}"
 
 

@@ -110,6 +110,7 @@ def test_a_blank_that_is_escaped_is_part_of_what_is_assigned() -> None:
     [
         "give --password-file FILE or --key-file FILE",
         "a well-kept secret stays, and so does pre-key x",
+        "brimline lab up --sharded 2 --shard-key customer",
         "mail to ann@example.org, see mongodb://host:1/db",
         "uri: mongodb://host:27017 # ask ann@example.org",
         "see mongodb://[::1]:1/db, ask ann@example.org",

@@ -35,11 +35,11 @@ class Link(Part):
 def kind_among(kinds: Collection[str]) -> Discriminator:
     """Tells values of these kinds ("typed") from those of any other ("other"), in a union tagged so."""
 
-    def tag(value: Any) -> str:
+    def tag(value: Any) -> str | None:
         kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-        return "typed" if kind is None or kind in kinds else "other"
+        return None if kind is None else "typed" if kind in kinds else "other"
 
-    return Discriminator(tag)
+    return Discriminator(tag, custom_error_type="no_kind", custom_error_message="should be an object that has a kind")
 
 
 def without(values: dict[str, Any], *names: str) -> dict[str, Any]:
