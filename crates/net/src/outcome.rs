@@ -21,9 +21,9 @@ pub enum Extent {
 pub enum Filled {
     /// Bytes, and there may be more.
     Bytes,
-    /// Bytes, and for now there are no more.
+    /// Bytes, and no more of them yet.
     Last,
-    /// Nothing for now.
+    /// Nothing yet.
     Nothing,
     /// The peer has closed.
     End,

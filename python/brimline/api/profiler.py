@@ -5,6 +5,7 @@ import math
 from brimline.api.options import Options
 from brimline.api.own_server import sql_system
 from brimline.errors import UsageError
+from brimline.execution.step_profile import no_mongodb
 from brimline.spec import Spec
 from brimline.spec.target import protocol_of_uri
 from brimline.units import parse_percentage
@@ -25,9 +26,7 @@ def profiler_share(spec: Spec, options: Options, uri: str | None) -> float | Non
         raise UsageError(f"--profiler {options.profiler} is no share above 0 and at most 100%", hint="write it like 1%")
     require_profiled(spec, options)
     if sql_system(options) is not None or (uri is not None and protocol_of_uri(uri) != "mongodb"):
-        raise UsageError(
-            "--profiler is about MongoDB's profiler, and the target is no MongoDB", hint="leave --profiler out"
-        )
+        raise no_mongodb()
     return share
 
 

@@ -17,7 +17,7 @@ from brimline.dataset.inspection import State
 from brimline.dataset.ownership import ids_digest, ids_of, keys_plan
 from brimline.errors import BrimlineError, TargetError
 from brimline.execution.data import complete, replace_collection, require_taken
-from brimline.execution.data_events import tell_data_event
+from brimline.execution.data_events import tell_copying, tell_data_event, tell_loading_again, tell_putting_back
 from brimline.execution.database import ANSWERS_WITHIN_S, database_named
 from brimline.execution.effects import Effect, effects_on, live_collections
 from brimline.execution.execute import RunContext
@@ -80,7 +80,7 @@ def put_right(database: DataDatabase, wanted: WantedData, manifest: dataset.Mani
         return
     dataset.require_only_ours(database, manifest)
     if dataset.has_copy(database, manifest):
-        context.progress.step(message("putting {namespace} back from its copy", namespace=Verbatim(wanted.namespace)))
+        tell_putting_back(context, wanted.namespace)
         try:
             dataset.put_copy_back(database, manifest)
         except TargetError as error:
@@ -88,11 +88,7 @@ def put_right(database: DataDatabase, wanted: WantedData, manifest: dataset.Mani
         else:
             tell_data_event(context, wanted.namespace, "put back from its copy", "data_put_back", began_s=began)
             return
-    context.progress.step(
-        message(
-            "loading {namespace} again, which the operations of a run changed", namespace=Verbatim(wanted.namespace)
-        )
-    )
+    tell_loading_again(context, wanted.namespace)
     _load_again(database, wanted, context)
     tell_data_event(context, wanted.namespace, "loaded again", "data_loaded_again", began_s=began)
 
@@ -146,9 +142,7 @@ def _with_copy(database: DataDatabase, manifest: dataset.Manifest, context: RunC
     reason = dataset.reason_against_copy(database, manifest.collection)
     began = time.monotonic()
     if not reason:
-        context.progress.step(
-            message("copying {namespace} aside, so that it can be put back", namespace=Verbatim(namespace))
-        )
+        tell_copying(context, namespace)
         try:
             manifest = dataset.make_copy(database, manifest)
         except TargetError as error:

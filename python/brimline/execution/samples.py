@@ -1,7 +1,8 @@
 """Owns the rows that a workload takes from collections: read before its runs, and what was taken is said."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from brimline import _native
 from brimline.dataset.sampling import Rows, sample_rows
@@ -30,19 +31,20 @@ def read_samples(plan: Plan, context: RunContext) -> None:
 
     Raises UsageError where there are none, or there is no server, TargetError and Interrupted.
     """
+    read_each(plan, context, partial(_read, context=context))
+
+
+def read_each(plan: Plan, context: RunContext, read: Callable[[str, Sampled], Rows]) -> None:
+    """Has `read` read the rows of each value that is sampled, by its name, unless that was done."""
     if not isinstance(plan.work, OperationsWork):
         return
     for table in plan.work.tables:
         if table.sample is not None and table.name not in context.carried.rows:
-            context.carried.rows[table.name] = _read(table.name, table.sample, context)
+            context.carried.rows[table.name] = read(table.name, table.sample)
 
 
-def _read(name: str, wanted: Sampled, context: RunContext) -> Rows:
-    namespace = f"{wanted.database}.{wanted.collection}"
-    if context.deployment is None:
-        raise UsageError(
-            f"values.{name} are rows of {namespace}, and without a server there are none", hint="leave --null out"
-        )
+def tell_reading(name: str, wanted: Sampled, namespace: str, context: RunContext) -> None:
+    """Says what is read, and from where."""
     context.progress.step(
         message(
             "reading {count} rows of {namespace} for ${name}",
@@ -51,6 +53,15 @@ def _read(name: str, wanted: Sampled, context: RunContext) -> Rows:
             name=Verbatim(name),
         )
     )
+
+
+def _read(name: str, wanted: Sampled, context: RunContext) -> Rows:
+    namespace = f"{wanted.database}.{wanted.collection}"
+    if context.deployment is None:
+        raise UsageError(
+            f"values.{name} are rows of {namespace}, and without a server there are none", hint="leave --null out"
+        )
+    tell_reading(name, wanted, namespace, context)
     data = context.wanted_in(wanted.database, wanted.collection)
     keys = None
     if data is not None and not data.is_time_series:

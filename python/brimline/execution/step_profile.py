@@ -81,10 +81,15 @@ class _Recorded(Profiled):
         return {"profile": steps, "profile_begins_s": begins_s}
 
 
+def no_mongodb() -> UsageError:
+    """What `--profiler` beside a target of another protocol is."""
+    return UsageError("--profiler is about MongoDB's profiler, and the target is no MongoDB", hint=_LEAVE_OUT)
+
+
 def require_profiler(deployment: Deployment) -> None:
     """Raises UsageError where `--profiler` is about a server without one, or about several."""
     if deployment.protocol != "mongodb":
-        raise UsageError("--profiler is about MongoDB's profiler, and the target is no MongoDB", hint=_LEAVE_OUT)
+        raise no_mongodb()
     if deployment.kind == "mongos" or deployment.shards:
         what = "a mongos has no profiler" if deployment.kind == "mongos" else "each of several shards has one"
         raise UsageError(f"--profiler asks the one server that all commands go to: {what}", hint=_LEAVE_OUT)
@@ -242,6 +247,3 @@ def _without_values(value: Any) -> Any:
     if isinstance(value, list) and any(isinstance(each, Mapping) for each in value):
         return [_without_values(each) for each in value]
     return "?"
-
-
-__all__ = ["ENTRIES_MAX", "Profiled", "Warn", "by_step", "profiling", "require_profiler"]

@@ -1,17 +1,19 @@
 """Owns the rows that a workload takes from tables for its values: read before its runs, and said what was taken."""
 
+from functools import partial
+
 import bson
 
 from brimline.dataset import tables
 from brimline.dataset.sampling import Rows
 from brimline.errors import UsageError
 from brimline.execution.execute import RunContext
+from brimline.execution.samples import read_each, tell_reading
 from brimline.execution.statements import bson_value
 from brimline.plan import Plan, SqlTarget
-from brimline.plan.operations import OperationsWork, Sampled
+from brimline.plan.operations import Sampled
 from brimline.servers.sql_reading import SAMPLE_BYTES_MAX
 from brimline.units import format_count
-from brimline.wording import Verbatim, message
 
 
 def read_table_samples(plan: Plan, context: RunContext) -> None:
@@ -19,27 +21,16 @@ def read_table_samples(plan: Plan, context: RunContext) -> None:
 
     Raises UsageError where there are none, TargetError.
     """
-    if not isinstance(plan.work, OperationsWork):
-        return
-    for table in plan.work.tables:
-        if table.sample is not None and table.name not in context.carried.rows:
-            context.carried.rows[table.name] = _read(plan, table.name, table.sample, context)
+    read_each(plan, context, partial(_read, plan=plan, context=context))
 
 
-def _read(plan: Plan, name: str, wanted: Sampled, context: RunContext) -> Rows:
+def _read(name: str, wanted: Sampled, *, plan: Plan, context: RunContext) -> Rows:
     deployment, target = context.deployment, plan.target
     assert deployment is not None  # noqa: S101 - there is a keeper of tables
     assert deployment.of_uri is not None  # noqa: S101 - it was found by one
     assert isinstance(target, SqlTarget)  # noqa: S101 - as its deployment is
     namespace = f"{target.database}.{wanted.collection}"
-    context.progress.step(
-        message(
-            "reading {count} rows of {namespace} for ${name}",
-            count=format_count(wanted.row_count_max),
-            namespace=Verbatim(namespace),
-            name=Verbatim(name),
-        )
-    )
+    tell_reading(name, wanted, namespace, context)
     content, count, is_cut = bytearray(), 0, False
     with tables.open_store(deployment.of_uri, target) as store:
         if not store.exists(wanted.collection):

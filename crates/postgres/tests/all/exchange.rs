@@ -5,12 +5,8 @@ use brimline_postgres::{Connector, RequestSpec, Requests, Secrets};
 use brimline_sql::settings::{Bulk, Column, ColumnType, Form};
 use brimline_sql::statement::Mode;
 
-use proptest::collection::vec;
-use proptest::prelude::*;
-use proptest::sample::Index;
-
 use crate::counting::allocations;
-use crate::support::{Act, Client, array, damaged, ends, peer, settings, step};
+use crate::support::{Act, Client, array, ends_whatever_is_said, ends_with_any_bytes, peer, settings, step};
 
 fn steps() -> Vec<RequestSpec> {
     vec![
@@ -277,20 +273,12 @@ fn knowing(address: &str) -> Box<dyn brimline_net::link::Connector> {
     Box::new(Connector::new(settings(address, "d"), secrets, Requests::new(&steps()).unwrap()).unwrap())
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+#[test]
+fn a_login_ends_whatever_is_said() {
+    ends_whatever_is_said(knowing, &logins());
+}
 
-    #[test]
-    fn a_login_ends_whatever_is_said(
-        which in any::<Index>(),
-        changes in vec((any::<Index>(), any::<u8>()), 0..5),
-        kept in any::<Index>(),
-    ) {
-        ends(knowing, damaged(which.get(&logins()).clone(), &changes, kept));
-    }
-
-    #[test]
-    fn a_login_ends_with_any_bytes(bytes in vec(any::<u8>(), 0..100)) {
-        ends(knowing, bytes);
-    }
+#[test]
+fn a_login_ends_with_any_bytes() {
+    ends_with_any_bytes(knowing);
 }

@@ -16,6 +16,8 @@ use brimline_net::stream::SendState;
 use brimline_net::wait::is_ready;
 use brimline_sql::settings::Settings;
 use brimline_sql::statement::{Mode, RequestSpec, StatementSpec};
+use proptest::collection::vec;
+use proptest::prelude::*;
 use proptest::sample::Index;
 use rustix::event::PollFlags;
 
@@ -173,7 +175,7 @@ fn play(stream: &mut TcpStream, act: Act) {
 }
 
 /// Fails unless a client that meets a peer which says `bytes` and goes comes to an end: in, or with an error.
-pub fn ends(connector: impl FnOnce(&str) -> Box<dyn Connector>, bytes: Vec<u8>) {
+fn ends(connector: impl FnOnce(&str) -> Box<dyn Connector>, bytes: Vec<u8>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let thread = std::thread::spawn(move || {
@@ -186,8 +188,23 @@ pub fn ends(connector: impl FnOnce(&str) -> Box<dyn Connector>, bytes: Vec<u8>) 
     thread.join().unwrap();
 }
 
+/// Likewise with what was said in one of `truths`, damaged.
+pub fn ends_whatever_is_said(connector: impl Fn(&str) -> Box<dyn Connector>, truths: &[Vec<u8>]) {
+    let damages = (any::<Index>(), vec((any::<Index>(), any::<u8>()), 0..5), any::<Index>());
+    proptest!(ProptestConfig::with_cases(150), |((which, changes, kept) in damages)| {
+        ends(&connector, damaged(which.get(truths).clone(), &changes, kept));
+    });
+}
+
+/// Likewise with any bytes.
+pub fn ends_with_any_bytes(connector: impl Fn(&str) -> Box<dyn Connector>) {
+    proptest!(ProptestConfig::with_cases(150), |(bytes in vec(any::<u8>(), 0..100))| {
+        ends(&connector, bytes);
+    });
+}
+
 /// Bytes of a truth, a few of them changed, cut somewhere.
-pub fn damaged(mut truth: Vec<u8>, changes: &[(Index, u8)], kept: Index) -> Vec<u8> {
+fn damaged(mut truth: Vec<u8>, changes: &[(Index, u8)], kept: Index) -> Vec<u8> {
     for (place, byte) in changes {
         let at = place.index(truth.len());
         truth[at] = *byte;

@@ -18,7 +18,7 @@ from brimline.dataset.ownership import keys_plan
 from brimline.dataset.tables.store import statements_of
 from brimline.errors import BrimlineError, InvalidRun, RecordError, TargetError, UsageError
 from brimline.execution.data import RESUME_HINT, LoadReport, MakeDirectory, require_resumable
-from brimline.execution.data_events import tell_data_event
+from brimline.execution.data_events import tell_copying, tell_data_event, tell_loading_again, tell_putting_back
 from brimline.execution.descriptors import allow_descriptors
 from brimline.execution.effects import Effect
 from brimline.execution.ensure import DataPolicy, refusal_of
@@ -165,9 +165,7 @@ class TableKeeper(Keeper):
                 return
             self._require_ours(store, look)
             if tables.has_copy(store, table):
-                self.context.progress.step(
-                    message("putting {namespace} back from its copy", namespace=Verbatim(look.wanted.namespace))
-                )
+                tell_putting_back(self.context, look.wanted.namespace)
                 tables.put_copy_back(store, table)
                 put_back = replace(manifest.unchanged(), collection_uuid=store.identity(table.name))
                 store.write_manifest(put_back, statements_of(table))
@@ -175,12 +173,7 @@ class TableKeeper(Keeper):
                     self.context, look.wanted.namespace, "put back from its copy", "data_put_back", began_s=began
                 )
                 return
-        self.context.progress.step(
-            message(
-                "loading {namespace} again, which the operations of a run changed",
-                namespace=Verbatim(look.wanted.namespace),
-            )
-        )
+        tell_loading_again(self.context, look.wanted.namespace)
         execute_unrecorded(look.wanted.load, context=self.context, change=partial(self._make_empty, look))
         self.context.stop.raise_if_requested()
         with self._store(look.wanted.load) as store:
@@ -297,11 +290,7 @@ class TableKeeper(Keeper):
         assert manifest is not None  # noqa: S101 - it is ready
         with self._store(wanted.load) as store:
             if not tables.has_copy(store, table):
-                self.context.progress.step(
-                    message(
-                        "copying {namespace} aside, so that it can be put back", namespace=Verbatim(wanted.namespace)
-                    )
-                )
+                tell_copying(self.context, wanted.namespace)
                 began = time.monotonic()
                 try:
                     tables.make_copy(store, table)
