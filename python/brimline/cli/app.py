@@ -20,7 +20,7 @@ from brimline.cli.help import GroupedCommand
 from brimline.cli.talk import let_talk_be_lost
 from brimline.compat.mongo_tools.flags import hint_for, refuse_host, without_levels
 from brimline.errors import BrimlineError, ExitCode, ResourceError, UsageError, redact_text
-from brimline.process_list import hide
+from brimline.process_list import show
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if _called(words) is not None:
         from brimline.cli.words import redact_words  # knows every spec, as below
 
-        hide(words, redact_words(words))
+        show(words, list(redact_words(words)))
     sys.exit(_exit_code(words))
 
 
