@@ -51,6 +51,14 @@ def test_links_stay_in_the_site_and_in_the_language(staged: Path) -> None:
         assert not [link for link in links if link.endswith(".zh.md")], page
 
 
+def test_a_heading_of_a_chinese_page_is_found_by_its_english_name_too(staged: Path) -> None:
+    """For pages that there are in English only. `## Prometheus` is one name in both languages, and comes once."""
+    text = (staged / "docs/guides/failover.zh.md").read_text(encoding="utf-8")
+    assert text.startswith("# 故障切换的代价\n") and '<div id="faults"></div>\n\n## 故障\n' in text
+    telemetry = (staged / "docs/guides/telemetry.zh.md").read_text(encoding="utf-8")
+    assert "prometheus" not in re.findall(r'<div id="([^"]*)">', telemetry)
+
+
 def test_a_bar_in_a_table_shows_without_a_backslash(staged: Path) -> None:
     text = (staged / "docs/reference/verbs/run.md").read_text(encoding="utf-8")
     assert "`--client <wire|pymongo|" in text and r"\|" not in text

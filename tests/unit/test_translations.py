@@ -69,6 +69,13 @@ def test_bold_words_end_where_github_sees_it(chinese: Path) -> None:
     assert [words for words, behind in bold if not words[-1].isalnum() and behind.isalnum()] == []
 
 
+@pytest.mark.parametrize("chinese", CHINESE, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_line_ends_between_two_chinese_characters(chinese: Path) -> None:
+    """The end of a line is shown as a space, which is right beside a Latin word and behind a sentence alone."""
+    running = re.sub(r"```.*?```", "", text_of(chinese), flags=re.DOTALL)
+    assert re.findall(r"[^\n]*[一-鿿，、（]\n {0,3}[一-鿿“（][^\n]*|[^\n]*[，、]\n {0,3}[\w`*\[][^\n]*", running) == []
+
+
 @pytest.mark.parametrize(("english", "chinese"), PAIRS)
 def test_links_lead_to_the_same_pages_in_chinese_where_there_is_one(english: Path, chinese: Path) -> None:
     translated = dict(zip(ENGLISH, CHINESE, strict=True))
