@@ -82,6 +82,13 @@ def test_links_lead_to_the_same_pages_in_chinese_where_there_is_one(english: Pat
     assert links(chinese) == {translated.get(page, page) for page in links(english)}
 
 
+@pytest.mark.parametrize(("english", "chinese"), PAIRS)
+def test_each_page_leads_to_its_translation(english: Path, chinese: Path) -> None:
+    """Below its title, for who reads the pages themselves; the site has a menu in its place."""
+    assert text_of(english).splitlines()[1:4] == ["", f"[中文]({chinese.name})", ""]
+    assert text_of(chinese).splitlines()[1:4] == ["", f"[English]({english.name})", ""]
+
+
 def after(words: list[str], *flags: str) -> set[str]:
     return {value for flag, value in pairwise(words) if flag in flags}
 
