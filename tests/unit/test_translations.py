@@ -64,9 +64,13 @@ def test_nothing_is_named_on_one_page_only(english: Path, chinese: Path) -> None
 
 @pytest.mark.parametrize("chinese", CHINESE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_bold_words_end_where_github_sees_it(chinese: Path) -> None:
-    """Behind a full stop, `**` ends no bold words where a letter follows at once: the stop stands behind."""
+    """Behind a full stop, `**` ends no bold words where a letter follows at once: the stop stands behind.
+
+    Nor does it begin them before one.
+    """
     bold = re.findall(r"\*\*([^*\n]+)\*\*(.?)", text_of(chinese))
     assert [words for words, behind in bold if not words[-1].isalnum() and behind.isalnum()] == []
+    assert [words for words, _ in bold if words[0] in "。，：；"] == []
 
 
 @pytest.mark.parametrize("chinese", CHINESE, ids=lambda page: str(page.relative_to(ROOT)))
