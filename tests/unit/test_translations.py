@@ -63,14 +63,11 @@ def test_nothing_is_named_on_one_page_only(english: Path, chinese: Path) -> None
 
 
 @pytest.mark.parametrize("chinese", CHINESE, ids=lambda page: str(page.relative_to(ROOT)))
-def test_bold_words_end_where_github_sees_it(chinese: Path) -> None:
-    """Behind a full stop, `**` ends no bold words where a letter follows at once: the stop stands behind.
-
-    Nor does it begin them before one.
-    """
-    bold = re.findall(r"\*\*([^*\n]+)\*\*(.?)", text_of(chinese))
-    assert [words for words, behind in bold if not words[-1].isalnum() and behind.isalnum()] == []
-    assert [words for words, _ in bold if words[0] in "。，：；"] == []
+def test_bold_words_begin_and_end_where_github_sees_it(chinese: Path) -> None:
+    """Beside a full stop, `**` begins or ends no bold words where a letter stands on its other side."""
+    bold = re.findall(r"(.?)\*\*([^*\n]+)\*\*(?=(.?))", text_of(chinese))
+    beside = [pair for before, words, behind in bold for pair in ((before, words[0]), (behind, words[-1]))]
+    assert [pair for pair in beside if pair[0].isalnum() and not pair[1].isalnum()] == []
 
 
 @pytest.mark.parametrize("chinese", CHINESE, ids=lambda page: str(page.relative_to(ROOT)))
