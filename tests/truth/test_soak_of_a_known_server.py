@@ -56,6 +56,21 @@ def test_a_leak_of_one_per_cent_an_hour_is_found(tmp_path: Path) -> None:
     assert "throughput" not in found(result)
 
 
+def test_what_a_soak_that_proves_nothing_saw_is_no_answer(tmp_path: Path) -> None:
+    """The generator stood still: that is the sentence, and not that nothing drifts, nor that something does."""
+    for growth, said in ((0.0, "Nothing drifts"), (100.0, "Response time, mean drifts")):
+        server = {**SERVER, "service_growth_per_hour": growth}
+        result = soaked(server, tmp_path / str(growth), hours=0.02, rate=50)
+        seen = result.report.verdict.sentence
+        assert seen.startswith(said)
+        _stand_still(result.findings.observed.record.directory)
+        stood = soak_result(read_experiment(result.directory)).report.verdict
+        assert stood.caption == "No figure: the soak proves nothing"
+        assert stood.sentence.startswith("The generator itself did not run for 20.0 s from 20.0 s on")
+        assert "Nothing drifts" not in stood.sentence
+        assert stood.sentence.endswith(f"Seen, and not to be used: {seen}.") is bool(growth)
+
+
 def test_a_level_server_does_not_drift(tmp_path: Path) -> None:
     result = soaked(SERVER, tmp_path, hours=0.2, rate=50)
     assert found(result) == {}
@@ -93,6 +108,13 @@ def test_a_soak_that_was_cut_short_goes_on_with_what_is_left(tmp_path: Path, end
     assert sum(each["measured_s"] for each in parts) == pytest.approx(40, abs=0.5)
     assert result.findings.span_s == pytest.approx(40, abs=0.5)
     assert result.error is None and not (directory / "dropped").exists()
+
+
+def _stand_still(directory: Path) -> None:
+    """As if the process had been stopped for 20 s of the run in `directory`."""
+    summary = json.loads((directory / "record.json").read_text())["summary"]
+    still = {"from_ns": 20 * S, "to_ns": 40 * S, "still_ns": 20 * S}
+    _change(directory / "record.json", summary={**summary, "standstills": [still]})
 
 
 def _change(path: Path, **values: Any) -> None:

@@ -9,14 +9,14 @@ from typing import Any
 
 from brimline.analysis.compared_run import ComparedRun, Metric, metrics
 from brimline.analysis.configured import Settings, environment_settings, flat, short_hash
-from brimline.analysis.data_import import import_findings
+from brimline.analysis.data_import import documents_per_s, import_findings
 from brimline.analysis.finding import Standing
 from brimline.analysis.imported import error_share, in_vain_of, throughput_per_s
 from brimline.record.data_import import ImportRecord
 from brimline.record.imported import READ_MODIFY_WRITE, ImportedRun, Series
 from brimline.stats.quantile_interval import Buckets, merge_buckets, quantile_intervals
 from brimline.stats.quantile_shift import QUANTILES
-from brimline.units import NS_PER_S, format_bytes
+from brimline.units import format_bytes
 from brimline.wording import Verbatim, joined, message
 
 _QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
@@ -144,10 +144,10 @@ def _input_text(path: str | None, size_bytes: int | None, digest: str | None) ->
 
 
 def _import_figures(record: ImportRecord) -> dict[str, float]:
-    counts, elapsed_ns = record.state.counts, record.state.duration_ns
+    counts = record.state.counts
     settled = sum(counts.get(name, 0) for name in ("inserted", "updated", "deleted"))
     known: dict[str, Any] = {
-        "throughput": settled * NS_PER_S / elapsed_ns if elapsed_ns else None,
+        "throughput": documents_per_s(record),
         "errors": counts["rejected"] / counts["read"] if counts.get("read") else None,
         "client_cpu": record.state.client_cpu_ns / settled if settled and record.state.client_cpu_ns else None,
         "server_cpu": record.state.server_cpu_ns / settled if settled and record.state.server_cpu_ns else None,

@@ -6,9 +6,9 @@ from dataclasses import replace
 from brimline.analysis.distribution import distribution, distribution_finding
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.standstills import standstill_findings
-from brimline.record.data_import import ImportRecord
+from brimline.record.data_import import ImportRecord, ImportRow
 from brimline.record.layout import KILLED, RUNNING
-from brimline.units import format_count
+from brimline.units import NS_PER_S, format_count
 from brimline.wording import joined, message
 
 _PARTS = ("inserted", "updated", "deleted", "unmatched", "rejected", "nulls")
@@ -92,8 +92,26 @@ def _count(record: ImportRecord) -> Finding:
 
 def _stood_still(record: ImportRecord) -> list[Finding]:
     """What was counted stands whatever the clock did: of an import only its rates and times are spoilt."""
-    found = standstill_findings(record.state.standstills, begin_ns=0, end_ns=record.state.duration_ns)
-    return [replace(each, verdict=Standing.WARN) for each in found]
+    return [replace(each, verdict=Standing.WARN) for each in _standstills(record)]
+
+
+def _standstills(record: ImportRecord) -> list[Finding]:
+    return standstill_findings(record.state.standstills, begin_ns=0, end_ns=record.state.duration_ns)
+
+
+def documents_per_s(record: ImportRecord) -> float | None:
+    """Documents the server acknowledged in the intervals that count, over the time these took; None without any."""
+    rows = counted_rows(record)
+    documents, duration_ns = sum(row.documents for row in rows), sum(row.end_ns - row.start_ns for row in rows)
+    return documents * NS_PER_S / duration_ns if duration_ns and documents else None
+
+
+def counted_rows(record: ImportRecord) -> list[ImportRow]:
+    """Intervals without those in which the importer itself did not run, where that spoils a rate over all."""
+    if not any(each.verdict is Standing.FAIL for each in _standstills(record)):
+        return list(record.rows)
+    still = [(each["from_ns"], each["to_ns"]) for each in record.state.standstills]
+    return [row for row in record.rows if not any(row.start_ns < end and row.end_ns > begin for begin, end in still)]
 
 
 def _rejected(record: ImportRecord) -> Finding:

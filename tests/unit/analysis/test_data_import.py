@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
+from brimline.analysis.compared_imports import compared_import
 from brimline.analysis.data_import import import_findings, misfits_text
 from brimline.analysis.finding import Standing
-from brimline.record.data_import import ImportRecord, ImportState
+from brimline.record.data_import import ImportRecord, ImportRow, ImportState
 from brimline.record.histograms import native_codec
 from brimline.record.model import Standstill
 from brimline.report.data_import.view import import_report
 from brimline.spec.import_settings import ImportSettings, Mode
+from brimline.units import NS_PER_S
 
 COUNTS = {
     "read": 10,
@@ -106,6 +108,43 @@ def test_an_importer_that_stood_still_is_named_and_its_counts_stand() -> None:
     assert not [each for each in import_findings(sound) if each.name == "standstills"]
     facts = {fact.label: fact for fact in import_report(stopped).verdict.facts}
     assert (facts["Stood still"].value, facts["Stood still"].note) == ("1.48 s", finding.evidence)
+
+
+def test_the_rate_of_an_importer_that_stood_still_leaves_that_out() -> None:
+    """1 000 documents in each second but in those of the standstill: report, JSON and comparison say the same."""
+    stood: Standstill = {"from_ns": 1_400_000_000, "to_ns": 2_900_000_000, "still_ns": 1_480_000_000}
+    documents = (1000, 400, 100, 1000)
+    rows = [
+        ImportRow(
+            start_ns=number * NS_PER_S,
+            end_ns=(number + 1) * NS_PER_S,
+            documents=count,
+            refused=0,
+            commands=1,
+            input_bytes=1,
+            bytes_out=1,
+            process_cpu_ns=1,
+        )
+        for number, count in enumerate(documents)
+    ]
+    sound = replace(record(), rows=rows)
+    sound = replace(sound, state=replace(sound.state, duration_ns=4 * NS_PER_S))
+    assert rates(sound) == ("Import rate", "625.0", "", 625.0, 625.0)
+    stopped = replace(sound, state=replace(sound.state, standstills=[stood]))
+    over = "over the 2.00 s in which the importer did not stand still"
+    assert rates(stopped) == ("Import rate", "1 000", over, 1000.0, 1000.0)
+    short: Standstill = {"from_ns": 1_400_000_000, "to_ns": 1_500_000_000, "still_ns": 100_000_000}
+    assert rates(replace(sound, state=replace(sound.state, standstills=[short]))) == rates(sound)
+    nothing_left = replace(stopped, rows=rows[1:3])
+    assert rates(nothing_left) == ("No rate: the importer stood still", "", "", None, None)
+
+
+def rates(record: ImportRecord) -> tuple[str, str, str, float | None, float | None]:
+    """What the headline says, JSON, and what a comparison takes."""
+    report = import_report(record)
+    verdict = report.verdict
+    compared = compared_import(record).figures.get("throughput")
+    return verdict.caption, verdict.figure, verdict.interval, report.data["documents_per_s"], compared
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,12 @@ from brimline.servers import PasswordSource, reached
 from brimline.servers.deployment import refusal
 from brimline.servers.refusal import NOT_ALLOWED_CODES
 from brimline.servers.uri import ServerUri
+from brimline.units import NS_PER_S, format_duration
 
 CONNECT_TIMEOUT_S = 3.0
 """How long a server that has stopped answering is tried before that is said."""
+STILL_S_MIN = 0.25
+"""How much too late a look is at least where it is said that brimline itself did not run."""
 
 
 def intervals(
@@ -33,11 +36,17 @@ def intervals(
     row_count = 0
     with reached(uri, password=password, purpose="stat", connect_timeout_s=CONNECT_TIMEOUT_S) as (client, server):
         before: Mapping[str, Any] | None = _first_status(client.admin.command, server)
-        seen_s = next_s = time.monotonic()
+        seen_s = next_s = _now_s()
         silent = False
         while rows is None or row_count < rows:
-            next_s = max(next_s + interval_s, time.monotonic())
-            time.sleep(max(0.0, next_s - time.monotonic()))
+            next_s = max(next_s + interval_s, _now_s())
+            time.sleep(max(0.0, next_s - _now_s()))
+            late_s = _now_s() - next_s
+            if late_s >= STILL_S_MIN and before is not None:
+                notice(f"brimline itself did not run for {format_duration(late_s * NS_PER_S)}: "
+                       "the next line is over that time as well")  # fmt: skip
+            if late_s > interval_s / 2:  # no line is over what is left of an interval
+                next_s += late_s
             try:
                 after = _status(client.admin.command, server)
             except PyMongoError as error:
@@ -45,7 +54,7 @@ def intervals(
                     notice(f"{server.address} does not answer ({type(error).__name__}): waiting for it")
                 before, silent = None, True
                 continue
-            now_s = time.monotonic()
+            now_s = _now_s()
             if silent:
                 notice(f"{server.address} answers again")
                 silent = False
@@ -59,6 +68,11 @@ def intervals(
                 )
                 row_count += 1
             before, seen_s = after, now_s
+
+
+def _now_s() -> float:
+    """On a clock that nobody sets, and that goes on while the machine is suspended."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def _first_status(command: Callable[[str], dict[str, Any]], server: ServerUri) -> Mapping[str, Any]:

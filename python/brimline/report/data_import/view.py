@@ -3,6 +3,8 @@
 from typing import Any
 
 from brimline.analysis.data_import import (
+    counted_rows,
+    documents_per_s,
     expected_count,
     import_findings,
     misfit_count,
@@ -107,13 +109,6 @@ def import_grid(record: ImportRecord) -> Grid:
     return Grid(axes=(), rows=[GridRow(levels=(), figures=figures)], metrics=IMPORT_METRICS)
 
 
-def documents_per_s(record: ImportRecord) -> float | None:
-    """Documents the server acknowledged in the recorded intervals, over the time these took."""
-    documents = sum(row.documents for row in record.rows)
-    duration_ns = sum(row.end_ns - row.start_ns for row in record.rows)
-    return documents * 1e9 / duration_ns if duration_ns and documents else None
-
-
 def _subtitle(record: ImportRecord) -> str:
     parts: list[str] = []
     if record.state.started_unix_ns is not None:
@@ -176,14 +171,26 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
         sentence = "The import did not go to its end; brimline import --resume goes on with it."
     return Verdict(
         tone=tone,
-        caption="Import rate",
+        caption="No rate: the importer stood still" if rate is None and _left_out(record) else "Import rate",
         figure=format_number(rate, digits=4) if rate is not None else "",
-        unit="documents/s",
-        interval="",
+        unit="documents/s" if rate is not None or not _left_out(record) else "",
+        interval=_without_standstills(record) if rate is not None else "",
         sentence=sentence,
         badges=[] if completed else [_ended_badge(record)],
         facts=facts,
     )
+
+
+def _left_out(record: ImportRecord) -> int:
+    return len(record.rows) - len(counted_rows(record))
+
+
+def _without_standstills(record: ImportRecord) -> str:
+    """Over which time the rate is, where that is not all of it."""
+    if not _left_out(record):
+        return ""
+    length = format_duration(sum(row.end_ns - row.start_ns for row in counted_rows(record)))
+    return message("over the {length} in which the importer did not stand still", length=length)
 
 
 def _ended_badge(record: ImportRecord) -> Badge:
@@ -214,7 +221,7 @@ def _misfits_fact(record: ImportRecord) -> list[Fact]:
 
 
 def _standstill_fact(record: ImportRecord) -> list[Fact]:
-    """The rate is over the whole time: what of it brimline did not run is named beside it."""
+    """Of the rate the intervals that it spoils are left out; the time that the import took is what it is."""
     found = record.state.standstills
     text = next((each.evidence for each in import_findings(record) if each.name == "standstills"), None)
     if text is None:

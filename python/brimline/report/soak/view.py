@@ -3,14 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from brimline.analysis.change_text import p_text
 from brimline.analysis.compared_run import load_kind, record_figures
-from brimline.analysis.drift import Drift
+from brimline.analysis.drift import ALPHA, Drift
 from brimline.analysis.figure import value_text
 from brimline.analysis.metrics import all_metrics, operations_of
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
 from brimline.analysis.soak import SoakFindings
-from brimline.analysis.verdict import Judgement
+from brimline.analysis.verdict import Judgement, why_nothing
 from brimline.analysis.verdict import Verdict as Judged
 from brimline.experiments.soak.order import RATE_SHARE, SoakTrial, rate_of
 from brimline.record.experiment import ExperimentRecord
@@ -33,7 +34,7 @@ from brimline.report.soak.words import (
 )
 from brimline.report.view import Badge, Block, Cell, Column, Fact, Facts, Report, Section, Table, Text, Tone, Verdict
 from brimline.units import NS_PER_S, UNKNOWN_TEXT, format_count, format_duration, format_percentage, format_rate
-from brimline.wording import joined, message
+from brimline.wording import capitalised, joined, message
 
 DEFINITIONS = (
     Fact(label="Drift", value="how a figure changes in an hour, by a line through means of stretches of time; of "
@@ -128,6 +129,10 @@ def _verdict(
     length = time_text(found.span_s)
     sentence = joined("; ", said) if said else message("Nothing drifts, changes its level or stalls periodically "
                                                        "in {length}.", length=length)  # fmt: skip
+    if not observation.valid:
+        why = capitalised(joined("; ", why_nothing(observation, None)))
+        sentence = message("{reasons}.", reasons=why) if not said else message(
+            "{reasons}. Seen, and not to be used: {rate}.", reasons=why, rate=joined("; ", said))  # fmt: skip
     facts = [*(silence_facts(observation, slo) if observation.valid else []), *_facts(found, drifting)]
     rate = Verdict(
         tone=tone,
@@ -154,7 +159,7 @@ def _facts(found: SoakFindings, drifting: Sequence[Drift]) -> Iterator[Fact]:
                     if each.series.key == key), None)  # fmt: skip
     if latency is not None:
         yield Fact(label=latency.series.label, value=per_hour_text(latency),
-                   note="" if latency.found else "no drift that chance would not make")  # fmt: skip
+                   note="" if latency.found else _not_found(latency, len(found.drifts)))  # fmt: skip
     for each in drifting:
         if each.full is not None:
             yield Fact(label=each.series.label, value=full_text(each), tone="warn")
@@ -167,6 +172,16 @@ def _facts(found: SoakFindings, drifting: Sequence[Drift]) -> Iterator[Fact]:
                           time=format_duration(slowest.slowest_ns), at=time_text(slowest.at_s)),
             note=message("most intervals: {usual}", usual=format_duration(stalls.usual_ns)),
         )  # fmt: skip
+
+
+def _not_found(drift: Drift, figures: int) -> str:
+    """Why a change is no drift, also where the interval of this one figure, looked at alone, leaves out zero."""
+    if drift.low <= 0 <= drift.high:
+        return "no drift that chance would not make"
+    if drift.adjusted_p <= ALPHA:
+        return "no drift: too small a change over the whole time"
+    return message("no drift: of {count} figures chance makes one change as much, p = {p}",
+                   count=format_count(figures), p=p_text(drift.adjusted_p))  # fmt: skip
 
 
 def _drifts(found: SoakFindings) -> Table:
