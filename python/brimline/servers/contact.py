@@ -19,7 +19,7 @@ from pymongo.errors import AutoReconnect
 
 from brimline.servers.access import Tls
 
-PATIENCE_S = 0.5
+PATIENCE_S = 0.2
 """How long a server that refuses connections, or ends them, is tried again: it may be about to start."""
 _REST_S = 0.1
 _ANSWER_S = 0.5
