@@ -315,6 +315,14 @@ def format_bytes(size_bytes: float, *, digits: int = 3) -> Quantity:
     return Quantity(_bytes_words(size_bytes, digits), kind="bytes", value=size_bytes, digits=digits)
 
 
+def counted(count: int, one: str, several: str = "") -> str:
+    """A count and its noun, for a text that has no translation: "1 document", "2 500 documents".
+
+    `several` is the noun's plural where that has no mere `s` at its end.
+    """
+    return f"{format_count(count)} {one if count == 1 else several or f'{one}s'}"
+
+
 def format_percentage(share: float, *, digits: int = 3) -> Quantity:
     """For people: 0.001 is "0.1 %", 0.97314 is "97.3 %", 34.5 is "3 450 %"."""
     text = f"{_grouped(_plain(round_significant(share * 100, digits)))} %" if math.isfinite(share) else UNKNOWN_TEXT

@@ -261,7 +261,7 @@ def test_documents_are_added_to_those_that_are_there(here: CommandLine, uri: str
     at = ("import", "one.json", "--uri", uri, "-d", "added")
     here.run(*at)
     second = here.run(*at, "--json")
-    assert "holds 1 documents already: the import adds to them" in second.stderr
+    assert "holds 1 document already: the import adds to them" in second.stderr
     assert second.json()["count_before"] == 1 and second.json()["count_after"] == 2
     assert here.run(*at, "--drop", "--json").json()["count_after"] == 1
 

@@ -189,7 +189,7 @@ def test_what_a_killed_run_inserted_under_other_ids_can_t_be_told_and_stays(work
     with workload.killed(plan):
         assert _content(database) == before, "of a run that ended, all that it left is known"
         database["a"].insert_one({"x": 1})
-    with pytest.raises(UsageError, match="holds 1 documents that may be somebody else's"):
+    with pytest.raises(UsageError, match="holds 1 document that may be somebody else's"):
         workload.ensure()
     assert database["a"].count_documents({"x": 1}) == 1
 
@@ -206,7 +206,7 @@ def test_one_that_came_for_one_that_went_is_seen(is_changed: bool, workload: Wor
     with pytest.raises(UsageError, match="may hold documents that brimline did not load"):
         workload.load()
     if is_changed:
-        with pytest.raises(UsageError, match="holds 1 documents that may be somebody else's"):
+        with pytest.raises(UsageError, match="holds 1 document that may be somebody else's"):
             workload.ensure()
     assert database["a"].count_documents({"_id": "theirs"}) == 1
     workload.ensure(DataPolicy.LOAD, drop=True)
@@ -496,10 +496,10 @@ def test_documents_that_another_client_put_to_changed_data_are_not_deleted(workl
     with pytest.raises(UsageError, match="may hold documents that brimline did not load"):
         workload.load()
     for policy in (DataPolicy.CHECK, DataPolicy.LOAD):
-        with pytest.raises(UsageError, match="holds 1 documents that may be somebody else's") as refused:
+        with pytest.raises(UsageError, match="holds 1 document that may be somebody else's") as refused:
             workload.ensure(policy)
         assert "--drop" in str(refused.value.hint)
-    with pytest.raises(UsageError, match="holds 1 documents"), putting_back(plan, workload.context):
+    with pytest.raises(UsageError, match="holds 1 document"), putting_back(plan, workload.context):
         raise AssertionError("no run begins")
     assert _manifest(database).left_ids is not None, "they are still known to be another's"
     assert database["a"].count_documents({"_id": "theirs"}) == 1
@@ -513,7 +513,7 @@ def test_documents_that_another_client_put_beside_those_of_a_run_stay(workload: 
     theirs = {"_id": ObjectId()}
     with putting_back(plan, workload.context):
         database["a"].insert_one(theirs)
-    assert any("holds 1 documents more than were loaded" in text for text in workload.told.texts)
+    assert any("holds 1 document more than were loaded" in text for text in workload.told.texts)
     with pytest.raises(UsageError, match="held 20 documents after loading and holds 21 now"):
         workload.ensure()
     assert database["a"].count_documents(theirs) == 1

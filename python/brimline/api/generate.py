@@ -21,7 +21,7 @@ from brimline.execution import StopToken, interruptible
 from brimline.execution.memory import allow_memory_of
 from brimline.plan import NullTarget, Plan, load_plan
 from brimline.plan.rows import rows_job, sample_row_bytes
-from brimline.units import format_bytes, format_count
+from brimline.units import counted, format_bytes
 
 if TYPE_CHECKING:
     from brimline._native import GenerationOutcome
@@ -221,7 +221,7 @@ def _follow(
 def _interrupted(stop: StopToken, outcome: "GenerationOutcome") -> Interrupted:
     error = stop.error()
     return Interrupted(
-        f"{error.message} after {format_count(outcome['rows'])} rows",
+        f"{error.message} after {counted(outcome['rows'], 'row')}",
         signal_number=error.signal_number,
         hint=f"the {format_bytes(outcome['bytes'])} that are written are whole rows",
     )
@@ -235,7 +235,7 @@ def _require_whole(outcome: "GenerationOutcome", output: Path | None) -> None:
     if number == errno.EEXIST:
         raise UsageError(f"{name} exists already", hint="give --force to replace it, or another name")
     reason = outcome["message"] if number is None else os.strerror(number).lower()
-    written = f"after {format_count(outcome['rows'])} rows ({format_bytes(outcome['bytes'])})"
+    written = f"after {counted(outcome['rows'], 'row')} ({format_bytes(outcome['bytes'])})"
     if number == errno.EPIPE:
         raise BrimlineError(f"{name} was closed {written}", hint="what reads them ended early: see what it says")
     is_kept = output is not None and output.is_file()

@@ -33,7 +33,6 @@ from brimline.execution.import_inputs import (
 from brimline.execution.import_progress import ImportSilence, ImportSink
 from brimline.execution.memory import allow_memory_of
 from brimline.execution.stop import StopToken
-from brimline.plan.pacing import plural
 from brimline.record import create_run_directory
 from brimline.record.data_import import (
     KIND,
@@ -54,7 +53,7 @@ from brimline.servers.lab.names import is_client_routed
 from brimline.spec import readers
 from brimline.spec.import_settings import ImportSettings, WriteConcernSettings
 from brimline.spec.target import database_of_uri, write_concern_of_uri
-from brimline.units import format_count
+from brimline.units import counted
 from brimline.wording import message
 
 DATABASE_DEFAULT = "test"
@@ -122,7 +121,7 @@ class ImportResult(Result):
         oversized = self.record.state.counts.get("oversized", 0)
         if oversized:
             return InvalidRun(
-                f"{format_count(oversized)} records are larger than the server stores and were rejected",
+                f"{counted(oversized, 'record')} larger than the server stores, and rejected",
                 hint=f"they are in {self.record.directory / REJECTED_FILE} with their lines",
             )
         return None
@@ -237,7 +236,7 @@ def _so_far(state: ImportState) -> str:
     rejected = certain.get("rejected", 0)
     at_least = "at least " if certain != state.counts else ""
     are, were = "is" if done == 1 else "are", "was" if rejected == 1 else "were"
-    return f"{at_least}{plural(done, 'document')} {are} in, {plural(rejected, 'record')} {were} rejected"
+    return f"{at_least}{counted(done, 'document')} {are} in, {counted(rejected, 'record')} {were} rejected"
 
 
 def _was_own(environment: Mapping[str, Any]) -> bool:
@@ -328,7 +327,7 @@ def import_into(job: ImportJob, context: ImportContext, *, make_directory: Calla
     count_before = look_at_collection(namespace, settings, drop=job.drop, context=context)
     if count_before and settings.mode == "insert" and not job.drop:
         context.progress.note(
-            f"{namespace.text} holds {format_count(count_before)} documents already: the import adds to them "
+            f"{namespace.text} holds {counted(count_before, 'document')} already: the import adds to them "
             "(--drop removes them first)"
         )
     state = ImportState(
@@ -392,7 +391,7 @@ def resume_import(
     ImportSettings.from_document(settings)
     with _context(uri, options, progress, wait_for_server_s) as context:
         counts = found.checkpoint.get("counts", {})
-        context.progress.note(f"{format_count(counts.get('read', 0))} records are settled already: going on after them")
+        context.progress.note(f"settled already: {counted(counts.get('read', 0), 'record')}, going on after them")
         goes_on = ImportWriter.reopen(directory, replace(found.state, settings=settings))
         with goes_on as writer, _telling_what_was_done(writer, context.environment):
             record = run_import(Namespace(database, collection), writer, context)

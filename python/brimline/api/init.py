@@ -16,6 +16,7 @@ from brimline.init.live_workload import LiveWords, OperationsFrom, Written, from
 from brimline.record.files import is_there, replace_text
 from brimline.servers import PasswordSource, reached
 from brimline.spec.readers import check_collection, check_database
+from brimline.units import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +161,9 @@ def _check(
             f"{collections[0]} is no file to write", hint="end its name with .yaml, or give --from URI for collections"
         )
     if not 1 <= sample <= SAMPLE_MAX:
-        raise UsageError(f"a sample of {sample} documents can't be taken", hint=f"give --sample 1 to {SAMPLE_MAX}")
+        raise UsageError(
+            f"a sample of {counted(sample, 'document')} can't be taken", hint=f"give --sample 1 to {SAMPLE_MAX}"
+        )
 
 
 def _namespaces(collections: Sequence[str]) -> list[tuple[str, str]]:

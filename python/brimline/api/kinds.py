@@ -21,10 +21,10 @@ from brimline.errors import InvalidRun, TargetError, UsageError
 from brimline.experiments.cost import TimeEstimate
 from brimline.experiments.measure import Measure
 from brimline.experiments.vary.order import RUN
-from brimline.plan.pacing import plural
 from brimline.record import ExperimentRecord, read_experiment
 from brimline.record.damage import damage_told
 from brimline.spec import LoadedSpec, Spec
+from brimline.units import counted
 
 Settings = TypeVar("Settings")
 _Settings = TypeVar("_Settings", contravariant=True)
@@ -196,7 +196,7 @@ def go_on(directory: Path, options: Options, *kinds: Kind[Any, Any], budget_s: f
     found = resumption(directory, kinds=tuple(each.kind for each in kinds))
     kind = next(each for each in kinds if each.kind == found.experiment.kind)
     finished = sum(trial.took_s is not None for trial in found.experiment.trials)
-    options.progress.note(f"going on with {directory}, in which {plural(finished, 'probe')} ended")
+    options.progress.note(f"going on with {directory}, in which {counted(finished, 'probe')} ended")
     with damage_told(directory):
         settings = kind.stored(found.experiment)
     if budget_s is not None and kind.with_budget is not None:

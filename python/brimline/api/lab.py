@@ -34,7 +34,7 @@ from brimline.servers.lab.spec import (
 from brimline.servers.lab.sql import SqlRecipe
 from brimline.servers.lab.state import Lab, LabServer, labs_directory, stored_labs
 from brimline.servers.sql_programs import SqlSystem, find_sql_program
-from brimline.units import parse_duration, parse_percentage
+from brimline.units import counted, parse_duration, parse_percentage
 
 __all__ = ["LabWords", "lab", "lab_down", "lab_spec", "lab_start", "lab_status", "lab_stop", "lab_up", "labs"]
 
@@ -154,7 +154,7 @@ def lab_spec(words: LabWords) -> LabSpec:
         raise UsageError("a lab has shards behind a mongos or client-routed ones", hint="give one of the two")
     count = routed if shards is None else shards
     if count is not None and not 1 <= count <= SHARDS_MAX:
-        raise UsageError(f"a lab can't have {count} shards", hint=f"give 1 to {SHARDS_MAX}")
+        raise UsageError(f"a lab can't have {counted(count, 'shard')}", hint=f"give 1 to {SHARDS_MAX}")
     members = _members(words)
     if unknown := set(words.get("cpus", ())) - (allowed := os.sched_getaffinity(0)):
         raise UsageError(f"there is no processor {min(unknown)} for the servers", hint=f"there are {sorted(allowed)}")

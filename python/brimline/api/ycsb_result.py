@@ -10,6 +10,7 @@ from brimline.execution import documents_inserted
 from brimline.record import RunRecord
 from brimline.record.model import ErrorRow
 from brimline.report import run_report
+from brimline.units import counted, format_count
 
 _DUPLICATE_KEY = 11000
 
@@ -33,7 +34,8 @@ class YcsbLoadResult(LoadResult):
         worst = max(self.record.errors, key=lambda row: row["count"], default=None)
         said = f": {worst['example']}" if worst is not None else ""
         return InvalidRun(
-            f"{self.document_count} of {self.intended_count} documents were inserted into {self.namespace}{said}",
+            f"{format_count(self.document_count)} of {counted(self.intended_count, 'document')} were inserted into "
+            f"{self.namespace}{said}",
             hint=self.where_to_look if worst is None else _hint(worst) or self.where_to_look,
         )
 

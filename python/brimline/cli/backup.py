@@ -17,7 +17,7 @@ from brimline.cli.output import printing
 from brimline.cli.talk import say
 from brimline.dataset.backup import Backup, BackupProgress, Restored, backup_document, restore_document
 from brimline.errors import UsageError, on_one_line
-from brimline.units import NS_PER_S, format_bytes, format_count, format_duration, format_percentage
+from brimline.units import NS_PER_S, counted, format_bytes, format_duration, format_percentage
 
 _SAID_EVERY_S = 2.0
 
@@ -113,11 +113,11 @@ class _Said:
     def read(self, seen: BackupProgress) -> None:
         """Of a backup."""
         share = format_percentage(min(1.0, seen.bytes / seen.bytes_expected)) if seen.bytes_expected else ""
-        self._say(f"{seen.namespace}: {_counted(seen.documents, 'document')}, {format_bytes(seen.bytes)} {share}")
+        self._say(f"{seen.namespace}: {counted(seen.documents, 'document')}, {format_bytes(seen.bytes)} {share}")
 
     def written(self, namespace: str, documents: int) -> None:
         """Of a restore."""
-        self._say(f"{namespace}: {_counted(documents, 'document')}")
+        self._say(f"{namespace}: {counted(documents, 'document')}")
 
     def _say(self, text: str) -> None:
         now_s = time.monotonic()
@@ -128,27 +128,23 @@ class _Said:
 
 def _told(made: Backup, directory: Path) -> str:
     lines = [
-        f"{on_one_line(each.namespace)}: {_counted(each.documents, 'document')}, {format_bytes(each.bytes)}"
+        f"{on_one_line(each.namespace)}: {counted(each.documents, 'document')}, {format_bytes(each.bytes)}"
         for each in made.collections
     ]
     lines.append(
-        f"{_counted(made.documents, 'document')}, {format_bytes(made.bytes)}, {format_bytes(made.files_bytes)} of "
+        f"{counted(made.documents, 'document')}, {format_bytes(made.bytes)}, {format_bytes(made.files_bytes)} of "
         f"files in {format_duration(made.elapsed_s * NS_PER_S)}: {directory}"
     )
     lines.append("all as of one instant" if not made.not_consistent else "collections may be of different instants")
     return "\n".join(lines) + "\n"
 
 
-def _counted(count: int, one: str, several: str = "") -> str:
-    return f"{format_count(count)} {one if count == 1 else several or f'{one}s'}"
-
-
 def _put_back(made: Restored) -> str:
     lines = [
-        f"{on_one_line(each.namespace)}: {_counted(each.documents, 'document')}, "
-        f"{_counted(each.indexes, 'index', 'indexes')}; the same by hash"
+        f"{on_one_line(each.namespace)}: {counted(each.documents, 'document')}, "
+        f"{counted(each.indexes, 'index', 'indexes')}; the same by hash"
         for each in made.collections
     ]
-    lines += [f"{_counted(made.views, 'view')}"] if made.views else []
-    lines.append(f"{_counted(made.documents, 'document')} in {format_duration(made.elapsed_s * NS_PER_S)}")
+    lines += [f"{counted(made.views, 'view')}"] if made.views else []
+    lines.append(f"{counted(made.documents, 'document')} in {format_duration(made.elapsed_s * NS_PER_S)}")
     return "\n".join(lines) + "\n"

@@ -10,6 +10,7 @@ from brimline.cli import options as opt
 from brimline.cli.grouped import grouped, without
 from brimline.cli.junit import write_cases
 from brimline.errors import UsageError
+from brimline.units import counted
 
 AGAINST = "vs"
 
@@ -52,7 +53,7 @@ def _sides(records: list[str]) -> tuple[list[str], list[str]]:
         a, b = records[:1], records[1:]
         if len(records) > 2:
             raise UsageError(
-                f"{len(records)} records are given, and it isn't said which belong to A and which to B",
+                f"{counted(len(records), 'record')} are given, and it isn't said which belong to A and which to B",
                 hint=f"put {AGAINST} between them: brimline compare A1 A2 {AGAINST} B1 B2",
             )
     if not a or not b:

@@ -19,7 +19,7 @@ from brimline.cli.output import printing
 from brimline.cli.progress import left_words
 from brimline.errors import UsageError
 from brimline.spec import readers
-from brimline.units import format_bytes, format_count, format_duration, format_percentage, parse_bytes
+from brimline.units import counted, format_bytes, format_duration, format_percentage, parse_bytes
 
 _SAID_EVERY_S = 2.0
 
@@ -98,7 +98,7 @@ def _summary(result: GenerateResult) -> str:
     where = "" if result.path is None else f" in {result.path}"
     per_row = f", {format_duration(result.cpu_ns_per_row)} of CPU per row" if result.cpu_ns_per_row is not None else ""
     return (
-        f"{format_count(result.rows)} rows, {format_bytes(result.bytes)}{where}: "
+        f"{counted(result.rows, 'row')}, {format_bytes(result.bytes)}{where}: "
         f"{format_bytes(result.bytes_per_s)}/s{per_row}"
     )
 
@@ -116,7 +116,7 @@ def _say_now_and_then() -> Callable[[GenerateProgress], None]:
         rate = format_bytes(progress.bytes / max(progress.elapsed_s, 1e-9))
         left = progress.elapsed_s * (1 / progress.share - 1) if progress.share else None
         share = format_percentage(progress.share)
-        words = [f"{format_count(progress.rows)} rows", share, f"{rate}/s", *left_words(left)]
+        words = [f"{counted(progress.rows, 'row')}", share, f"{rate}/s", *left_words(left)]
         console.print(", ".join(words), markup=False, soft_wrap=True)
 
     return say

@@ -16,6 +16,7 @@ from brimline.cli.grouped import grouped, only
 from brimline.cli.output import printing
 from brimline.errors import UsageError
 from brimline.init.live_collection import SAMPLE_MAX
+from brimline.units import counted
 
 _SUFFIXES = (".yaml", ".yml")
 
@@ -105,7 +106,8 @@ def _summary(result: InitResult) -> list[str]:
         lines += ["not taken over:", *(f"  {each}" for each in result.not_taken)]
     lines += [f"{path} goes with it" for path in result.beside]
     if result.path is not None:
-        guesses = f", {result.guesses} guesses marked with guess:" if result.guesses else ""
-        lines.append(f"{result.path}: {result.collections} collections, {result.operations} operations{guesses}")
+        guesses = f", {counted(result.guesses, 'guess', 'guesses')} marked with guess:" if result.guesses else ""
+        what = f"{counted(result.collections, 'collection')}, {counted(result.operations, 'operation')}"
+        lines.append(f"{result.path}: {what}{guesses}")
         lines.append(f"next: brimline run {result.path}{' --uri URI' if result.existing else ''}")
     return lines

@@ -14,6 +14,7 @@ from brimline.cli.output import printing
 from brimline.cli.talk import say
 from brimline.compat.mongostat import json_lines, parse_fields, table_lines
 from brimline.errors import UsageError
+from brimline.units import counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +54,8 @@ def stat(
             f"{said.interval_s:g} s is no interval to watch at", hint="give seconds, such as: brimline stat 2"
         )
     if said.row_count < 0:
-        raise UsageError(f"{said.row_count} rows can't be printed", hint="give a number from 1 on, or 0 for no end")
+        rows = counted(said.row_count, "row")
+        raise UsageError(f"{rows} can't be printed", hint="give a number from 1 on, or 0 for no end")
     only = parse_fields(said.columns) if said.columns else ()
     more = parse_fields(said.more_columns) if said.more_columns else ()
     intervals = stat_api(

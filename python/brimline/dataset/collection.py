@@ -17,6 +17,7 @@ from brimline.dataset.rights import require_rights
 from brimline.dataset.shape import Shape, make, read_shape
 from brimline.dataset.sharding import ShardKey, is_behind_router, shard, shard_key_of, shard_key_wanted
 from brimline.errors import InvalidRun, UsageError
+from brimline.units import counted
 
 _ACTIONS = ("find", "insert", "remove", "dropCollection", "createCollection")
 """What emptying a collection and filling it takes, by MongoDB's names."""
@@ -231,7 +232,7 @@ def complete(database: DataDatabase, manifest: Manifest, *, wanted: Definition |
     proof = prove_count(database, manifest)
     if not proof.holds:
         raise InvalidRun(
-            f"the collection {database.name}.{manifest.collection} holds {proof.counted} documents "
+            f"the collection {database.name}.{manifest.collection} holds {counted(proof.counted, 'document')} "
             f"and not the intended {proof.intended}",
             hint="load again; if another client writes there, name another collection",
         )

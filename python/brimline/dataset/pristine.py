@@ -17,7 +17,7 @@ from brimline.dataset.shape import read_shape
 from brimline.dataset.sharding import is_behind_router, shard_key_of
 from brimline.errors import TargetError, UsageError
 from brimline.servers.answers import refusal_words
-from brimline.units import format_bytes
+from brimline.units import counted, format_bytes
 
 PREFIX = "brimline_pristine_"
 _ROOM_FACTOR = 1.5
@@ -127,7 +127,8 @@ def require_only_ours(database: DataDatabase, manifest: Manifest) -> None:
         count = foreign_count(database, manifest)
     if count:
         raise UsageError(
-            f"{database.name}.{manifest.collection} holds {count} documents that may be somebody else's: their ids are "
+            f"{database.name}.{manifest.collection} holds {counted(count, 'document')} that may be somebody "
+            "else's: their ids are "
             "neither those of records nor known to be of runs",
             hint="name another collection in the workload, or give --data load and --drop to have them deleted",
         )
@@ -149,7 +150,7 @@ def put_copy_back(database: DataDatabase, manifest: Manifest) -> Manifest:
         uuid = collection_uuid(database, manifest.collection)
     if count != manifest.count:
         raise TargetError(
-            f"{namespace} holds {count} documents after it was put back, and not {manifest.count}",
+            f"{namespace} holds {counted(count, 'document')} after it was put back, and not {manifest.count}",
             hint="another client writes there or to the copy: load anew",
         )
     complete = replace(manifest.unchanged(), collection_uuid=uuid)

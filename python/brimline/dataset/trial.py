@@ -21,7 +21,7 @@ from brimline.dataset.access import DataDatabase, target_errors
 from brimline.dataset.shape import Shape, make
 from brimline.errors import UsageError
 from brimline.servers.answers import refusal_words
-from brimline.units import format_count
+from brimline.units import counted, format_count
 
 TRIAL_DOCUMENTS = 3
 """With two a unique index over a field that they lack refuses the second."""
@@ -113,14 +113,14 @@ def require_some_taken(database: DataDatabase, name: str, shape: Shape, document
     tried = _tried(database, name, shape, documents, way)
     if tried is None:
         return False
-    namespace, count = f"{database.name}.{name}", format_count(len(documents))
+    namespace, count = f"{database.name}.{name}", counted(len(documents), "document")
     if tried.refusal_of_shape:
         raise UsageError(
             f"the server refuses to make {namespace} anew with {shape.text}: {tried.refusal_of_shape}", hint=_HINT
         )
     if shape.options.get("capped") and tried.stored > tried.kept:
         raise UsageError(
-            f"{namespace} is capped: it would keep {format_count(tried.kept)} of the first {count} documents",
+            f"{namespace} is capped: it would keep {format_count(tried.kept)} of the first {count}",
             hint=_HINT,
         )
     refusals = [each for each in tried.refusals if _is_of_shape(each)]
@@ -130,8 +130,7 @@ def require_some_taken(database: DataDatabase, name: str, shape: Shape, document
     if refusals and (ends or tried.taken <= least):
         kept = f" keeps {shape.text}, and" if shape else ""
         raise UsageError(
-            f"{namespace}{kept} refuses {format_count(len(refusals))} of the first {count} "
-            f"documents: {refusals[0]['errmsg']}",
+            f"{namespace}{kept} refuses {format_count(len(refusals))} of the first {count}: {refusals[0]['errmsg']}",
             hint=_HINT if shape else _DOCUMENTS_HINT,
         )
     return True

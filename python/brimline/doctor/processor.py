@@ -7,6 +7,7 @@ from pathlib import Path
 
 from brimline.doctor.check import Check, graded, unknown
 from brimline.doctor.kernel_files import ROOT, is_virtual, text
+from brimline.units import counted
 
 CORES_MIN = 2
 PRESSURE_PERCENT_MAX = 10.0
@@ -74,7 +75,7 @@ def load_average(root: Path = ROOT, *, core_count: int | None = None) -> Check:
     load = float(words[0])
     return graded(
         "load_average",
-        f"{load:g} over the last minute, on {core_count} cores",
+        f"{load:g} over the last minute, on {counted(core_count, 'core')}",
         warn=load > core_count * LOAD_PER_CORE_MAX,
         hint=_OTHERS_HINT,
         figures={"load_1min": load, "core_count": core_count},

@@ -8,7 +8,7 @@ from pathlib import Path
 from brimline import _native
 from brimline.doctor.check import Check, graded, unknown
 from brimline.doctor.kernel_files import ROOT, text
-from brimline.units import format_duration
+from brimline.units import counted, format_duration
 
 RESOLUTION_NS_MAX = 1_000
 READS = 1_000_000
@@ -54,7 +54,7 @@ def clock_error(probe: Probe = _native.probe_clock) -> Check:
         return graded("clock_error", "the clock stands still", fail=True, hint=_BROKEN_HINT)
     return graded(
         "clock_error",
-        f"{cost_ns:.0f} ns per read, smallest step {seen['smallest_step_ns']} ns, {back} steps back, "
+        f"{cost_ns:.0f} ns per read, smallest step {seen['smallest_step_ns']} ns, {counted(back, 'step')} back, "
         f"largest gap {format_duration(largest_ns)}",
         warn=cost_ns > READ_COST_NS_MAX or largest_ns > JUMP_NS_MAX,
         fail=back > 0,

@@ -32,7 +32,7 @@ from brimline.servers import Deployment
 from brimline.servers.owner import Owner
 from brimline.spec.import_settings import ImportSettings
 from brimline.threads import Worker
-from brimline.units import NS_PER_S
+from brimline.units import NS_PER_S, counted
 
 BACKGROUND_COLLECTION = "brimline_background"
 LOOK_S = 0.1
@@ -81,7 +81,7 @@ class Background(ABC):
         inserted = summary["inserts"]["inserted"]
         if inserted != self.plan.data.record_count:
             raise TargetError(
-                f"{inserted} of {self.plan.data.record_count} documents of the background were inserted",
+                f"{inserted} of {counted(self.plan.data.record_count, 'document')} of the background were inserted",
                 hint="check the server's disk and its log",
             )
 
@@ -189,7 +189,7 @@ class Import(Background):
                 if state["failed"] > 0:
                     raise TargetError(f"{state['failed']} insert commands failed")
                 if state["stage"] == "finished":
-                    self._error = f"all {state['documents']} documents are in"
+                    self._error = f"all {counted(state['documents'], 'document')} are in"
                     break
                 if self._stop.is_set():
                     break
@@ -260,7 +260,7 @@ class Work(Background):
                     self._at_work.set()
                     self._progress.append((time.time_ns(), done))
                 if state["stage"] == "finished":
-                    self._error = f"it ended after {done} operations"
+                    self._error = f"it ended after {counted(done, 'operation')}"
                     break
             if begun is not None:
                 self._spans.append((begun, time.time_ns()))

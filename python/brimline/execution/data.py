@@ -18,7 +18,7 @@ from brimline.execution.wanted import WantedData
 from brimline.plan import Plan, rest_of_load
 from brimline.plan.document_bytes import mean_document_bytes
 from brimline.record import RunRecord, read_record
-from brimline.units import format_count
+from brimline.units import counted, format_count
 from brimline.wording import Verbatim, message
 
 RESUME_HINT = "the same command with --resume goes on with the load"
@@ -129,7 +129,7 @@ def replace_collection(replacement: dataset.Replacement, context: RunContext) ->
     replacement.carry_out()
     namespace = f"{replacement.database.name}.{replacement.manifest.collection}"
     if replacement.held:
-        context.progress.note(f"replaced {format_count(replacement.held)} documents that {namespace} held")
+        context.progress.note(f"replaced {counted(replacement.held, 'document')} that {namespace} held")
     if replacement.kept:
         context.progress.note(f"kept {replacement.kept.text} of {namespace}")
     if replacement.lost:
@@ -171,8 +171,8 @@ def _going_on(
     context.progress.step("looking which documents are there")
     look_up = context.stop.raise_if_requested
     gaps = dataset.find_gaps(database, manifest, plan_json=plan.canonical_json(), look_up=look_up)
-    there, all_of_them = format_count(gaps.present_count), format_count(len(manifest.records))
-    context.progress.note(f"{there} of {all_of_them} documents are there already")
+    there, all_of_them = format_count(gaps.present_count), counted(len(manifest.records), "document")
+    context.progress.note(f"{there} of {all_of_them} are there already")
 
     def go_on() -> LoadReport:
         if not gaps.missing:
@@ -269,7 +269,7 @@ def _data_without_record(
         count = complete(plan, manifest, context, definition).count or 0
     except BrimlineError as error:
         return f"the data is not whole: {error.message}: {RESUME_HINT}"
-    return f"the data is whole, only its report is lost: {format_count(count)} documents in {_namespace(plan)}"
+    return f"the data is whole, only its report is lost: {counted(count, 'document')} in {_namespace(plan)}"
 
 
 def add_data(plan: Plan, *, directory: Path, context: RunContext) -> RunRecord:

@@ -12,7 +12,7 @@ from brimline.execution.put_back import IS_GONE, own_data_kept
 from brimline.execution.restoring import restored
 from brimline.plan import Plan
 from brimline.plan.operations import OperationsWork
-from brimline.units import format_count
+from brimline.units import counted
 
 _GOES_AWAY = "the next run of this workload takes them away before it begins, and brimline load does"
 
@@ -61,6 +61,6 @@ def _put_back(plan: Plan, context: RunContext) -> None:
         warn(f"{namespace} {IS_GONE}")
     left = found.document_count - plan.data.record_count
     if found.state is State.CHANGED and left > 0:
-        warn(f"{namespace} holds {format_count(left)} documents beyond those that were loaded: {_GOES_AWAY}")
+        warn(f"{namespace} holds {counted(left, 'document')} beyond those that were loaded: {_GOES_AWAY}")
     elif found.state in (State.FOREIGN, State.OTHER):
         warn(f"what the run inserted stays in {namespace}, whose documents are not those that its workload loads")

@@ -6,14 +6,14 @@ from brimline.doctor.disk import free_below
 from brimline.errors import UsageError
 from brimline.plan import Plan
 from brimline.plan.log import log_bytes, operations_at_most
-from brimline.units import format_bytes, format_count
+from brimline.units import counted, format_bytes
 
 
 def check_room_for_log(plan: Plan, directory: Path) -> None:
     """Raises UsageError where the log of `plan` can't fit in `directory`."""
     count = operations_at_most(plan)
     if plan.operation_log and count is not None:
-        check_room(log_bytes(count), directory, what=f"the log of {format_count(count)} operations")
+        check_room(log_bytes(count), directory, what=f"the log of {counted(count, 'operation')}")
 
 
 def check_room(needed_bytes: int, directory: Path, *, what: str) -> None:

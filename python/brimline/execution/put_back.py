@@ -26,7 +26,7 @@ from brimline.execution.unrecorded import execute_unrecorded
 from brimline.execution.wanted import WantedData
 from brimline.plan import Plan, collection_plan
 from brimline.plan.operations import OperationsWork
-from brimline.units import format_count
+from brimline.units import counted
 from brimline.wording import Verbatim, message
 
 _GOES_ON = "the next run of this workload puts it back before it begins"
@@ -212,7 +212,7 @@ def _settle(plan: Plan, namespace: str, context: RunContext, effects: frozenset[
             _note_ids(database, manifest, context)
         if left := found.document_count - plan.data.record_count:
             more = "more" if left > 0 else "less"
-            context.progress.warning(f"{namespace} holds {format_count(abs(left))} documents {more} than were loaded")
+            context.progress.warning(f"{namespace} holds {counted(abs(left), 'document')} {more} than were loaded")
 
 
 def _note_ids(database: DataDatabase, manifest: dataset.Manifest, context: RunContext) -> None:

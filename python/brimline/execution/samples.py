@@ -11,7 +11,7 @@ from brimline.execution.database import database_named
 from brimline.execution.execute import RunContext
 from brimline.plan import Plan
 from brimline.plan.operations import OperationsWork, Sampled
-from brimline.units import format_count
+from brimline.units import counted, format_count
 from brimline.wording import Verbatim, message
 
 
@@ -84,7 +84,7 @@ def _read(name: str, wanted: Sampled, context: RunContext) -> Rows:
 
 def _told(rows: Rows, wanted: Sampled, namespace: str) -> str:
     """What was taken, for people."""
-    parts = [f"{format_count(rows.row_count)} rows of {namespace}", rows.way]
+    parts = [f"{counted(rows.row_count, 'row')} of {namespace}", rows.way]
     if rows.lacking_count:
         fields = " or ".join(wanted.fields)
         parts.append(f"{format_count(rows.lacking_count)} further ones lack {fields} and were left out")

@@ -13,7 +13,7 @@ from brimline.execution.statements import bson_value
 from brimline.plan import Plan, SqlTarget
 from brimline.plan.operations import Sampled
 from brimline.servers.sql_reading import SAMPLE_BYTES_MAX
-from brimline.units import format_count
+from brimline.units import counted
 
 
 def read_table_samples(plan: Plan, context: RunContext) -> None:
@@ -52,5 +52,5 @@ def _read(name: str, wanted: Sampled, *, plan: Plan, context: RunContext) -> Row
     if not count:
         raise UsageError(f"values.{name}: {namespace} has no rows", hint="load it first")
     more = ", no more for the sake of memory" if is_cut else ""
-    context.progress.note(f"${name}: {format_count(count)} rows of {namespace}{more}")
+    context.progress.note(f"${name}: {counted(count, 'row')} of {namespace}{more}")
     return Rows(content=bytes(content), row_count=count, way="at random", lacking_count=0, is_cut=is_cut)

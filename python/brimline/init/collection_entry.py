@@ -8,7 +8,7 @@ from brimline.init.field_generators import FieldContext, document_fields, unname
 from brimline.init.live_collection import LiveCollection
 from brimline.init.references import Reference
 from brimline.init.yaml_text import Noted, noted
-from brimline.units import format_bytes, format_count
+from brimline.units import counted, format_bytes, format_count
 
 _INDEX_OPTIONS = (
     "unique", "sparse", "partialFilterExpression", "collation", "hidden", "weights", "default_language",
@@ -36,7 +36,7 @@ def collection_entry(live: LiveCollection, references: Sequence[Reference], *, w
         entry["shard_key"] = dict(live.shard_key)
     kind = live.id_shape.main_type
     return Noted(entry, above=(
-        f"{format_count(live.count)} documents of {format_bytes(live.document_bytes)} on average, "
+        f"{counted(live.count, 'document')} of {format_bytes(live.document_bytes)} on average, "
         f"{format_count(live.sampled)} of them looked at; _id is {kind} there, here a text: the key of a record",
     ))  # fmt: skip
 

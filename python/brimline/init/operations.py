@@ -12,7 +12,7 @@ from brimline.init.popularity import Popularity, popularity
 from brimline.init.step_writer import StepWriter
 from brimline.init.words import operation_name
 from brimline.init.yaml_text import Noted
-from brimline.units import format_count, format_duration, format_percentage, format_rate
+from brimline.units import counted, format_count, format_duration, format_percentage, format_rate
 
 OPERATIONS_MAX = 64
 _RATE_COMMANDS_MIN = 20
@@ -147,7 +147,7 @@ def times_words(count: int) -> str:
 def _notes(groups: CommandGroups, observations: Observations) -> list[str]:
     covered = observations.covered_s
     time = "" if covered is None else f" over {format_duration(covered * 1e9)}"
-    notes = [f"Operations are from {observations.source}: {format_count(groups.times)} commands{time}."]
+    notes = [f"Operations are from {observations.source}: {counted(groups.times, 'command')}{time}."]
     if observations.only_slow:
         notes.append("It holds slow operations only, so shares and rates are of the slow ones, not of all.")
     return notes

@@ -15,6 +15,7 @@ from brimline.init.rounding import duration_words, rounded_range, rounded_size
 from brimline.init.value_shape import ValueShape
 from brimline.init.words import can_name_field
 from brimline.init.yaml_text import plain
+from brimline.units import counted
 
 _SAMPLED_ITEMS_MAX = 5
 _ITEMS_MAX = 1_000
@@ -73,7 +74,7 @@ class StepWriter:
         if number > 1:
             made["count"] = min(number, _ITEMS_MAX)
             if hole.shape.distinct_count != 1:
-                self._guess(f"{number} documents at a time, the median")
+                self._guess(f"{counted(number, 'document')} at a time, the median")
         return made
 
     def new_document(self, name: str) -> Any:
@@ -197,12 +198,12 @@ class StepWriter:
         name = self._group.request.collection
         target = name if hole.field == "_id" else self.references.get((name, hole.field))
         if len(shape.lengths) > 1:
-            self._guess(f"{hole.field} is compared with {count} values, the median")
+            self._guess(f"{hole.field} is compared with {counted(count, 'value')}, the median")
         if target in self.values.loaded and target is not None:
             return {"$value": {"kind": "array", "length": count, "of": self.values.keys_form(target)}}
         if count <= _SAMPLED_ITEMS_MAX:
             return [self._existing(hole.field) for _ in range(count)]
-        self._guess(f"the {count} values of {hole.field} are made up")
+        self._guess(f"{hole.field} takes {counted(count, 'value')} that are made up")
         items: Any = self.of_field(name, hole.field) or self._item(hole)
         return {"$value": {"kind": "array", "length": count, "of": items}}
 

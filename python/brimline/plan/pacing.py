@@ -167,8 +167,3 @@ def _workers_text(count: int) -> str:
 
 def _operations_text(count: int) -> str:
     return "1 operation" if count == 1 else message("{count} operations", count=units.format_count(count))
-
-
-def plural(count: int, noun: str) -> str:
-    """`count` and its noun, in the plural unless it is one."""
-    return f"{units.format_count(count)} {noun}{'' if count == 1 else 's'}"

@@ -6,6 +6,7 @@ from typing import Literal
 
 from brimline.operations import KINDS
 from brimline.record.model import LogTotals, NodeRow, OperationRow, OperationTotals, StepRow, StepTotals, Summary
+from brimline.units import counted
 
 _NODE_COLUMNS: tuple[Literal["sent", "ok", "miss", "failed"], ...] = ("sent", "ok", "miss", "failed")
 
@@ -76,10 +77,11 @@ def log_imbalances(summary: Summary, log: LogTotals, rows: Mapping[str, Mapping[
     held = sum(sum(by_ending.values()) for by_ending in rows.values())
     problems = []
     if held != log["written"]:
-        problems.append(f"the log of operations holds {held} rows, and {log['written']} were written")
+        problems.append(f"the log of operations holds {counted(held, 'row')}, and {log['written']} were written")
     if log["written"] + log["lost"] != finished:
         problems.append(
-            f"{finished} operations finished, and the log of operations has {log['written']} and lost {log['lost']}"
+            f"{counted(finished, 'operation')} finished, and the log of operations has "
+            f"{log['written']} and lost {log['lost']}"
         )
     if log["lost"]:
         return problems  # which of them are lost is not known
@@ -139,8 +141,8 @@ def _document_imbalances(summary: Summary) -> list[str]:
     problems = []
     if inserts["sent"] != inserts["inserted"] + inserts["failed"] + inserts["skipped"] + inserts["unknown"]:
         problems.append(
-            f"{inserts['sent']} documents sent are not {inserts['inserted']} inserted + {inserts['failed']} failed"
-            f" + {inserts['skipped']} skipped + {inserts['unknown']} unknown"
+            f"{counted(inserts['sent'], 'document')} sent are not {inserts['inserted']} inserted "
+            f"+ {inserts['failed']} failed + {inserts['skipped']} skipped + {inserts['unknown']} unknown"
         )
     refused = sum(row["count"] for row in summary.get("document_errors", []))
     if refused != inserts["failed"]:
@@ -209,5 +211,6 @@ def _step_imbalances(summary: Summary, rows: RowTotals) -> list[str]:
             problems.append(f"{name}: sent {totals['sent']} is less than the {answered + totals['failed']} that ended")
         whole = summary["operations"].get(operation)
         if whole is not None and answered < whole["ok"]:
-            problems.append(f"{name}: answered {answered} times, and {whole['ok']} of its operations went well")
+            times = counted(answered, "time")
+            problems.append(f"{name}: answered {times}, and {whole['ok']} of its operations went well")
     return problems

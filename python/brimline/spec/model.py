@@ -38,6 +38,7 @@ from brimline.spec.scans import ScansSpec
 from brimline.spec.slo import SloSpec
 from brimline.spec.target import Isolation, TargetSpec, protocol_of_uri
 from brimline.spec.transaction import TransactionSpec
+from brimline.units import counted
 
 DURATION_NS_DEFAULT = 10 * units.NS_PER_S
 WARMUP_NS_DEFAULT = 2 * units.NS_PER_S
@@ -364,7 +365,8 @@ class Spec(Part):
         if offered is not None and wanted is not None and wanted > offered:
             surely = " for certain" if getattr(self.load, "arrivals", "even") == "poisson" else ""
             raise ValueError(
-                f"operation_count is {wanted}, and the load offers {offered} operations{surely} until its rate is 0; "
+                f"operation_count is {wanted}, and the load offers {counted(offered, 'operation')}{surely} "
+                "until its rate is 0; "
                 "lower operation_count, or leave it out to run for the length of the load"
             )
 

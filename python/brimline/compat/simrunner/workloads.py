@@ -11,6 +11,7 @@ from brimline.init.left_out import LeftOut
 from brimline.init.words import operation_name
 from brimline.init.yaml_text import Noted
 from brimline.spec.readers import CONNECTION_COUNT_MAX
+from brimline.units import counted
 
 _BATCH_MAX = 1000
 _MS_PER_S = 1000
@@ -54,12 +55,13 @@ class WorkloadReader:
         self._say_rest(given, path, op)
         threads, pace = max(int(given.get("threads") or 1), 1), int(given.get("pace") or 0)
         operation: dict[str, Any] = {"load": {"kind": "closed"}, "connections": min(threads, CONNECTION_COUNT_MAX)}
-        above = [f"{name}: {threads} threads, as fast as they can"]
+        above = [f"{name}: {counted(threads, 'thread')} in a closed loop"]
         if pace:
             rate = threads * _MS_PER_S / pace * work.times
             operation["load"] = {"kind": "constant", "rate": f"{rate:.6g}/s"}
             above = [
-                f"{name}: {threads} threads, each every {pace} ms; here due at that rate, also while the server is slow"
+                f"{name}: {counted(threads, 'thread')}, each every {pace} ms; "
+                "here due at that rate, also while the server is slow"
             ]
         instance = template.name.rpartition("_")[2] if template.name != given.get("template") else ""
         return {operation_name([name, instance], self.taken): Noted({**operation, **step}, above=above)}

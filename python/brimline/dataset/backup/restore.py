@@ -29,6 +29,7 @@ from brimline.dataset.shape import Shape, make_indexes
 from brimline.dataset.trial import TRIAL_DOCUMENTS, require_as_before
 from brimline.errors import InvalidRun, TargetError, UsageError
 from brimline.servers.deployment import Client
+from brimline.units import counted
 
 _BATCH_DOCUMENTS = 1_000
 _BATCH_BYTES = 16_000_000
@@ -238,7 +239,7 @@ def _documents_file(directory: Path, database: str, name: str, metadata: Mapping
 def _require_as_written(path: Path, content: ContentHash, said: CollectionBackup | None) -> None:
     if said is not None and said.hash and (said.documents, said.hash) != (content.count, content.text):
         raise InvalidRun(
-            f"{path} is not what the backup wrote: it holds {content.count} documents, of {said.documents}, "
+            f"{path} is not what the backup wrote: it holds {counted(content.count, 'document')}, of {said.documents}, "
             "or others than these",
             hint="restore the file from a copy, or make the backup anew",
         )
@@ -319,6 +320,7 @@ def _require_same(client: Client, database: str, source: str, namespace: str, wa
     there = content_of(client, database, source)
     if (there.count, there.text) != (wanted.count, wanted.text):
         raise InvalidRun(
-            f"{namespace} holds {there.count} documents, and the backup {wanted.count}, or others than these",
+            f"{namespace} holds {counted(there.count, 'document')}, and the backup {wanted.count}, "
+            "or others than these",
             hint="let nobody write to it meanwhile, and restore it again with --drop",
         )

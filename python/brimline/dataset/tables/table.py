@@ -10,6 +10,7 @@ from brimline.dataset.tables.keys import KEYS_AT_ONCE, LOOKED_FOR_AHEAD, KeysOf
 from brimline.dataset.tables.store import Store, statements_of
 from brimline.errors import InvalidRun
 from brimline.plan.tables import SqlTable
+from brimline.units import counted
 
 _NO_TABLE: Final = "none"
 """The identity that no table has."""
@@ -38,10 +39,11 @@ def complete(store: Store, table: SqlTable, manifest: Manifest) -> Manifest:
         InvalidRun: the table does not hold exactly the intended rows; the manifest stays "loading".
         TargetError: the server doesn't answer or refuses.
     """
-    intended, counted = len(manifest.records), store.count(table.name)
-    if counted != intended:
+    intended, row_count = len(manifest.records), store.count(table.name)
+    if row_count != intended:
         raise InvalidRun(
-            f"the table {store.database}.{table.name} holds {counted} rows and not the intended {intended}",
+            f"the table {store.database}.{table.name} holds {counted(row_count, 'row')} and not the "
+            f"intended {intended}",
             hint="load again; if another client writes there, name another database",
         )
     for text in table.after_load:
@@ -49,7 +51,7 @@ def complete(store: Store, table: SqlTable, manifest: Manifest) -> Manifest:
     for name in (table.name, *(child.name for child in table.children)):
         # The server chooses plans by what it knows of the rows, and would learn it some time during the run.
         store.change("having the table's statistics taken", store.dialect.analyze.format(table=store.quoted(name)))
-    finished = manifest.completed(count=counted, collection_uuid=store.identity(table.name))
+    finished = manifest.completed(count=row_count, collection_uuid=store.identity(table.name))
     store.write_manifest(finished, statements_of(table))
     return finished
 

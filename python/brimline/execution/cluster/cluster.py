@@ -19,6 +19,7 @@ from brimline.plan import Plan
 from brimline.plan.operations import OperationsWork
 from brimline.record.environment import brimline_version
 from brimline.servers import Access
+from brimline.units import counted
 
 _HELLO_WITHIN_S = 60.0
 """Python and what it imports take their time on a busy machine."""
@@ -35,7 +36,8 @@ class Cluster:
         """See `Executor`. What is lost to one is lost to the other."""
         if not 1 <= nodes <= len(self._nodes):
             raise UsageError(
-                f"{nodes} workers are asked for, and there are {len(self._nodes)}", hint="--workers says how many"
+                f"{counted(nodes, 'worker')} are asked for, and there are {len(self._nodes)}",
+                hint="--workers says how many",
             )
         part = copy(self)
         part._nodes = self._nodes[:nodes]
@@ -51,7 +53,7 @@ class Cluster:
         """The nodes in a line."""
         hosts = [hello["host"] for _, hello in self._nodes]
         names = ", ".join(dict.fromkeys(hosts))
-        return f"1 worker on {names}" if len(hosts) == 1 else f"{len(hosts)} workers on {names}"
+        return f"{counted(len(hosts), 'worker')} on {names}"
 
     def check(self, plan: Plan) -> None:
         """See `Executor`."""

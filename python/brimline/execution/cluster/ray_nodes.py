@@ -11,6 +11,7 @@ from brimline.errors import TargetError, UsageError
 from brimline.execution.cluster.link import ANSWER_WITHIN_S, NodeLost
 from brimline.execution.cluster.node import NodeEngine
 from brimline.execution.cluster.where import Where
+from brimline.units import counted
 
 _PLACED_WITHIN_S = 30.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -79,7 +80,8 @@ def _placed(ray: Any, where: Where) -> Iterator[list[RayLink]]:
     count = where.count or len(there)
     if not 1 <= count <= len(there):
         raise UsageError(
-            f"{count} nodes are asked for, and the cluster has {len(there)} with {where.per_node} CPUs for it",
+            f"{counted(count, 'node')} are asked for, and the cluster has {len(there)} "
+            f"with {where.per_node} CPUs for it",
             hint="ask for fewer (--workers ray:N), or start Ray on more machines",
         )
     from ray.util.placement_group import placement_group, remove_placement_group
@@ -92,7 +94,7 @@ def _placed(ray: Any, where: Where) -> Iterator[list[RayLink]]:
             ray.get(group.ready(), timeout=_PLACED_WITHIN_S)
         except ray.exceptions.GetTimeoutError as error:
             raise TargetError(
-                f"the cluster gave no room on {count} nodes within {_PLACED_WITHIN_S:g} s",
+                f"the cluster gave no room on {counted(count, 'node')} within {_PLACED_WITHIN_S:g} s",
                 hint="see what else runs on it: `ray status`",
             ) from error
         remote = ray.remote(max_restarts=0, max_task_retries=0, num_cpus=1)(_Actor)

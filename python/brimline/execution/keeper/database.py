@@ -32,7 +32,7 @@ from brimline.execution.wanted import WantedData
 from brimline.plan import Plan, SqlTarget, rest_of_load
 from brimline.plan.tables import SqlTable
 from brimline.record import read_record
-from brimline.units import format_count
+from brimline.units import counted, format_count
 from brimline.wording import Verbatim, message
 
 
@@ -216,8 +216,8 @@ class TableKeeper(Keeper):
             self.context.progress.step("looking which rows are there")
             look_up = self.context.stop.raise_if_requested
             gaps = tables.find_missing(store, look.table, manifest, _keys_of(manifest), look_up=look_up)
-        there, all_of_them = format_count(gaps.present_count), format_count(len(manifest.records))
-        self.context.progress.note(f"{there} of {all_of_them} rows of {namespace} are there already")
+        there, all_of_them = format_count(gaps.present_count), counted(len(manifest.records), "row")
+        self.context.progress.note(f"{there} of {all_of_them} of {namespace} are there already")
         return gaps
 
     def _filled(self, look: _Look, make_directory: MakeDirectory, gaps: Gaps | None) -> LoadReport:
@@ -243,7 +243,7 @@ class TableKeeper(Keeper):
 
         if change is not None and look.seen.found.document_count:
             self.context.progress.note(
-                f"replaced {format_count(look.seen.found.document_count)} rows that {namespace} held"
+                f"replaced {counted(look.seen.found.document_count, 'row')} that {namespace} held"
             )
         directory = make_directory(plan)
         try:
@@ -338,7 +338,7 @@ class TableKeeper(Keeper):
                 if left:
                     more = "more" if left > 0 else "less"
                     self.context.progress.warning(
-                        f"{wanted.namespace} holds {format_count(abs(left))} rows {more} than were loaded"
+                        f"{wanted.namespace} holds {counted(abs(left), 'row')} {more} than were loaded"
                     )
 
     @property

@@ -32,7 +32,7 @@ from brimline.record.scan import write_explanation, write_scan_trial
 from brimline.servers import Deployment, control_client, page_cache
 from brimline.servers.answers import Unkeepable, plain
 from brimline.spec.scans import ScansSpec
-from brimline.units import format_count, format_duration
+from brimline.units import counted, format_duration
 from brimline.wording import Verbatim, message
 
 RESTARTED = "the server was started again and its files were dropped from the page cache"
@@ -244,7 +244,7 @@ class _Scenario:
             return "not answered"
         first, last = self._executions[0], self._executions[-1]
         return (
-            f"{format_count(last.documents)} documents, first {format_duration(first.elapsed_ns)}, "
+            f"{counted(last.documents, 'document')}, first {format_duration(first.elapsed_ns)}, "
             f"last {format_duration(last.elapsed_ns)}"
         )
 

@@ -7,6 +7,7 @@ from typing import Literal
 from brimline.errors import UsageError
 from brimline.servers.bundled import CACHE_GB_MAX, CACHE_GB_MIN
 from brimline.servers.lab.network import Network
+from brimline.units import counted
 
 System = Literal["mongodb", "mariadb", "postgres"]
 IdGenerator = Literal["snowflake", "field-report"]
@@ -48,7 +49,8 @@ class ServiceSpec:
     def __post_init__(self) -> None:
         if not 1 <= self.workers <= WORKERS_MAX:
             raise UsageError(
-                f"the order service can't have {self.workers} workers", hint=f"give a number from 1 to {WORKERS_MAX}"
+                f"the order service can't have {counted(self.workers, 'worker')}",
+                hint=f"give a number from 1 to {WORKERS_MAX}",
             )
 
 
@@ -141,13 +143,13 @@ def members_of(
     """
     delays_s = delays_s or {}
     if count < 1:
-        raise UsageError(f"a replica set can't have {count} members", hint="give a number from 1 on")
+        raise UsageError(f"a replica set can't have {counted(count, 'member')}", hint="give a number from 1 on")
     for number in (*hidden, *delays_s):
         if not 1 <= number <= count:
             raise UsageError(f"there is no member {number}", hint=f"members with data are numbered from 1 to {count}")
     if len(priorities) > count:
         raise UsageError(
-            f"there are {len(priorities)} priorities for {count} members", hint="one each, the first first"
+            f"there are {len(priorities)} priorities for {counted(count, 'member')}", hint="one each, the first first"
         )
     for number, priority in enumerate(priorities, start=1):
         if not 0 <= priority <= PRIORITY_MAX:

@@ -14,6 +14,7 @@ from brimline.spec.own.nodes import Node, array, constant, constant_value, date_
 from brimline.spec.own.problems import Problem
 from brimline.spec.readers import shown
 from brimline.spec.scalars import DATE_MS_MAX, DATE_MS_MIN
+from brimline.units import counted
 
 _NEARER: Final = "take fewer days; a year is 365d"
 _UNITS: Final = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
@@ -29,7 +30,7 @@ def _operands(forms: Forms, value: dict[str, Any], path: Path, scope: Scope, *, 
     check_keys(value, path, (operator,))
     given = value[operator]
     if not isinstance(given, list) or not given or (count is not None and len(given) != count):
-        many = "a list of values" if count is None else f"a list of {count} values"
+        many = "a list of values" if count is None else f"a list of {counted(count, 'value')}"
         raise Problem((*path, operator), f"must be {many}", f"write {operator}: [$a, 2]")
     return [forms.read(each, (*path, operator, number), scope) for number, each in enumerate(given)]
 

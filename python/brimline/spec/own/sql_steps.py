@@ -11,6 +11,7 @@ from brimline.spec.own.sql_text import DIALECTS, Dialect, Statement, read_statem
 from brimline.spec.own.step_kind import Access, Requested, StepKind, Surroundings, refuse_beside
 from brimline.spec.own.templates import Reference, Slots, referred
 from brimline.spec.readers import BATCH_SIZE_MAX, shown
+from brimline.units import counted
 
 _READING: Final = ("select", "show", "values", "table", "explain", "describe", "desc")
 _NEITHER: Final = ("begin", "set", "use")
@@ -107,7 +108,7 @@ def _listed(rows: Any, path: Path, scope: Scope) -> tuple[dict[str, Any], int]:
     nodes = [_row(each, (*path, number), scope) for number, each in enumerate(rows)]
     for number, each in enumerate(rows):
         if len(each) != len(rows[0]):
-            message = f"has {len(each)} values, and the first row {len(rows[0])}"
+            message = f"has {counted(len(each), 'value')}, and the first row {len(rows[0])}"
             raise Problem((*path, number), message, "give each row as many")
     return {"kind": "list", "items": [node.plan for node in nodes]}, len(rows)
 

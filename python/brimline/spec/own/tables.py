@@ -16,6 +16,7 @@ from brimline.spec.document import Path
 from brimline.spec.own.problems import Problem, nearest
 from brimline.spec.readers import shown
 from brimline.spec.scalars import read_date
+from brimline.units import counted
 
 TABLE_BYTES_MAX: Final = 256 * 2**20
 """Most bytes of a table in memory."""
@@ -94,7 +95,7 @@ def _csv_rows(
         if not row:
             continue
         if len(row) != len(header):
-            message = f"{file}:{lines.line_num}: has {len(row)} cells, and the header {len(header)}"
+            message = f"{file}:{lines.line_num}: has {counted(len(row), 'cell')}, and the header {len(header)}"
             raise Problem(path, message, "give each row as many cells as there are columns")
         yield {
             name: _cell(text, read, f"{file}:{lines.line_num}: {name}", path)
