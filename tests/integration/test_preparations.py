@@ -139,6 +139,15 @@ def _start_elsewhere(start: Callable[..., Any], plan: Any, *words: Any, **named:
     return start({**plan, "address": "127.0.0.1:1", "reply_timeout_ns": 1_000_000}, *words, **named)
 
 
+def test_every_verb_that_can_drop_is_among_them() -> None:
+    """By the pages that follow from the options; `restore` has a test of its own, since it takes its data elsewhere."""
+    pages = (Path(__file__).parents[2] / "docs" / "reference" / "verbs").glob("*.md")
+    assert {page.stem for page in pages if "`--drop`" in page.read_text()} == {
+        "restore",
+        *(words[0] for words in VERBS.values()),
+    }
+
+
 @pytest.mark.parametrize("fault", EXIT_CODES)
 @pytest.mark.parametrize("verb", VERBS)
 def test_what_a_command_lacks_costs_no_document_and_no_index(

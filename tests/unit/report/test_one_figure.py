@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
+from xml.sax.saxutils import unescape
 
 import pytest
 from rich.console import Console
@@ -22,10 +23,13 @@ from brimline.analysis.objective import LatencyObjective, Slo
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.quantile_text import quantile_text
 from brimline.analysis.verdict import judge
+from brimline.api.results import RunResult
+from brimline.cli.junit import outcome_case
 from brimline.record import RunRecord
 from brimline.report import Report, in_language, print_report, render_html, render_json, run_report
 from brimline.report.csv_export import statistics_csv
 from brimline.report.jmeter_table import milliseconds
+from brimline.report.junit import junit_xml
 from brimline.report.markdown import render_markdown
 from brimline.report.printed import table_cells
 from brimline.report.statistics import report_clock
@@ -37,6 +41,7 @@ SEEDS = range(12)
 PAGES = (2, 7, 11)
 """Those of which pages are made too, which takes longest."""
 COLUMNS = {"Median": ("p50", 0.5), "90th": ("p90", 0.9), "95th": ("p95", 0.95), "99th": ("p99", 0.99)}
+_P99 = re.compile(r"(?:response|service) p99 (?:≥ )?[\d.]+ \w+", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,12 @@ class Drawn:
     record: RunRecord
     observation: Observation
     report: Report
+    result: RunResult
+
+    @property
+    def junit(self) -> str:
+        """What a CI system is told."""
+        return unescape(junit_xml([outcome_case(self.result)], suite="run"))
 
     def latency(self, operation: str | None) -> Latency:
         found = self.observation.latency(operation, report_clock(self.record))
@@ -73,7 +84,16 @@ def drawn(directory: Path, seed: int) -> Drawn:
     slo = Slo(latencies=(LatencyObjective(quantile=random.choice([0.99, 0.97])),))
     observation = observe(record, objectives=slo.latencies)
     judgement = None if record.closed_loop else judge(observation, slo)
-    return Drawn(record, observation, run_report(record, observation, slo=slo, judgement=judgement))
+    report = run_report(record, observation, slo=slo, judgement=judgement)
+    result = RunResult(
+        report=report,
+        directory=directory,
+        record=record,
+        observation=observation,
+        slo=slo,
+        judgement=judgement,
+    )
+    return Drawn(record, observation, report, result)
 
 
 def _proportions(read: float) -> dict[str, float]:
@@ -91,6 +111,7 @@ def test_the_draws_hold_what_they_are_for(runs: Callable[[int], Drawn]) -> None:
     assert any(each.is_figure for each in figures) and any(not each.is_figure for each in figures)
     assert any(run.latency(None).missing for run in all_runs) and any(run.record.closed_loop for run in all_runs)
     assert any(run.observation.overdue for run in all_runs)
+    assert any(_P99.search(run.junit) for run in all_runs)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -131,6 +152,7 @@ def _headline_is_the_table(run: Drawn) -> None:
     if p99.low_ns is not None and p99.high_ns is not None:
         interval = f"95 % CI {format_duration(p99.low_ns)} – {format_duration(p99.high_ns)}"
         assert all(note.startswith(interval) for _, note in told)
+    assert {told.partition(" p99 ")[2] for told in _P99.findall(run.junit)} <= {quantile_text(p99)}
     for cells in table_cells(run.report, "objective"):
         named, _, evidence = cells["Evidence"].text.partition(" p99 ")
         if named in ("response", "service"):
