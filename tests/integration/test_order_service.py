@@ -6,10 +6,11 @@ import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from http.client import HTTPConnection
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import psutil
 import pytest
@@ -134,33 +135,57 @@ def _seeded(uri: str, file: Path, *words: str) -> list[str]:
     return file.read_text().splitlines()
 
 
-def test_a_service_is_stopped_and_started_again_at_its_address(cli: CommandLine) -> None:
+@dataclass(frozen=True)
+class _Processes:
+    """Those of a service with two workers."""
+
+    guardian: psutil.Process
+    supervisor: psutil.Process
+    workers: list[psutil.Process]
+
+    @classmethod
+    def of(cls, document: dict[str, Any]) -> Self:
+        service = next(each for each in document["servers"] if each["role"] == "service")
+        supervisor = psutil.Process(service["pid"])
+        guardian, workers = supervisor.parent(), supervisor.children(recursive=True)
+        assert guardian is not None
+        assert len(workers) >= 2
+        return cls(guardian, supervisor, workers)
+
+    def have_gone(self) -> bool:
+        every = (self.guardian, self.supervisor, *self.workers)
+        return eventually(lambda: not any(map(_runs, every)))
+
+
+def test_a_service_is_started_again_at_its_address_and_goes_with_its_guardian(cli: CommandLine, cache: Path) -> None:
     require_order_service("mongodb")
-    uri = _up(cli, "mongodb", "--workers", "1")["uri"]
+    uri = _up(cli, "mongodb", "--workers", "2")["uri"]
     assert cli.run("lab", "stop", "shop", "2").exit_code == 0
     stopped = cli.run("lab", "status", "shop")
     assert (stopped.exit_code, "1 of 2 up: " in stopped.stdout) == (5, True)
     assert cli.run("lab", "start", "shop").exit_code == 0
     connection = _connection(uri)
-    assert _asked(connection, "GET", "/health") == (200, {"status": "ok", "worker": 0})
+    status, health = _asked(connection, "GET", "/health")
+    assert (status, health["status"]) == (200, "ok") and health["worker"] in (0, 1)
     connection.close()
+    processes = _Processes.of(cli.run("lab", "status", "shop", "--json").json())
+    processes.guardian.kill()
+    _check_gone(cli, cache, processes)
 
 
-@pytest.mark.parametrize("killed", ["guardian", "supervisor", "worker"])
-def test_a_service_goes_with_all_of_its_processes_however_it_ends(cli: CommandLine, cache: Path, killed: str) -> None:
+def test_a_service_outlives_a_worker_and_goes_with_its_supervisor(cli: CommandLine, cache: Path) -> None:
     require_order_service("mongodb")
-    service = next(each for each in _up(cli, "mongodb", "--workers", "2")["servers"] if each["role"] == "service")
-    supervisor = psutil.Process(service["pid"])
-    guardian, workers = supervisor.parent(), supervisor.children(recursive=True)
-    assert guardian is not None
-    assert len(workers) >= 2
-    if killed == "worker":
-        workers[-1].kill()
-        assert eventually(lambda: cli.run("lab", "status", "shop").exit_code == 0), "the supervisor starts another one"
-    else:
-        (guardian if killed == "guardian" else supervisor).send_signal(signal.SIGKILL)
-        assert eventually(lambda: not any(map(_runs, (guardian, supervisor, *workers))))
-        assert cli.run("lab", "status", "shop").exit_code == 5
+    processes = _Processes.of(_up(cli, "mongodb", "--workers", "2"))
+    processes.workers[-1].kill()
+    assert eventually(lambda: cli.run("lab", "status", "shop").exit_code == 0), "the supervisor starts another one"
+    processes.supervisor.kill()
+    _check_gone(cli, cache, processes)
+
+
+def _check_gone(cli: CommandLine, cache: Path, processes: _Processes) -> None:
+    """The service has ended with all of its processes, and the lab leaves nothing."""
+    assert processes.have_gone()
+    assert cli.run("lab", "status", "shop").exit_code == 5
     assert cli.run("lab", "down", "shop").exit_code == 0
     assert left_behind(cache) == []
 

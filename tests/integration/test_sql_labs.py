@@ -131,17 +131,15 @@ def test_a_stranger_is_not_let_in_and_tls_is_required_where_it_was_asked_for(
     assert holders == {"password", "uri"}
 
 
-def test_its_connection_string_is_what_uri_takes(own_cache: Path, system: SqlSystem) -> None:
-    with own_sql(system, cache_gb=0.25) as lab:
-        found = database(lab.uris[0])
-        assert (found.version, found.engine) == (lab.version, _PRODUCTS[system])
-        assert durability(found).on_disk
-        assert found.data_directory is not None
-        assert found.data_directory.is_relative_to(lab.directory)
-
-
-def test_a_commit_is_durable_and_the_cache_is_what_was_asked_for(own_cache: Path, system: SqlSystem) -> None:
+def test_uri_takes_its_connection_string_a_commit_is_durable_and_the_cache_is_what_was_asked_for(
+    own_cache: Path, system: SqlSystem
+) -> None:
     with own_sql(system, cache_gb=0.5) as lab:
+        there = database(lab.uris[0])
+        assert (there.version, there.engine) == (lab.version, _PRODUCTS[system])
+        assert durability(there).on_disk
+        assert there.data_directory is not None
+        assert there.data_directory.is_relative_to(lab.directory)
         whole = lab.uri_file.read_text().strip()
         address = whole.rpartition("@")[2].partition("/")[0]
         assert lab_password_file([address], user="brimline") == lab.password_file
