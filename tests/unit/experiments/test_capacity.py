@@ -38,6 +38,12 @@ FEW_SEEDS = range(2)
 AXIS = Axis(On.RATE)
 
 
+def each_seed(count: int) -> pytest.MarkDecorator:
+    """Searches of so many seeds, of which the first is the quick twin of the others."""
+    others = [pytest.param(seed, marks=pytest.mark.long) for seed in range(1, count)]
+    return pytest.mark.parametrize("seed", [0, *others])
+
+
 def search(law: Law, seed: int, chosen: CapacitySettings) -> tuple[list[Trial], CapacityConclusion]:
     capacity, simulator = Capacity(chosen, seed), QueueSimulator(law, seed)
     trials: list[Trial] = []
@@ -151,7 +157,7 @@ def test_a_standard_search_can_be_quoted() -> None:
     assert {trial.probe.duration_s for trial in trials if trial.probe.stage == "verify"} >= {60.0}
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each_seed(4)
 def test_speed_that_changes_from_run_to_run_is_a_wide_figure_that_says_why(seed: int) -> None:
     conclusion = search(Law(gate_ops_per_s=1000, drift=0.3), seed, quick())[1]
     assert conclusion.sustained is not None and conclusion.exit_code == 0
@@ -177,7 +183,7 @@ def test_a_machine_that_moved_a_little_is_not_why_nothing_is_known(low: float, h
     assert why_wide(state, estimate, ())[0].startswith(first)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each_seed(4)
 def test_stalls_that_hit_windows_by_chance_are_no_verified_figure(seed: int) -> None:
     def stalls(length_s: float, rng: np.random.Generator) -> Sequence[Stall]:
         return [(float(start), 0.06) for start in np.sort(rng.uniform(0, length_s, rng.poisson(0.4 * length_s)))]
@@ -188,7 +194,7 @@ def test_stalls_that_hit_windows_by_chance_are_no_verified_figure(seed: int) -> 
         assert conclusion.sustained.relative_width > 0.1 and conclusion.not_narrower
 
 
-@pytest.mark.parametrize("seed", range(3))
+@each_seed(3)
 @pytest.mark.parametrize("generator_ops_per_s", [3000, 1500])  # slower than the server; not twice as fast as it
 def test_a_limited_generator_gives_a_lower_bound(generator_ops_per_s: float, seed: int) -> None:
     gate = 5000 if generator_ops_per_s == 3000 else 1000
@@ -389,7 +395,7 @@ def test_an_interrupted_probe_leaves_the_search_incomplete() -> None:
     assert Capacity(quick(), 1).conclude(cut).kind is ConclusionKind.INCOMPLETE
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(
     choices=st.lists(st.sampled_from(list(TrialOutcome)), min_size=1, max_size=25),
     chosen=st.sampled_from([quick(), standard()]),
