@@ -16,10 +16,10 @@ from tests.support.ycsb_command import workload
 
 pytestmark = pytest.mark.mongod
 
-OPERATIONS = 2000
+OPERATIONS = 800
 SPEC = f"""\
 name: small
-data: {{records: 1000}}
+data: {{records: 500}}
 operations: {{read: 0.5, update: 0.4, read_modify_write: 0.1}}
 target: {{write_concern: majority}}
 connections: 8
@@ -98,18 +98,17 @@ def test_reads_reach_the_members_that_are_preferred_and_no_others(
 ) -> None:
     """Their own opcounters show it."""
     uri = f"mongodb://{','.join(member.address for member in members)}/?replicaSet=test"
-    outcome = brimline_cli.run("load", spec, "--uri", uri, "--drop")
-    assert outcome.exit_code == 0, outcome.stderr
     before = counters(members)
-    outcome = brimline_cli.run("run", spec, "--uri", f"{uri}&readPreference={preference}", "--json")
+    where = ("--uri", f"{uri}&readPreference={preference}")
+    outcome = brimline_cli.run("run", spec, *where, "--data", "load", "--json")  # what is there already stays
     check_counts(outcome)
     after = counters(members)
     reads = [after[member.address]["query"] - before[member.address]["query"] for member in members]
     updates = [after[member.address]["update"] - before[member.address]["update"] for member in members]
     for number in range(len(members)):
         # Members ask each other a little by themselves.
-        assert (reads[number] > 200) == (number in readers), reads
-    assert updates[0] > 700
+        assert (reads[number] > 80) == (number in readers), reads
+    assert updates[0] > 280
     assert max(updates[1:]) < 20, updates
 
 
