@@ -19,7 +19,7 @@ LONG_TEST_S = 5.0
 _LINE_EVERY_S = 10.0
 MEMORY = "/dev/shm"
 ROOM_IN_MEMORY_BYTES = 8 << 30
-"""Several times what the databases of three tests and the shared servers take."""
+"""Several times what the databases of four tests and the shared servers take."""
 
 
 class Suite:
