@@ -16,7 +16,7 @@ from brimline.api.options import Options
 from brimline.api.pairs import run_pairs, target_lost
 from brimline.api.recording import recording
 from brimline.api.results import Result
-from brimline.api.resume import require_same, stored_workload
+from brimline.api.resume import require_same, stored_workload, way_on
 from brimline.api.workload import WorkloadWords, load_workload, overrides_of, properties_of
 from brimline.api.workplace import Workplace
 from brimline.errors import BrimlineError, InvalidRun, TargetError, UsageError, redact_text
@@ -58,7 +58,7 @@ class ABResult(Result):
         """Interrupted, target lost, or the gate's answer."""
         if self.interrupted is not None:
             return self.interrupted
-        return target_lost(self.comparison, hint=self.where_to_look) or gate_error(self.cases)
+        return target_lost(self.comparison, hint=self.where_to_go_on(AB_KIND)) or gate_error(self.cases)
 
 
 def ab(
@@ -162,7 +162,7 @@ def ab_result(experiment: ExperimentRecord, *, limits: Mapping[str, float] | Non
         if lost and all(run.problems for run in runs[arm]):
             raise TargetError(
                 f"the target went away: {lost[0].problems[0]}",
-                hint=f"what was measured is kept: {experiment.directory}",
+                hint=way_on(AB_KIND, experiment.directory),
             )
     again = [run for run in runs.get("A2", ()) if not run.problems]
     floors = noise_floor(runs["A"], again) if again else None

@@ -90,7 +90,7 @@ class FailoverResult(Result):
             )
         broken = next((trial for trial in self.trials if trial.problem), None)
         if broken is not None and broken.ended_by == TARGET_LOST:
-            return TargetError(f"the target went away: {broken.problem}", hint=self.where_to_look)
+            return TargetError(f"the target went away: {broken.problem}", hint=self.where_to_go_on("failover"))
         if not self.trials or broken is not None:
             why = "no run went to its end" if broken is None else broken.problem
             return InvalidRun(f"fault {len(self.trials)} was not measured: {why}", hint=self.where_to_look)

@@ -57,7 +57,7 @@ class GrowthResult(Result):
         if self.conclusion.ended_by is GrowthEnd.BROKEN_OFF:
             return TargetError(
                 f"the growth broke off: {self.trials[-1].ended_by}",
-                hint=f"go on with it: brimline grow --resume {self.directory}",
+                hint=self.where_to_go_on("grow"),
             )
         if not self.conclusion.sets:
             return InvalidRun("nothing was measured", hint=self.where_to_look)
@@ -137,7 +137,6 @@ def grow_in(place: Workplace, settings: GrowthSettings, *, directory: Path | Non
         settings=asdict(settings),
         directory=directory,
         resume=resume,
-        hint="go on with it: brimline grow --resume",
     ) as writer:
         directory = writer.directory
         done = stored_growth_trials(read_experiment(directory)) if resume else []

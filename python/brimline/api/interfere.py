@@ -68,7 +68,7 @@ class InterferenceResult(Result):
         """Interrupted, or the target lost."""
         if self.interrupted is not None:
             return self.interrupted
-        return target_lost(self.comparison, hint=self.where_to_look)
+        return target_lost(self.comparison, hint=self.where_to_go_on(INTERFERENCE_KIND))
 
 
 def default_rows(spec: Spec, background: str) -> int:

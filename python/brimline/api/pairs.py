@@ -22,7 +22,7 @@ def run_pairs(
     begun = {probe: each.directory for probe, each in entries if arms[probe.arm].measured and each.took_s is None}
     conduct_trials(
         Pairs(order, pairs, place.spec.seed),
-        PairedRuns(arms=arms, writer=writer, begun=begun),
+        PairedRuns(arms=arms, writer=writer, pairs=pairs, begun=begun),
         writer=writer,
         stop=place.stop,
         progress=place.context.progress,

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from brimline.api.resume import resuming_verb, tell_way_on
 from brimline.api.workplace import Workplace
 from brimline.errors import BrimlineError
 from brimline.plan import Plan
@@ -22,13 +23,12 @@ def recording(
     resume: bool,
     name: str | None = None,
     plan_hash: str | None = None,
-    hint: str = "what was measured is kept: brimline show",
 ) -> Iterator[ExperimentWriter]:
     """The record of an experiment for the length of the `with` block, in `directory`; None: a new one.
 
     `resume`: goes on with what is in `directory`. `settings` are stored with the seed. `name` and `plan_hash` are those
-    of the workload, unless it has several. A BrimlineError is recorded and raised again; where it has no hint, it gets
-    `hint` with the directory behind it.
+    of the workload, unless it has several. A BrimlineError is recorded and raised again, with what goes on with the
+    experiment behind its hint.
     """
     stored = {**settings, "seed": place.spec.seed}
     if directory is not None and resume:
@@ -48,6 +48,6 @@ def recording(
             yield writer
         except BrimlineError as error:
             writer.seal(ended_by="error", message=error.message)
-            error.hint = error.hint or f"{hint} {writer.directory}"
+            tell_way_on(error, resuming_verb(kind, settings), writer.directory)
             raise
         writer.seal(ended_by="interrupt" if place.stop.requested else "completed")

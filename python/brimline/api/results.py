@@ -8,6 +8,7 @@ from typing import Any, Self
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
 from brimline.analysis.verdict import Judgement, Verdict, proves_nothing, why_nothing
+from brimline.api.resume import way_on
 from brimline.errors import (
     BrimlineError,
     GateFailed,
@@ -93,6 +94,10 @@ class Result(Reported):
     def where_to_look(self) -> str:
         """The hint of an error about a result that is there."""
         return f"the report says more: {self.html}"
+
+    def where_to_go_on(self, verb: str) -> str:
+        """The hint of an error that ended an experiment of `verb` early."""
+        return f"{self.where_to_look}; {way_on(verb, self.directory)}"
 
     def showing(self, names: Sequence[str]) -> Self:
         """The result with the figures of these names at the beginning of its report, such as `update.p99`.
@@ -247,7 +252,7 @@ class SweepResult(Result):
         if self.interrupted is not None:
             return self.interrupted
         if self.conclusion.ended_by is SweepEnd.BROKEN_OFF:
-            return TargetError(f"the sweep broke off: {_last_message(self.trials)}", hint=self.where_to_look)
+            return TargetError(f"the sweep broke off: {_last_message(self.trials)}", hint=self.where_to_go_on("sweep"))
         if self.conclusion.exit_code == 0:
             return None
         return InvalidRun(self.conclusion.text, hint=self.where_to_look)
@@ -273,7 +278,9 @@ class CapacityResult(Result):
             case ConclusionKind.SUSTAINED | ConclusionKind.BOUNDED:
                 return None
             case ConclusionKind.TARGET_LOST:
-                return TargetError(f"the target went away: {_last_message(self.trials)}", hint=self.where_to_look)
+                return TargetError(
+                    f"the target went away: {_last_message(self.trials)}", hint=self.where_to_go_on("capacity")
+                )
             case ConclusionKind.SLO_UNREACHABLE:
                 return GateFailed(self.conclusion.reason, hint=self.where_to_look)
             case _:
@@ -301,7 +308,9 @@ class FrontierResult(Result):
             case ConclusionKind.SUSTAINED | ConclusionKind.BOUNDED:
                 return None
             case ConclusionKind.TARGET_LOST:
-                return TargetError(f"the target went away: {_last_message(self.trials)}", hint=self.where_to_look)
+                return TargetError(
+                    f"the target went away: {_last_message(self.trials)}", hint=self.where_to_go_on("capacity")
+                )
             case ConclusionKind.SLO_UNREACHABLE:
                 return GateFailed(f"no limit can be met: {worst.reason}", hint=self.where_to_look)
             case _:

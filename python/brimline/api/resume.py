@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from brimline.api.row_files import ROW_FILES, require_same_rows, rows_directory
-from brimline.errors import AnotherServer, UsageError
+from brimline.errors import AnotherServer, BrimlineError, UsageError
 from brimline.record import ExperimentRecord, read_experiment
 from brimline.record.damage import damage_told
 from brimline.record.directory_lock import being_written
@@ -33,13 +33,37 @@ _NAMES = (("hello", "setName"), ("hello", "me"))
 """The same of a server that runs by itself; one that brimline starts has other names each time."""
 
 
+KEPT = "what was measured is kept in"
+_RESUMED_BY = {"load": "--resume-design"}
+"""The option that goes on with a design, where it has another name."""
 _VERBS = {"frontier": "capacity", "growth": "grow", "vary": "sweep"}
 """The verb of an experiment, where it has another name."""
 
 
 def resuming_verb(kind: str, settings: Mapping[str, Any] = MappingProxyType({})) -> str:
     """The verb that goes on with an experiment of this kind; a design names the one that it crosses."""
-    return settings.get("measure") or _VERBS.get(kind, kind)
+    return (settings.get("measure") if kind == "vary" else None) or _VERBS.get(kind, kind)
+
+
+def resuming_option(verb: str) -> str:
+    """The option that goes on with an experiment of this verb."""
+    return _RESUMED_BY.get(verb, "--resume")
+
+
+def resuming_command(verb: str, directory: Path) -> str:
+    """The command that goes on with an experiment of this verb."""
+    return f"brimline {verb} {resuming_option(verb)} {directory}"
+
+
+def way_on(verb: str, directory: Path) -> str:
+    """What every hint about an experiment that ended early says: where its record is, and what goes on with it."""
+    return f"{KEPT} {directory}; {resuming_command(verb, directory)} goes on with it"
+
+
+def tell_way_on(error: BrimlineError, verb: str, directory: Path) -> None:
+    """Adds it to the hint of what ended an experiment, in place of that of an experiment within it."""
+    own = (error.hint or "").partition(KEPT)[0].removesuffix("; ")
+    error.hint = "; ".join(filter(None, (own, way_on(verb, directory))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +84,7 @@ def resumption(directory: Path, *, kinds: tuple[str, ...]) -> Resumption:
     if experiment.kind not in kinds:
         raise UsageError(
             f"{directory} holds {_named(experiment.kind)}, not {' or '.join(map(_named, kinds))}",
-            hint=f"brimline {resuming_verb(experiment.kind, experiment.settings)} --resume {directory}",
+            hint=resuming_command(resuming_verb(experiment.kind, experiment.settings), directory),
         )
     if experiment.ended_by == RUNNING:
         # Asked for once more where it is written; told here before a server is started or given data for nothing.

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from brimline.api.options import Options
 from brimline.api.planning import run_cost, tell
+from brimline.api.resume import tell_way_on
 from brimline.api.workload import WorkloadWords, load_workload, objective
 from brimline.api.workplace import workplace
 from brimline.errors import Interrupted
@@ -55,5 +56,9 @@ def run_loaded(loaded: LoadedSpec, options: Options) -> "RunResult":
 
 def interruption(stop: StopToken, directory: Path, *, resumed_by: str = "") -> Interrupted | None:
     """The error of a verb that a signal ended; `resumed_by` is the verb that goes on with it, if any."""
-    goes_on = f"; brimline {resumed_by} --resume {directory} goes on with it" if resumed_by else ""
-    return stop.error(kept=f"{directory}{goes_on}") if stop.requested else None
+    if not stop.requested:
+        return None
+    error = stop.error(kept=str(directory))
+    if resumed_by:
+        tell_way_on(error, resumed_by, directory)
+    return error

@@ -58,7 +58,7 @@ class SoakResult(Result):
         if self.interrupted is not None:
             return self.interrupted
         if self.observation.ended_by == TARGET_LOST:
-            return TargetError(f"the target went away: {self.observation.message}", hint=self.where_to_look)
+            return TargetError(f"the target went away: {self.observation.message}", hint=self.where_to_go_on("soak"))
         if not self.observation.valid:
             why = why_nothing(self.observation, None)
             return InvalidRun(f"the soak proves nothing: {'; '.join(why)}", hint=self.where_to_look, reasons=why)

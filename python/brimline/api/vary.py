@@ -15,7 +15,7 @@ from brimline.api.options import Options
 from brimline.api.planning import Cost, is_planning, run_s, spec_bytes, tell
 from brimline.api.put_back_cost import put_back_of
 from brimline.api.results import Result
-from brimline.api.resume import resuming_verb, resumption
+from brimline.api.resume import resuming_verb, resumption, tell_way_on
 from brimline.api.row_files import ROW_FILES, require_same_rows, row_files
 from brimline.api.run import interruption
 from brimline.api.variants import (
@@ -102,8 +102,7 @@ class VaryResult(Result):
         if self.conclusion.ended_by is VaryEnd.BROKEN_OFF:
             return TargetError(
                 f"the sweep broke off: {self.trials[-1].ended_by.replace('_', ' ')}",
-                hint=f"go on with it: brimline {resuming_verb(VARY_KIND, self.experiment.settings)} --resume "
-                f"{self.directory}",
+                hint=self.where_to_go_on(resuming_verb(VARY_KIND, self.experiment.settings)),
             )
         if not any(trial.counts for trial in self.trials):
             reasons = next((trial.reasons for trial in self.trials if trial.reasons), ("nothing was measured",))
@@ -407,8 +406,9 @@ def _plan_hash(settings: VarySettings, variants: Mapping[Levels, Variant]) -> st
 
 def keep_or_remove(directory: Path, error: BrimlineError, *, begun: bool) -> None:
     """A sweep that failed before its first run or load leaves nothing behind, unless it had been `begun` before."""
-    if begun or read_experiment(directory).trials:
-        error.hint = error.hint or f"what was measured is kept: brimline show {directory}"
+    experiment = read_experiment(directory)
+    if begun or experiment.trials:
+        tell_way_on(error, resuming_verb(experiment.kind, experiment.settings), directory)
     else:
         rmtree(directory, ignore_errors=True)
 

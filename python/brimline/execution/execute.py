@@ -305,6 +305,11 @@ def join_engine(run: Engine, plan: Plan) -> Summary:
     except _native.TargetError as error:
         reason = str(error.args[0])
         hint = "check that the server runs, and that it and this machine allow so many connections (ulimit -n)"
+        if reason.startswith("no answer to the handshake"):
+            hint = (
+                "the server may be slow or overloaded: see what else it does, or give a longer connect_timeout or "
+                "fewer connections; else check that it and this machine allow so many connections (ulimit -n)"
+            )
         if "authentication" in reason or "password" in reason:
             hint = "check user name, password, authSource and authMechanism; nothing was tried twice"
         elif reason.startswith("the runner") and isinstance(plan.target, RunnerTarget):

@@ -39,12 +39,14 @@ class TimeEstimate:
     """Probe time: of an experiment without surprises, stage by stage, and the most it can take.
 
     `typical_s` is NaN and `max_s` infinite where it isn't known beforehand. `further` clauses are said behind it.
+    `most_probes`: where there can be more than without surprises.
     """
 
     typical_s: float
     max_s: float
     stages: tuple[StageCost, ...] = ()
     further: tuple[str, ...] = ()
+    most_probes: int | None = None
 
     @property
     def probe_count(self) -> int:
@@ -141,7 +143,14 @@ def pairs_time(pairs: int, run_s: Mapping[str, float | None], *, further: Sequen
         typical_s=pairs * pair_s,
         max_s=math.inf if math.isnan(pair_s) else (pairs + PAIRS_AGAIN_MAX) * pair_s,
         stages=tuple(StageCost(name, pairs, each or 0.0) for name, each in run_s.items()),
-        further=tuple(further),
+        further=(
+            message(
+                "up to {count} pairs that prove nothing are made again",
+                count=PAIRS_AGAIN_MAX,
+            ),
+            *further,
+        ),
+        most_probes=(pairs + PAIRS_AGAIN_MAX) * len(run_s),
     )
 
 
@@ -174,7 +183,7 @@ class PutBack:
         return replace(
             estimate,
             typical_s=estimate.typical_s + self.seconds(count),
-            max_s=estimate.max_s + self.seconds(count),
+            max_s=estimate.max_s + self.seconds(max(count, estimate.most_probes or 0)),
             further=(*estimate.further, *self.clauses(count)),
         )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from brimline.api.lab import lab
 from brimline.api.options import DataOptions, ServerOptions
 from brimline.api.options.group import declared
+from brimline.api.resume import resuming_option
 from brimline.errors import BrimlineError, Interrupted, UsageError
 from brimline.record.files import is_there, make_directory
 from brimline.record.layout import EXPERIMENT_FILE
@@ -18,8 +19,6 @@ from brimline.study.spec import ExperimentSpec, LoadedStudy
 from brimline.study.state import FILES, Ended, StudyDirectory
 
 Say = Callable[[str], None]
-_RESUMING = {"load": "--resume-design"}
-"""The option that goes on with a design, where it has another name."""
 
 
 def begin(study: LoadedStudy, plan: StudyPlan, *, runs_dir: Path) -> StudyDirectory:
@@ -68,7 +67,7 @@ def _made(directory: StudyDirectory, name: str, words: Sequence[str], verbs: Ver
     if (begun := directory.record(name)) is not None:
         if is_there(begun / EXPERIMENT_FILE):
             try:
-                verbs.perform([*_of_surroundings(words), _RESUMING.get(words[0], "--resume"), str(begun), *places])
+                verbs.perform([*_of_surroundings(words), resuming_option(words[0]), str(begun), *places])
             except UsageError:
                 pass  # what it needs is not the same any more, as a lab that is gone
             except BrimlineError as error:

@@ -1,12 +1,14 @@
 from collections import Counter
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
-from brimline.experiments.cost import pairs_time
+from brimline.experiments.conductor import Made
+from brimline.experiments.cost import ASSUMED_COPY_BYTES_PER_S, PutBack, pairs_time
 from brimline.experiments.paired.ab import ABSettings
 from brimline.experiments.paired.order import PairProbe, Pairs, PairTrial, arm_order
-from brimline.experiments.paired.runner import pair_records
+from brimline.experiments.paired.runner import PairedRuns, pair_records
 from brimline.record import ExperimentWriter, read_experiment
 from brimline.record.files import replace_json
 
@@ -63,9 +65,43 @@ def test_the_time_is_that_of_all_runs() -> None:
     assert (estimate.typical_s, estimate.max_s) == (200, 280)
     assert estimate.text == (
         "estimate: about 3 min 20 s, 15 probes (A 5, B 5, A2 5); at most 4 min 40 s, without server starts and loading"
+        "; up to 2 pairs that prove nothing are made again"
     )
     unknown = pairs_time(5, {"A": None, "B": 20.0})
-    assert unknown.text == "estimate: 10 probes (A 5, B 5); without server starts and loading"
+    assert unknown.text == (
+        "estimate: 10 probes (A 5, B 5); without server starts and loading; "
+        "up to 2 pairs that prove nothing are made again"
+    )
+    put_back = PutBack(round(ASSUMED_COPY_BYTES_PER_S)).within(pairs_time(2, {"A": 10.0, "B": 10.0}))
+    assert (put_back.typical_s, put_back.max_s) == (43, 87), "data are put back before the runs that are made again too"
+
+
+@pytest.mark.parametrize("failing", [(1,), (1, 2), (2, 3), (1, 3, 4)])
+def test_a_pair_that_proves_nothing_is_told_with_the_one_in_its_place(
+    failing: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number that is said is that of the pair which the order of runs then asks for."""
+    machine, trials, said = Pairs(("A", "B"), 2, seed=1), list[PairTrial](), list[tuple[int, str]]()
+
+    def performed(_self: PairedRuns, probe: PairProbe, _trials: object) -> Made[PairTrial]:
+        problem = "counts disagree" if probe.pair in failing else None
+        trial = PairTrial(probe=probe, completed=True, problem=problem)
+        return Made(trial=trial, directory=tmp_path, title="", outcome=problem or "100 ops/s", ended=True)
+
+    monkeypatch.setattr(PairedRuns, "_performed", performed)
+    runs = PairedRuns(arms={}, writer=cast(Any, None), pairs=2)
+    while (probe := machine.next_probe(trials)) is not None:
+        (made,) = runs.perform(probe, trials)
+        trials.append(made.trial)
+        said.append((probe.pair, made.outcome))
+    expected = {
+        pair: f"counts disagree; pair {pair} proves nothing: it is made again, as pair {again}"
+        for pair, again in zip(failing, (3, 4), strict=False)
+    }
+    if len(failing) == 3:
+        expected[4] = "counts disagree; pair 4 proves nothing, and is not made again: 2 were"
+    assert {pair: outcome for pair, outcome in said if pair in failing} == expected
+    assert max(pair for pair, _ in said) == 2 + min(len(failing), 2)
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:

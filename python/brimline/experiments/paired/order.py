@@ -67,6 +67,11 @@ class Pairs:
         return [arm for arm in self._orders[pair - 1] if arm not in {trial.probe.arm for trial in made}]
 
 
+def made_again(failed: int, pairs: int) -> int | None:
+    """The number of the pair that is made in place of the `failed`-th one that proves nothing; None: none is."""
+    return pairs + failed if failed <= PAIRS_AGAIN_MAX else None
+
+
 def counting_pairs(trials: Sequence[PairTrial], arms: Sequence[Arm] = ("A", "B")) -> frozenset[int]:
     """The pairs of which the runs of all arms count."""
     made: dict[int, set[Arm]] = {}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from brimline.analysis.background import coverage, measured_window
@@ -13,13 +13,13 @@ from brimline.execution import RunContext, execute, putting_back
 from brimline.execution.background import Background
 from brimline.experiments.compared import COMPLETED
 from brimline.experiments.conductor import Made
-from brimline.experiments.paired.order import Arm, PairProbe, PairTrial
+from brimline.experiments.paired.order import Arm, PairProbe, PairTrial, made_again
 from brimline.experiments.runner import describe_outcome
 from brimline.experiments.stored import read_part
 from brimline.plan import Plan
 from brimline.record import ExperimentRecord, ExperimentWriter, RunRecord, TrialEntry, read_record
 from brimline.record.background import BACKGROUND_FILE, Activity, read_activities, write_activities
-from brimline.wording import message
+from brimline.wording import joined, message
 
 # The server's counters hold the background's commands too; what the generator sent is known from its own counts.
 _NOT_ASKED_WITH_BACKGROUND = frozenset({"opcounters"})
@@ -45,23 +45,40 @@ class ArmPlan:
 class PairedRuns:
     """The effects of a comparison. The first run that fell behind its rate is told at once.
 
-    `begun`: searches that did not come to their end, which are gone on with.
+    `pairs`: how many are to count. `begun`: searches that did not come to their end, which are gone on with.
     """
 
     arms: Mapping[Arm, ArmPlan]
     writer: ExperimentWriter
+    pairs: int
     begun: Mapping[PairProbe, Path] = field(default_factory=dict)
     has_warned: bool = field(default=False, init=False)
 
     def perform(self, probe: PairProbe, trials: Sequence[PairTrial]) -> Sequence[Made[PairTrial]]:
         """Runs an arm. Raises what `execute` raises, and TargetError when the background can't be begun."""
+        made = self._performed(probe, trials)
+        if made.trial.completed and made.trial.problem is not None:
+            made = replace(made, outcome=joined("; ", (made.outcome, self._what_follows([*trials, made.trial]))))
+        return (made,)
+
+    def _what_follows(self, trials: Sequence[PairTrial]) -> str:
+        """What becomes of the pair whose last run proves nothing."""
+        failed = len({each.probe.pair for each in trials if each.problem is not None})
+        pair, again = trials[-1].probe.pair, made_again(failed, self.pairs)
+        if again is None:
+            return message(
+                "pair {pair} proves nothing, and is not made again: {count} were", pair=pair, count=failed - 1
+            )
+        return message("pair {pair} proves nothing: it is made again, as pair {again}", pair=pair, again=again)
+
+    def _performed(self, probe: PairProbe, trials: Sequence[PairTrial]) -> Made[PairTrial]:
         arm = self.arms[probe.arm]
         what = "run" if arm.measured is None else "search"
         title = message(
             "{what} {number}, pair {pair}: {arm}", what=what, number=len(trials) + 1, pair=probe.pair, arm=arm.title
         )
         if arm.measured is not None:
-            return (self._measured(probe, title, arm.measured, label=arm.label),)
+            return self._measured(probe, title, arm.measured, label=arm.label)
         directory = self.writer.begin_trial(
             asdict(probe),
             stage="arm",
@@ -82,7 +99,7 @@ class PairedRuns:
         if not arm.beside and not self.has_warned and (behind := fell_behind(observation)):
             self.has_warned = True
             arm.context.progress.note(f"warning: {title}: {behind}; a lower rate would tell more about the server")
-        return (made,)
+        return made
 
     def _measured(
         self, probe: PairProbe, title: str, measure: Callable[[Path], tuple[ComparedRun, str]], *, label: str

@@ -1,0 +1,96 @@
+"""Whatever ends an experiment early, its error names the record and the command that goes on with it."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from brimline import _native
+from brimline.api.interfere import InterferenceResult
+from brimline.api.kinds import kind_named
+from brimline.api.recording import recording
+from brimline.api.resume import resuming_verb
+from brimline.api.vary import keep_or_remove
+from brimline.errors import BrimlineError, TargetError
+from brimline.execution import StopToken
+from brimline.execution.execute import join_engine
+from brimline.record import ExperimentWriter
+
+KINDS = ("ab", "capacity", "frontier", "failover", "growth", "interfere", "scan", "soak", "sweep")
+SLOW = "no answer to the handshake (5 of 32 connections are up)"
+
+
+def _ended(tmp_path: Path, kind: str, *, within: str = "", hint: str | None = "look at the server") -> BrimlineError:
+    """The error that comes out of an experiment of this kind; `within`: out of one of that kind in it."""
+    place: Any = SimpleNamespace(
+        spec=SimpleNamespace(seed=1, name="orders"),
+        context=SimpleNamespace(spec_text="name: orders\n", environment={}),
+        directory=lambda _plan, kind: tmp_path / kind,
+        stop=StopToken(),
+    )
+    plan: Any = SimpleNamespace(hash8=lambda: "00000000")
+    made = {"settings": {"measure": within}, "resume": False}
+    with pytest.raises(TargetError) as caught, recording(place, plan, kind=kind, directory=None, **made) as writer:
+        if not within:
+            raise TargetError("it went away", hint=hint)
+        inner: Any = {"kind": within, "directory": writer.directory / "trials" / "01", "settings": {}}
+        with recording(place, plan, resume=False, **inner):
+            raise TargetError("it went away", hint=hint)
+    return caught.value
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_error_names_the_record_and_what_goes_on_with_it(kind: str, tmp_path: Path) -> None:
+    made, directory = kind_named(kind), tmp_path / kind
+    assert made is not None
+    goes_on = f"what was measured is kept in {directory}; brimline {made.verb} --resume {directory} goes on with it"
+    assert _ended(tmp_path, kind).hint == f"look at the server; {goes_on}"
+
+
+def test_an_error_without_a_hint_gets_one(tmp_path: Path) -> None:
+    assert (_ended(tmp_path, "ab", hint=None).hint or "").startswith("what was measured is kept in")
+
+
+def test_of_an_experiment_within_another_the_outer_one_is_named(tmp_path: Path) -> None:
+    """A comparison of searches is gone on with as a comparison, though its record says which measure it is of."""
+    hint = _ended(tmp_path, "ab", within="capacity").hint or ""
+    assert hint.count("--resume") == 1 and f"brimline ab --resume {tmp_path / 'ab'} goes on" in hint
+    assert resuming_verb("ab", {"measure": "capacity"}) == "ab"
+    assert resuming_verb("vary", {"measure": "capacity"}) == "capacity"
+
+
+def test_a_design_names_the_option_that_goes_on_with_it(tmp_path: Path) -> None:
+    made: Any = {"kind": "vary", "name": "orders", "settings": {"measure": "load"}, "plan_hash": "00000000"}
+    with ExperimentWriter(tmp_path / "design", spec_text="", environment={}, **made) as writer:
+        writer.seal(ended_by="error")
+    error = TargetError("it went away", hint="look at the server")
+    keep_or_remove(tmp_path / "design", error, begun=True)
+    assert f"brimline load --resume-design {tmp_path / 'design'} goes on with it" in (error.hint or "")
+
+
+def test_a_target_that_went_away_during_a_comparison_does_as_well() -> None:
+    nothing: Any = SimpleNamespace()
+    lost = SimpleNamespace(left_out=[SimpleNamespace(ended_by="target_lost", reason="connection refused")])
+    result = InterferenceResult(
+        report=nothing, directory=Path("runs/i"), experiment=nothing, comparison=cast(Any, lost), **_of_interference()
+    )
+    assert result.error is not None
+    assert "brimline interfere --resume runs/i goes on with it" in (result.error.hint or "")
+
+
+def _of_interference() -> dict[str, Any]:
+    known = {"report", "directory", "experiment", "comparison", "interrupted"}
+    return {name: None for name in InterferenceResult.__dataclass_fields__ if name not in known}
+
+
+@pytest.mark.parametrize(("reason", "says_slow"), [(SLOW, True), ("connection refused (0 of 32)", False)])
+def test_a_slow_handshake_may_be_the_server(reason: str, says_slow: bool) -> None:
+    class Engine:
+        def join(self) -> None:
+            raise _native.TargetError(reason)
+
+    with pytest.raises(TargetError) as caught:
+        join_engine(cast(Any, Engine()), cast(Any, None))
+    hint = caught.value.hint or ""
+    assert "ulimit -n" in hint and ("slow or overloaded" in hint) is says_slow
