@@ -60,7 +60,8 @@ def ray_cluster(count: int) -> Iterator[RayCluster]:
         )
         where = (f"--node-ip-address={network.here}", f"--temp-dir={directory}")
         log = Path(directory, "start.log")
-        stack.enter_context(_started((), log, "--head", "--include-dashboard=false", "--num-cpus=0", *ports, *where))
+        alone = ("--head", "--include-dashboard=false", "--no-monitor", "--num-cpus=0")  # nobody asks for more nodes
+        stack.enter_context(_started((), log, *alone, *ports, *where))
         nodes = []
         for number, address in enumerate(network.addresses):  # one after the other: they look for free names of sockets
             words = (f"--address={head}", f"--node-ip-address={address}", "--num-cpus=1")
@@ -74,7 +75,7 @@ def _started(prefix: Sequence[str], log: Path, *words: str) -> Iterator[subproce
     begun = log.read_text().count(_UP) if log.exists() else 0
     with log.open("ab") as output:
         process = subprocess.Popen(
-            [*command, "--object-store-memory=100000000", *words],
+            [*command, "--object-store-memory=100000000", "--include-log-monitor=false", *words],
             env={
                 **os.environ,
                 "PYTHONPATH": str(_SOURCES),
