@@ -9,6 +9,7 @@ import pytest
 
 from brimline.analysis.finding import Standing
 from brimline.analysis.validity import opcounters
+from brimline.api import generator_checks
 from brimline.record import read_record
 from brimline.record.data_import import is_import
 from brimline.record.layout import RECORD_FILE
@@ -49,6 +50,12 @@ def here(brimline_cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandL
     """The command line, and the test itself, in a directory of its own."""
     monkeypatch.chdir(brimline_cli.directory)
     return brimline_cli
+
+
+@pytest.fixture
+def brief_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The doctor measures the generator for an instant: five seconds of both cores less, where nobody looks at that."""
+    monkeypatch.setattr(generator_checks, "MEASURED", {"warmup": "0s", "duration": "100ms", "interval": "50ms"})
 
 
 @pytest.fixture(autouse=True)

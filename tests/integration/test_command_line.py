@@ -292,7 +292,7 @@ def test_doctor_says_what_this_machine_can_do(brimline_cli: CommandLine) -> None
     assert brimline_cli.runs.exists() is False, "a check-up leaves no record"
 
 
-@pytest.mark.slow("a whole command against a real server")
+@pytest.mark.usefixtures("brief_checks")
 def test_doctor_holds_a_workload_against_a_server(brimline_cli: CommandLine, uri: str) -> None:
     """A hundred billion documents fit nowhere: a check fails, and so does the command."""
     outcome = brimline_cli.run("doctor", "ycsb-c", "--uri", uri, "--records", "100000M", "--json")

@@ -56,6 +56,7 @@ def check_no_password(cli: CommandLine, lab: Lab, *texts: str) -> None:
 
 
 @pytest.mark.slow("a secured set comes up and elects its primary")
+@pytest.mark.usefixtures("brief_checks")
 @pytest.mark.parametrize(
     "words",
     [

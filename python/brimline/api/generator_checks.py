@@ -24,6 +24,8 @@ SOCKETS_OPS_PER_S_FAIL = LAG_RATE_OPS_PER_S
 """Below it the generator is the limit of nearly every run."""
 SOCKETS_CONNECTIONS = 32
 SOCKETS_DOCUMENT_BYTES = 1_000
+MEASURED: Mapping[str, object] = {"warmup": "0.2s", "duration": "1s", "interval": "0.1s"}
+"""For how long each of them runs, as a spec says it."""
 
 
 def encoding_ceiling() -> Check:
@@ -134,7 +136,7 @@ def judge_lag(*, p50_ns: float, p99_ns: float, beside_server: bool) -> Check:
 
 
 def _observe(overrides: dict[str, object], target: TargetPlan) -> Observation:
-    loaded = load_spec("ycsb-c", overrides={"warmup": "0.2s", "duration": "1s", "interval": "0.1s", **overrides})
+    loaded = load_spec("ycsb-c", overrides={**MEASURED, **overrides})
     plan = resolve(loaded.spec, target=target)
     context = RunContext(deployment=None, spec_text=loaded.text, environment={}, progress=Silence(), stop=StopToken())
     with TemporaryDirectory(prefix="brimline-doctor-") as directory:
