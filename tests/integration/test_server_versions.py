@@ -39,7 +39,7 @@ def test_the_server_of_any_version_counts_what_brimline_counts(
 ) -> None:
     result = brimline.run(
         workload,
-        overrides={"data.records": 2000, "operation_count": 3000, "warmup": "0s", "connections": 8},
+        overrides={"data.records": 500, "operation_count": 1000, "warmup": "0s", "connections": 8},
         options=brimline.Options(uri=_uri(server), data="load", drop=True, runs_dir=tmp_path),
     )
     assert result.error is None
