@@ -17,6 +17,7 @@ from brimline.servers import Deployment
 from brimline.spec import shipped_workloads
 from tests.support.command_line import CALM, CommandLine
 from tests.support.scripted_server import scripted_server
+from tests.support.starved import awake
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.mongod
@@ -64,7 +65,8 @@ def test_load_then_run_as_the_words_promise(brimline_cli: CommandLine, uri: str)
     assert counts["by_operation"]["load"]["ok"] == counts["ok"] == 2
     assert Path(brimline_cli.directory, loaded["record"], "report.html").exists()
 
-    run = brimline_cli.run(
+    run = awake(
+        brimline_cli,
         *("run", "ycsb-c", "--uri", uri, "--records", "2000", "--connections", "32"),
         *("--duration", "1250ms", "--warmup", "200ms", "--json"),
     )
