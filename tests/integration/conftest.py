@@ -54,7 +54,7 @@ def here(brimline_cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandL
 
 @pytest.fixture
 def brief_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The doctor measures the generator for an instant: five seconds of both cores less, where nobody looks at that."""
+    """The doctor measures the generator for an instant: four seconds of CPU time less, where nobody looks at that."""
     monkeypatch.setattr(generator_checks, "MEASURED", {"warmup": "0s", "duration": "100ms", "interval": "50ms"})
 
 

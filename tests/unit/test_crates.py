@@ -35,7 +35,7 @@ def without(kind: str) -> list[str]:
 
 @pytest.mark.parametrize("crate", without("doctest"))
 def test_no_example_is_where_none_is_run(crate: str) -> None:
-    """To look for examples takes a second for each crate, so that only those which have some are looked through."""
+    """To look for examples is a start of rustdoc for each crate: only those which have some are looked through."""
     for file in (ROOT / "crates" / crate / "src").rglob("*.rs"):
         fences = re.findall(r"^ *//[/!] *```(.*)$", file.read_text(), re.MULTILINE)
         assert set(fences[::2]) <= {"text"}, f"{file}: `doctest = false` in Cargo.toml, and yet an example"
