@@ -10,7 +10,7 @@ from brimline.report import in_language, write_html
 from brimline.study.writing.browser import find_chromium
 from tests.browser.chromium import Chromium
 from tests.unit.report.every_kind import every_kind_once
-from tests.unit.report.report_samples import make_reports
+from tests.unit.report.report_samples import make_reports, overloaded_run
 
 pytestmark = pytest.mark.browser
 
@@ -70,6 +70,17 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for kind, path in paths.items():
         name, _, language = kind.partition("-")
         write_html(in_language(reports[name], language or "en"), path)
+    return paths
+
+
+@pytest.fixture(scope="module")
+def overloaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """By language: a server that answers a quarter of what it is asked, after more than 10 s."""
+    directory = tmp_path_factory.mktemp("overloaded")
+    report = overloaded_run(directory / "record")
+    paths = {language: directory / f"{language}.html" for language in ("en", "zh")}
+    for language, path in paths.items():
+        write_html(in_language(report, language), path)
     return paths
 
 
@@ -165,6 +176,23 @@ def test_tables_stay_in_their_cards_and_words_in_one_piece(
         })"""
     )
     assert broken == []
+
+
+@pytest.mark.parametrize("width", [390, 900, 1280])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_wide_figures_of_an_overloaded_server_stay_on_the_page(
+    browser: Chromium, overloaded: dict[str, Path], language: str, width: int
+) -> None:
+    """At 1 280 px the table of operations fits; in a narrower window its card scrolls."""
+    browser.open(overloaded[language], width=width)
+    assert "≥" in browser.evaluate("document.querySelector('#operations table').textContent")
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    over = browser.evaluate(
+        """[...document.querySelectorAll('.table')]
+            .filter(card => card.scrollWidth > card.clientWidth)
+            .map(card => getComputedStyle(card).overflowX)"""
+    )
+    assert over == ([] if width != 900 else ["auto"])
 
 
 @pytest.mark.parametrize("width", [390, 1440])

@@ -152,6 +152,14 @@ def run_with_everything(directory: Path) -> tuple[RunRecord, Observation, Slo, J
     return record, observation, slo, judge(observation, slo)
 
 
+def overloaded_run(directory: Path) -> Report:
+    """A server that answers a quarter of what it is asked, after more than 10 s."""
+    slow = script(service={"kind": "lognormal", "mean_ns": 34_000_000, "sigma": 0.5})
+    record = write_run(directory, simulated_plan(rate_ops_per_s=500.0, duration_s=15.0, script=slow))
+    observation, slo = observe(record), Slo()
+    return run_report(record, observation, slo=slo, judgement=judge(observation, slo))
+
+
 def capacity_search(
     directory: Path, settings: CapacitySettings | None = None
 ) -> tuple[ExperimentRecord, list[Trial], CapacityConclusion, CapacitySettings]:
