@@ -22,7 +22,9 @@ def quantile_text(quantile: QuantileInterval | None, *, format_ns: Callable[[flo
 def interval_text(quantile: QuantileInterval) -> str:
     """`95 % CI 4.67 s – 10.7 s`; where an end is not known, what keeps it."""
     if quantile.high_ns is None and quantile.never:
-        return message("{share} never completed", share=format_percentage(quantile.never_share))
+        return message(
+            "{share} of what was due in the window never completed", share=format_percentage(quantile.never_share)
+        )
     if quantile.low_ns is None or quantile.high_ns is None:
         return "too few operations for a figure"
     low, high = format_duration(quantile.low_ns), format_duration(quantile.high_ns)

@@ -35,7 +35,7 @@ from brimline.record.layout import RUNNING
 from brimline.record.model import RunRecord, Summary
 from brimline.spec.own.protocols import steps_of_target
 from brimline.stats.quantile_interval import TAIL_COUNT_MIN
-from brimline.units import duration_text, format_count, format_percentage, format_rate
+from brimline.units import duration_text, format_count, format_duration, format_percentage, format_rate
 from brimline.wording import Verbatim, joined, message
 
 GENERATOR_CPU_SHARE_MAX = 0.90
@@ -330,10 +330,18 @@ def sent_as_planned(record: RunRecord, held_back_share: float | None) -> list[Fi
         "{evidence}: {count} ({share}) never went out, {why}",
         evidence=evidence,
         count=format_count(summary["overdue"]),
-        share=format_percentage(summary["overdue"] / summary["due"]),
+        share=_of_whole_run(record, format_percentage(summary["overdue"] / summary["due"])),
         why=why_unsent(record, summary, held_back_share),
     )
     return [Finding("sent", Standing.WARN, evidence)]
+
+
+def _of_whole_run(record: RunRecord, share: str) -> str:
+    """That a share is not of the measured window, as those beside it are."""
+    if not record.plan.warmup_ns:
+        return share
+    warmup = format_duration(record.plan.warmup_ns)
+    return message("{share} of the whole run, its warm-up of {warmup} included", share=share, warmup=warmup)
 
 
 def _time_was_over(record: RunRecord, summary: Summary) -> list[Finding]:

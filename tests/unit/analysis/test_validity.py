@@ -317,7 +317,8 @@ def test_what_never_went_out_is_told_with_its_reason(held_back: int, reason: str
     unsent = finding(run_record(summary=totals, operations=operations), "sent")
     assert unsent.verdict is Standing.WARN
     assert unsent.evidence.startswith(
-        "planned 200 000, sent 179 960: 20 040 (10 %) never went out, the oldest was due 1.00 s"
+        "planned 200 000, sent 179 960: 20 040 (10 % of the whole run, its warm-up of 2.00 s included) never went out, "
+        "the oldest was due 1.00 s"
     )
     assert unsent.evidence.endswith(reason)
 

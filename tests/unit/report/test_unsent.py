@@ -23,7 +23,7 @@ from brimline.report.comparison.view import comparison_report
 from brimline.report.csv_export import statistics_csv
 from brimline.report.markdown import render_markdown
 from brimline.report.printed import table_cells
-from tests.unit.report.report_samples import script, simulated_plan, write_run
+from tests.unit.report.report_samples import overloaded_run, script, simulated_plan, write_run
 
 FIRST = (
     "Planned 200 000, sent 179 960: 20 040 (10 %) never went out, the oldest was due 1.00 s before the end; "
@@ -215,3 +215,17 @@ def test_of_a_closed_loop_by_count_that_came_to_its_end_all_were_begun(tmp_path:
     assert table["Planned"] == table["Sent"] == "5 000" and "Not begun" not in table
     total = next(csv.DictReader(io.StringIO(statistics_csv(record, observe(record)))))
     assert (total["planned_whole_run"], total["not_begun_whole_run"]) == ("5000", "0")
+
+
+def test_figures_of_the_window_and_of_the_whole_run_say_which_they_are(tmp_path: Path) -> None:
+    """Samples are not throughput times the window, and what was planned not the rate times it."""
+    report = overloaded_run(tmp_path / "record")
+    facts = {fact.label: fact.note for fact in report.verdict.facts}
+    assert facts["p99 response time"].endswith("of what was due in the window never completed")
+    assert facts["Errors"] == "of those due in the window that completed"
+    assert "of the whole run, its warm-up of 2.00 s included) never went out" in report.verdict.sentence
+    text = plain(render_html(report))
+    assert "Measured window of 15.0 s only. Samples, errors and times are of operations that were due in it" in text
+    assert "due by the end of the run, in its warm-up of 2.00 s too" in text
+    chinese = plain(render_html(in_language(report, "zh")))
+    assert "仅测量窗口，长 15" in chinese and "到运行结束时应发出的操作，包括 2" in chinese

@@ -272,7 +272,9 @@ def _headline_facts(
             facts.append(Fact(label=f"p99 {clock} time{of_what}", value=p99_text(latency), note=_p99_note(observation)))
         facts.append(Fact(label=f"Median {clock} time{of_what}", value=median_text(latency)))
     if load is None:
-        facts.append(Fact(label="Errors", value=format_percentage(observation.error_rate)))
+        unfinished = latency is not None and latency.p99.never
+        note = "of those due in the window that completed" if unfinished else ""
+        facts.append(Fact(label="Errors", value=format_percentage(observation.error_rate), note=note))
     else:
         facts += _load_facts(load, observation)
     if observation.steady is not None and observation.steady.warmup_end_ns is not None:

@@ -24,7 +24,7 @@ from brimline.report.statistics import TOTAL_LABEL, OperationStatistics, report_
 from brimline.report.time_axis import time_span
 from brimline.report.view import Block, Cell, Column, Section, Table, Text, Tone
 from brimline.spec.own.protocols import steps_of_target
-from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_percentage
+from brimline.units import NS_PER_S, UNKNOWN_TEXT, format_count, format_duration, format_percentage
 from brimline.wording import Verbatim, message
 
 _OUTAGES_SHOWN = 50
@@ -63,7 +63,7 @@ def operations(
 ) -> Section:
     """Statistics per operation kind, in JMeter's columns, and their Apdex, which a load has no use for."""
     rate_unit = "commands/s" if is_load(record) else "ops/s"
-    span = "Whole load, replies after the last command included" if is_load(record) else "Measured window only"
+    span = "Whole load, replies after the last command included" if is_load(record) else _window(record)
     table = Table(
         columns=jmeter_table.columns(clock=report_clock(record), rate_unit=rate_unit),
         rows=[_operation_cells(each, record) for each in statistics],
@@ -86,6 +86,15 @@ def operations(
         if each is not None
     ]
     return Section(id="operations", title=title, short=title, blocks=[table, *further])
+
+
+def _window(record: RunRecord) -> str:
+    """Which operations the samples are, and which the rates: neither follows from the other."""
+    return message(
+        "Measured window of {length} only. Samples, errors and times are of operations that were due in it, answered "
+        "in the drain after it too; rates are of what was answered in it, whenever it was due",
+        length=format_duration(record.measured_s * NS_PER_S),
+    )
 
 
 def _operation_cells(row: OperationStatistics, record: RunRecord) -> list[Cell]:
@@ -186,7 +195,12 @@ def _planned_note(record: RunRecord, left: int, attempted_again: int) -> str:
         return "as many as were asked for, and inserts attempted again"
     if left:
         return "as many as were asked for"
-    return "workers times loops" if record.plan.pacer.kind == "tlr" else "due by the end of the run"
+    if record.plan.pacer.kind == "tlr":
+        return "workers times loops"
+    if record.plan.warmup_ns:
+        warmup = format_duration(record.plan.warmup_ns)
+        return message("due by the end of the run, in its warm-up of {warmup} too", warmup=warmup)
+    return "due by the end of the run"
 
 
 def _tone_if(tone: Tone, count: int) -> Tone:
