@@ -17,7 +17,7 @@ from bson.decimal128 import Decimal128
 from bson.int64 import Int64
 
 from brimline.api.backup import backup, restore
-from brimline.dataset.backup import read, read_summary
+from brimline.dataset.backup import BackupProgress, read, read_summary
 from brimline.dataset.backup.layout import ContentHash, documents_of, split
 from brimline.dataset.backup.restore import content_of
 from brimline.errors import Interrupted, InvalidRun, RecordError, UsageError
@@ -186,9 +186,42 @@ def test_a_standalone_server_says_that_its_collections_are_of_different_instants
         client["backup_alone"]["one"].insert_one({"_id": 1})
     outcome = brimline_cli.run("backup", uri, str(tmp_path / "dump"), "--db", "backup_alone")
     assert outcome.exit_code == 0, outcome.stderr
-    assert "no replica set" in outcome.stderr and "may be of different instants" in outcome.stdout
+    assert "a standalone one" in outcome.stderr and "may be of different instants" in outcome.stdout
     summary = read_summary(tmp_path / "dump")
     assert summary is not None and summary.as_of is None and summary.documents == 1
+
+
+def test_what_brimline_made_for_itself_is_left_out_and_named(
+    uri: str, tmp_path: Path, brimline_cli: CommandLine
+) -> None:
+    """A copy is known by its UUID: a collection of somebody's that has such a name is in the backup."""
+    with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as client:
+        database = client["backup_own"]
+        for name in ("one", "brimline_pristine_one", "brimline_pristine_mine"):
+            database[name].insert_one({"_id": 1})
+        uuid = next(iter(database.list_collections(filter={"name": "brimline_pristine_one"})))["info"]["uuid"]
+        database["brimline_manifest"].insert_one({"_id": "one", "copy_uuid": uuid.hex()})
+        outcome = brimline_cli.run("backup", uri, str(tmp_path / "dump"), "--db", "backup_own")
+        client.drop_database("backup_own")
+    assert outcome.exit_code == 0, outcome.stderr
+    said = "left out, as brimline made them for itself: backup_own.brimline_manifest, backup_own.brimline_pristine_one"
+    assert f"{said}\n" in outcome.stderr
+    summary = read_summary(tmp_path / "dump")
+    assert summary is not None
+    assert [each.collection for each in summary.collections] == ["brimline_pristine_mine", "one"]
+
+
+def test_progress_has_one_form(uri: str, tmp_path: Path) -> None:
+    """What of the collection at work is done, then bytes of all."""
+    with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as client:
+        for name in ("one", "two"):
+            client["backup_seen"][name].insert_many([{"_id": each} for each in range(3)])
+        seen: list[BackupProgress] = []
+        backup(tmp_path / "dump", uri=uri, databases=["backup_seen"], progress=seen.append)
+        restore(tmp_path / "dump", uri=uri, drop=True, progress=seen.append)
+        client.drop_database("backup_seen")
+    assert [(each.namespace, each.documents) for each in seen] == [("backup_seen.one", 3), ("backup_seen.two", 3)] * 2
+    assert seen[0].bytes < seen[1].bytes == seen[3].bytes == seen[3].bytes_expected
 
 
 def test_what_cant_be_is_refused_before_anything_is_changed(

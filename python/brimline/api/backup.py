@@ -29,8 +29,8 @@ def backup(
     """Writes every collection of a server into an empty directory: BSON, options and indexes, as mongodump does.
 
     All are as of one instant where the server is a replica set of MongoDB 5.0 or newer; else `not_consistent` of the
-    result says why not, and `notice` is told before. `databases`: those that are wanted; default: all but admin,
-    config and local. `uri`: else BRIMLINE_URI.
+    result says why not, and `notice` is told. What brimline made for itself is left out, and `notice` told.
+    `databases`: those that are wanted; default: all but admin, config and local. `uri`: else BRIMLINE_URI.
 
     Raises UsageError, TargetError, RecordError and Interrupted.
     """
@@ -74,6 +74,7 @@ def backup_of(
                 gzip=gzip,
                 require_room=partial(check_room, directory=directory, what="the backup"),
                 progress=note,
+                notice=notice,
                 stopped=lambda: stop.requested,
             )
         except UsageError:
@@ -82,7 +83,7 @@ def backup_of(
             _take_away(directory, itself=not existed)
             raise
     if made.not_consistent:
-        notice(f"collections may be of different instants: {made.not_consistent}")
+        notice(f"{made.not_consistent}, so that collections may be of different instants")
     if made.apart:
         notice(f"no server shows a capped collection as of an instant: {', '.join(made.apart)}")
     return made
@@ -95,7 +96,7 @@ def restore(
     password: PasswordSource | None = None,
     databases: Sequence[str] = (),
     drop: bool = False,
-    progress: Callable[[str, int], None] = lambda _namespace, _documents: None,
+    progress: Callable[[BackupProgress], None] = lambda _progress: None,
     notice: Callable[[str], None] = lambda _text: None,
 ) -> Restored:
     """Puts back what `backup` or mongodump wrote: documents, options and indexes, counted and compared by hash.

@@ -59,7 +59,7 @@ def backup(
         password=opt.password_source(server.password_file),
         databases=databases or (),
         gzip=gzip,
-        progress=said.read,
+        progress=said.seen,
         notice=said.note,
     )
     with printing():
@@ -81,7 +81,7 @@ def restore(
     said = _Said(quiet=printed.quiet)
     password = opt.password_source(server.password_file)
     made = restore_api(directory, uri=server.uri, password=password, databases=databases or (), drop=drop,
-                       progress=said.written, notice=said.note)  # fmt: skip
+                       progress=said.seen, notice=said.note)  # fmt: skip
     with printing():
         sys.stdout.write(json.dumps(restore_document(made), indent=2) + "\n" if printed.as_json else _put_back(made))
     return 0
@@ -110,14 +110,12 @@ class _Said:
         """Something that is to be known."""
         say(f"note: {text}")
 
-    def read(self, seen: BackupProgress) -> None:
-        """Of a backup."""
-        share = format_percentage(min(1.0, seen.bytes / seen.bytes_expected)) if seen.bytes_expected else ""
-        self._say(f"{seen.namespace}: {counted(seen.documents, 'document')}, {format_bytes(seen.bytes)} {share}")
-
-    def written(self, namespace: str, documents: int) -> None:
-        """Of a restore."""
-        self._say(f"{namespace}: {counted(documents, 'document')}")
+    def seen(self, seen: BackupProgress) -> None:
+        """Of a backup or a restore: what of the collection at work is done, then of all."""
+        all_ = [format_bytes(seen.bytes)]
+        if seen.bytes_expected:
+            all_.append(format_percentage(min(1.0, seen.bytes / seen.bytes_expected)))
+        self._say(f"{seen.namespace}: {counted(seen.documents, 'document')}; in all {', '.join(all_)}")
 
     def _say(self, text: str) -> None:
         now_s = time.monotonic()

@@ -31,6 +31,7 @@ from brimline.dataset.backup.layout import (
     split,
 )
 from brimline.dataset.backup.summary import SUMMARY_FILE, Backup, CollectionBackup, write_summary
+from brimline.dataset.manifest import MANIFEST_COLLECTION
 from brimline.errors import TargetError, UsageError
 from brimline.record.files import sync_directory
 from brimline.record.layout import unwritable
@@ -55,7 +56,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupProgress:
-    """What is read now, and how far all is: documents, and bytes of about so many."""
+    """What is read or put back now, its documents so far, and how far all is: bytes of about so many, 0: not known."""
 
     namespace: str
     documents: int
@@ -102,12 +103,14 @@ def write_backup(
     hashed: bool = True,
     require_room: Callable[[int], None] = lambda _bytes: None,
     progress: Callable[[BackupProgress], None] = lambda _progress: None,
+    notice: Callable[[str], None] = lambda _text: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Backup:
     """Writes all collections of `databases`, none named: of all but the server's own, into an empty directory.
 
-    `server` is what it is called. `hashed`: documents are hashed as they come. `require_room` raises UsageError where
-    so many bytes are more than there are. `stopped` is asked on the way.
+    Manifests and pristine copies of brimline's own are left out, which `notice` is told of: they know collections by
+    UUIDs, and what is restored has others. `server` is what it is called. `hashed`: documents are hashed as they come.
+    `require_room` raises UsageError where so many bytes are more than there are. `stopped` is asked on the way.
 
     Raises UsageError where the directory is not empty, there is nothing to read, or too little room; TargetError and
     RecordError; Stopped.
@@ -117,8 +120,8 @@ def write_backup(
     with target_errors("looking at the server"):
         hello = client.admin.command("hello")
         version = str(client.server_info().get("version", ""))
-    found = _collections(client, databases)
-    expected = _data_bytes(client, sorted({each.database for each in found}))
+    found = _without_own(client, _collections(client, databases), notice=notice)
+    expected = _data_bytes(client, found)
     require_room(round(expected * (COMPRESSED_TO_AT_BEST if gzip else _SIZES_ARE_OFF_BY)))
     why_not = _why_not_consistent(hello)
     try:
@@ -140,7 +143,7 @@ def write_backup(
                     raise Stopped
                 progress(BackupProgress(
                     namespace=each.namespace,
-                    documents=sum(one.documents for one in made) + content.count,
+                    documents=content.count,
                     bytes=sum(one.bytes for one in made) + content.bytes,
                     bytes_expected=expected,
                 ))  # fmt: skip
@@ -192,6 +195,31 @@ def _collections(client: Client, databases: Sequence[str]) -> list[_Found]:
     return found
 
 
+def _without_own(client: Client, found: Sequence[_Found], *, notice: Callable[[str], None]) -> list[_Found]:
+    """All but brimline's manifests and the copies that they speak of, which are known by UUID and not by name."""
+    kept, own = list[_Found](), list[_Found]()
+    uuids = {
+        (each.database, document.get("copy_uuid"))
+        for each in found
+        if each.name == MANIFEST_COLLECTION
+        for document in _manifests(client, each)
+    }
+    for each in found:
+        is_own = each.name == MANIFEST_COLLECTION or (each.uuid and (each.database, each.uuid.hex()) in uuids)
+        (own if is_own else kept).append(each)
+    if own:
+        notice(f"left out, as brimline made them for itself: {', '.join(each.namespace for each in own)}")
+    if not kept:
+        raise UsageError("there is nothing to back up: only brimline's own collections are there",
+                         hint="name another database: --db NAME")  # fmt: skip
+    return kept
+
+
+def _manifests(client: Client, found: _Found) -> list[dict[str, Any]]:
+    with target_errors(f"reading {found.namespace}"):
+        return list(client[found.database][found.name].find({}, {"copy_uuid": 1}))
+
+
 def _of_database(client: Client, name: str) -> Iterator[_Found]:
     database = client[name]
     with target_errors(f"looking at the collections of {name}"):
@@ -210,19 +238,22 @@ def _of_database(client: Client, name: str) -> Iterator[_Found]:
                      indexes=indexes)  # fmt: skip
 
 
-def _data_bytes(client: Client, databases: Sequence[str]) -> int:
+def _data_bytes(client: Client, found: Sequence[_Found]) -> int:
     """About how many bytes the documents have; 0 where the server doesn't say."""
     total = 0
-    for name in databases:
-        with suppress(pymongo.errors.PyMongoError), pymongo.timeout(ANSWER_WITHIN_S):
-            total += int(client[name].command("dbStats").get("dataSize", 0))
+    for each in found:
+        if each.source is not None:
+            with suppress(pymongo.errors.PyMongoError), pymongo.timeout(ANSWER_WITHIN_S):
+                total += int(client[each.database].command("collStats", each.source).get("size", 0))
     return total
 
 
 def _why_not_consistent(hello: dict[str, Any]) -> str:
     """Why this server can't show all collections as of one instant; "" where it can."""
     if "setName" not in hello and hello.get("msg") != "isdbgrid":
-        return "the server is no replica set: only these keep an instant's state for reading"
+        return (
+            "the server is a standalone one, and only replica sets and sharded clusters can be read as of one instant"
+        )
     if int(hello.get("maxWireVersion", 0)) < _SNAPSHOT_FROM:
         return "the server is older than 5.0, which has no snapshot sessions"
     return ""

@@ -22,7 +22,7 @@ from brimline.dataset.backup.layout import (
     read_metadata,
     split,
 )
-from brimline.dataset.backup.read import BUCKETS, NOT_USERS, OF_THE_SERVER, Stopped
+from brimline.dataset.backup.read import BUCKETS, NOT_USERS, OF_THE_SERVER, BackupProgress, Stopped
 from brimline.dataset.backup.summary import CollectionBackup, read_summary
 from brimline.dataset.rights import require_rights
 from brimline.dataset.shape import Shape, make_indexes
@@ -80,11 +80,11 @@ def restore_backup(
     *,
     databases: Sequence[str] = (),
     drop: bool = False,
-    progress: Callable[[str, int], None] = lambda _namespace, _documents: None,
+    progress: Callable[[BackupProgress], None] = lambda _progress: None,
     notice: Callable[[str], None] = lambda _text: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Restored:
-    """Puts back what is in `directory`, in mongodump's layout. `progress`: a namespace, and its documents so far.
+    """Puts back what is in `directory`, in mongodump's layout. `progress` is told on the way.
 
     `databases`: those that are wanted, none named: all but the server's own, which `notice` is told of. Of these no
     `system` collection is ever put back: users, roles and what a server keeps of itself are made by commands alone.
@@ -118,13 +118,21 @@ def restore_backup(
     ordered = sorted(found, key=lambda each: each[2].get("type") == "view")
     made = []
     views = 0
+    so_far: dict[str, int] = {}
+    expected = sum(said[name].bytes for each in ordered if (name := f"{each[0]}.{each[1]}") in said)
     for database, name, metadata in ordered:
         _create(client, database, name, metadata, drop=drop)
         if metadata.get("type") == "view":
             views += 1
             continue
+
+        def tell(content: ContentHash, namespace: str = f"{database}.{name}") -> None:
+            so_far[namespace] = content.bytes
+            progress(BackupProgress(namespace=namespace, documents=content.count, bytes=sum(so_far.values()),
+                                    bytes_expected=expected))  # fmt: skip
+
         made.append(_put_back(client, directory, database, name, metadata, said.get(f"{database}.{name}"),
-                              progress=progress, stopped=stopped))  # fmt: skip
+                              tell=tell, stopped=stopped))  # fmt: skip
     return Restored(collections=tuple(made), views=views, elapsed_s=round(time.monotonic() - begun, 3))
 
 
@@ -260,7 +268,7 @@ def _put_back(
     metadata: Mapping[str, Any],
     said: CollectionBackup | None,
     *,
-    progress: Callable[[str, int], None],
+    tell: Callable[[ContentHash], None],
     stopped: Callable[[], bool],
 ) -> RestoredCollection:
     namespace = f"{database}.{name}"
@@ -282,7 +290,7 @@ def _put_back(
                 first: Mapping[str, Any] = next(iter(error.details.get("writeErrors", [])), {})
                 raise TargetError(f"inserting into {namespace}: the server refuses: {first.get('errmsg', error)}",
                                   hint="the collection is there in part: give --drop next time") from error  # fmt: skip
-        progress(namespace, content.count)
+        tell(content)
     _require_as_written(path, content, said)
     with target_errors(f"making the indexes of {namespace}", within_s=WORK_WITHIN_S):
         make_indexes(client[database], name, shape.indexes)
