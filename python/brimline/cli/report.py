@@ -1,6 +1,8 @@
 """Owns `brimline report`."""
 
+import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,6 +14,7 @@ from brimline.api.results import Result
 from brimline.cli import options as opt
 from brimline.cli.grouped import grouped, without
 from brimline.cli.output import printing
+from brimline.cli.talk import say
 from brimline.errors import UsageError
 from brimline.record.directory_lock import is_held
 from brimline.record.files import make_directory, replace_pieces
@@ -21,6 +24,8 @@ from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds, parse_
 from brimline.wording import wanted_language
 
 STDOUT = "-"
+_HTML_LANGUAGE, _HEAD_CHARACTERS = re.compile(r'<html lang="(?P<language>[a-z]+)'), 200
+_LANGUAGES = {"en": "English", "zh": "Chinese"}
 
 
 @grouped
@@ -66,6 +71,7 @@ def report(
         _require_ended(directory if printed.as_json or output is None else Path(output))
     result = open_result(directory, runs_dir=runs_dir, apdex=thresholds).showing(printed.figures)
     if printed.as_json or (format == "html" and output is None):
+        _tell_of_language(result.html, language)
         result.write(language)
         with printing():
             sys.stdout.write(render_json(result.report) if printed.as_json else f"{result.html}\n")
@@ -77,6 +83,15 @@ def report(
     else:
         _write(result, formats, output, printed)
     return 0
+
+
+def _tell_of_language(html: Path, language: str) -> None:
+    """Says that a report which is there is in another language, before one in `language` takes its place."""
+    with suppress(OSError), html.open(encoding="utf-8", errors="replace") as file:
+        before = _HTML_LANGUAGE.search(file.read(_HEAD_CHARACTERS))
+        if before is not None and before["language"] != language:
+            was = _LANGUAGES.get(before["language"], before["language"])
+            say(f"note: {html} was in {was} until now; with -o FILE both would be there")
 
 
 def _thresholds(text: str | None) -> ApdexThresholds:
@@ -119,6 +134,8 @@ def _write(result: Result, formats: tuple[Format, ...], output: str | None, prin
         path = default_path(result, each) if output is None else Path(output)
         if output is not None and (len(formats) > 1 or path.is_dir()):
             path /= FILE_NAMES[each]
+        if each == "html":
+            _tell_of_language(path, wanted_language(printed.language))
         replace_pieces(path, exported(result, each, language=wanted_language(printed.language), show=printed.figures))
         with printing():
             sys.stdout.write(f"{path}\n")

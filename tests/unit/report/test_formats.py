@@ -295,6 +295,14 @@ def test_the_verb_writes_every_format_beside_the_record(brimline_cli: CommandLin
     assert read_record(run).files_changed == ()
 
 
+def test_a_report_in_another_language_says_that_it_takes_the_place_of_one(brimline_cli: CommandLine) -> None:
+    run = brimline_cli.directory / "run"
+    write_run(run, simulated_plan(rate_ops_per_s=200.0, warmup_s=0.0, duration_s=2.0))
+    said = [brimline_cli.run("report", run, *words).stderr for words in ((), (), ("--lang", "zh"), ("--lang", "zh"))]
+    assert [("was in English until now" in each) for each in said] == [False, False, True, False]
+    assert "was in Chinese" in brimline_cli.run("report", run, "--format", "all").stderr
+
+
 def test_all_formats_go_to_a_directory_that_is_made(brimline_cli: CommandLine) -> None:
     run, made = brimline_cli.directory / "run", brimline_cli.directory / "a" / "b"
     write_run(run, simulated_plan(rate_ops_per_s=200.0, warmup_s=0.0, duration_s=2.0))
