@@ -74,7 +74,7 @@ class Outcome:
         # A name such as BRIMLINE_URI is written as it is.
         assert first_word[0] == first_word[0].lower() or "_" in first_word, self.error
         assert not self.error.endswith("."), self.error
-        assert self.hint
+        assert f"error: {self.error}\nhint: {self.hint}\n" in self.stderr, self.stderr
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from brimline.record.layout import ANALYSIS_FILE, REPORT_FILE
 from brimline.report import Report, in_language, write_html, write_json
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.showing import showing
+from brimline.report.summary import next_step
 from brimline.wording import wanted_language
 
 
@@ -147,7 +148,9 @@ class RunResult(Result):
         if not proves_nothing(self.observation, self.judgement):
             return None
         reasons = why_nothing(self.observation, self.judgement)
-        return InvalidRun(f"the run proves nothing: {self._told(reasons)}", hint=self.where_to_look, reasons=reasons)
+        return InvalidRun(
+            f"the run proves nothing: {self._told(reasons)}", hint=next_step(self.report), reasons=reasons
+        )
 
     @property
     def _objective_missed(self) -> GateFailed | InvalidRun | None:
@@ -156,8 +159,8 @@ class RunResult(Result):
         reasons = self.judgement.reasons
         told = self._told(reasons)
         if self.judgement.verdict is Verdict.FAIL:
-            return GateFailed(f"the objective was missed: {told}", hint=self.where_to_look, reasons=reasons)
-        return InvalidRun(f"inconclusive: {told}", hint=self.where_to_look, reasons=reasons)
+            return GateFailed(f"the objective was missed: {told}", hint=next_step(self.report), reasons=reasons)
+        return InvalidRun(f"inconclusive: {told}", hint=next_step(self.report), reasons=reasons)
 
     def _told(self, reasons: Sequence[str]) -> str:
         """The reasons after what was planned and never sent: of an open loop it says how far the rate was missed."""

@@ -231,7 +231,7 @@ def _fail(arguments: Sequence[str], message: str, *, hint: str | None, exit_code
     said, hint = redact_text(message).rstrip("."), redact_text(hint) if hint else None
     print(f"error: {said}", file=sys.stderr)  # noqa: T201
     if hint:
-        print(f"\nhint: {hint}", file=sys.stderr)  # noqa: T201
+        print(f"hint: {hint}", file=sys.stderr)  # noqa: T201
     _tell_programs(arguments, said, hint=hint, exit_code=exit_code)
     return exit_code
 

@@ -127,7 +127,7 @@ def _line_count(error: BrimlineError | None, width: int) -> int:
     """Lines that an error takes on a terminal when the command ends with it."""
     if error is None:
         return 0
-    told = [f"error: {error.message}", *(["", f"hint: {error.hint}"] if error.hint else [])]
+    told = [f"error: {error.message}", *([f"hint: {error.hint}"] if error.hint else [])]
     return sum(max(1, -(-len(line) // width)) for line in told)
 
 

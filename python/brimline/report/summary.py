@@ -3,6 +3,7 @@
 It is a selection of the report's own parts, so that no figure here can differ from one there.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -10,6 +11,9 @@ from brimline.report.view import Cell, Chart, Fact, Facts, Report, Section, Tabl
 from brimline.wording import joined, message
 
 _STOPPED_BY = "Stopped by"
+_BETWEEN_SENTENCES, _BETWEEN_CLAUSES = re.compile(r"(?<=\.)\s+(?=[A-Z\d])"), re.compile(r"[;:]\s+")
+_OUTCOMES = ("the objective is missed", "the run can't tell", "the run proves nothing")
+"""What the words of an error begin with, in the words of a verdict."""
 _EVIDENCE_CHARACTERS_MAX = 140
 """Length up to which checks that failed or warned are told with what was seen; further ones by name."""
 _LIMITS = frozenset({"run", "sweep", "capacity", "frontier"})
@@ -23,12 +27,10 @@ def summarised(report: Report, *, has_hint: bool = False, said: str = "") -> Rep
     """
     why, sure = _why(report), _how_sure(report)
     others = [fact for fact in report.verdict.facts if not (why and fact.label == _STOPPED_BY)]
-    sentence = report.verdict.sentence
-    if sentence and sentence.rstrip(".").lower() in said.lower():
-        sentence = ""
-    next_step = "" if has_hint else _next_step(report)
+    sentence = _not_said(report.verdict.sentence, said) if said else report.verdict.sentence
+    then = "" if has_hint else next_step(report)
     charts = [block for section in report.sections for block in section.blocks if isinstance(block, Chart)]
-    ends = [Facts(title="", facts=[Fact(label="next", value=next_step)])] if next_step else []
+    ends = [Facts(title="", facts=[Fact(label="next", value=then)])] if then else []
     return replace(
         report,
         verdict=replace(report.verdict, sentence=sentence, facts=[*why, *sure, *others]),
@@ -41,6 +43,14 @@ def summarised(report: Report, *, has_hint: bool = False, said: str = "") -> Rep
             )
         ],
     )
+
+
+def _not_said(text: str, said: str) -> str:
+    """The sentences of `text` of which an error with the words `said` leaves anything out."""
+    said = said.lower()
+    sentences = _BETWEEN_SENTENCES.split(text)
+    clauses = {each: _BETWEEN_CLAUSES.split(each.rstrip(".").lower()) for each in sentences}
+    return " ".join(each for each in sentences if not all(one in said or one in _OUTCOMES for one in clauses[each]))
 
 
 def _why(report: Report) -> list[Fact]:
@@ -118,7 +128,8 @@ _NEXT: Mapping[tuple[str, Tone | None], str] = {
 _AFTER_LOAD = "brimline run or capacity with the same --records and --seed"
 
 
-def _next_step(report: Report) -> str:
+def next_step(report: Report) -> str:
+    """What to do after such a result."""
     verdict = report.verdict
     if verdict.next_step:
         return verdict.next_step

@@ -127,6 +127,17 @@ def test_what_the_error_says_makes_room_for_the_chart(every_kind: Mapping[str, R
     assert any("98 connections" in line for line in printed(summarised(report), lines_max=9))
 
 
+def test_what_an_error_says_in_other_words_is_not_said_before_it() -> None:
+    """The reasons of a missed objective stood under the verdict, cut short, and again in the error."""
+    sentence = "Planned 10, sent 5: 5 (50 %) never went out. The objective is missed: too late; p99 ≥ 1.5 s."
+    said = "the objective was missed: planned 10, sent 5: 5 (50 %) never went out; too late; p99 ≥ 1.5 s"
+    report = of_checks({}, sentence=sentence)
+    assert summarised(report, said=said).verdict.sentence == ""
+    more = replace(report, verdict=replace(report.verdict, sentence=f"{sentence} Seen, and not to be used: 5 ops/s."))
+    assert summarised(more, said=said).verdict.sentence == "Seen, and not to be used: 5 ops/s."
+    assert summarised(more).verdict.sentence == more.verdict.sentence
+
+
 def test_details_are_every_table(every_kind: Mapping[str, Report], capsys: pytest.CaptureFixture[str]) -> None:
     result: Any = SimpleNamespace(report=every_kind["run"], html=Path(PATH), error=None)
     show_result(result, as_json=False, details=True)
