@@ -122,7 +122,7 @@ def test_what_an_experiment_changes_is_put_back_before_each_of_its_runs(
     outcome = here.run("sweep", "own.yaml", "--uri", uri, *words)
     run_count = len(list(here.runs.glob("*vary*/trials/*-run-*")))
     assert run_count >= 2, outcome.stderr
-    assert outcome.stderr.count("was put back from its copy") == run_count - 1, outcome.stderr
+    assert outcome.stderr.count("was put back from its copy in") == 1, outcome.stderr
     assert outcome.stderr.count("trying each step once") == 1
     assert "for putting back up to" in next(line for line in outcome.stderr.splitlines() if "estimate: " in line)
     (directory,) = here.record_directories(kind="vary")
@@ -280,7 +280,7 @@ def test_pairs_of_runs_compare_such_operations_and_put_their_data_back_before_ea
     assert [len(document[side]) for side in ("a", "b")] == [2, 2], document
     assert {change["metric"] for change in document["changes"]} >= {"throughput", "errors"}
     run_count = len(list(here.runs.glob(f"*{verb}*/trials/*")))
-    assert outcome.stderr.count("own_data.orders was put back from its copy") == run_count - 1
+    assert f"own_data.orders was put back from its copy {run_count - 1} times, in" in outcome.stderr
 
 
 def test_the_profiler_tells_what_each_step_took_and_is_as_before(here: CommandLine, uri: str, database: Data) -> None:

@@ -17,6 +17,7 @@ from brimline.dataset.ownership import all_our_own
 from brimline.errors import UsageError
 from brimline.execution import DataPolicy, RunContext, StopToken, ensure_data, load_data, putting_back
 from brimline.execution.cluster.cluster import Cluster
+from brimline.execution.data_events import tell_data_events_in_all
 from brimline.plan import NullTarget, Plan, resolve, wire_target
 from brimline.servers import Deployment
 from brimline.spec import Spec
@@ -176,7 +177,7 @@ def test_after_a_kill_changed_data_without_others_are_put_back(workload: Workloa
             database["a"].delete_one({"_id": before[0]["_id"]})
         workload.ensure()
         assert _content(database) == before
-    assert len([text for text in workload.told.texts if "put back from its copy" in text]) == 2
+    assert len([text for text in workload.told.texts if "put back from its copy" in text]) == 1, "said once"
 
 
 def test_what_a_killed_run_inserted_under_other_ids_can_t_be_told_and_stays(workload: Workload, database: Data) -> None:
@@ -255,7 +256,9 @@ def test_changed_data_are_put_back_from_their_copy_before_the_next_run(workload:
     assert _manifest(database).state == "complete"
     assert all_our_own(database, _manifest(database)), "its UUID is the new one's"
     workload.ensure()
-    assert [text for text in workload.told.texts if "put back from its copy" in text][2:] != []
+    assert [each["kind"] for each in workload.context.carried.events][3:] == ["data_put_back"]
+    tell_data_events_in_all(workload.context)
+    assert "kept.a was put back from its copy 3 times, in " in workload.told.texts[-1]
 
 
 def test_a_run_that_only_reads_finds_what_was_loaded(workload: Workload, database: Data) -> None:

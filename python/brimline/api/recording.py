@@ -8,6 +8,7 @@ from typing import Any
 from brimline.api.resume import resuming_verb, tell_way_on
 from brimline.api.workplace import Workplace
 from brimline.errors import BrimlineError
+from brimline.execution.data_events import tell_data_events_in_all
 from brimline.plan import Plan
 from brimline.record import ExperimentWriter
 
@@ -46,6 +47,7 @@ def recording(
     with writer:
         try:
             yield writer
+            tell_data_events_in_all(place.context)
         except BrimlineError as error:
             writer.seal(ended_by="error", message=error.message)
             tell_way_on(error, resuming_verb(kind, settings), writer.directory)

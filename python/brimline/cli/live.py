@@ -77,6 +77,11 @@ class LiveProgress:
             self._screen = replace(self._screen, title=message("{text} …", text=text), state="")
             self._draw()
 
+    @property
+    def is_live(self) -> bool:
+        """Whether there is a screen, on which the next step takes the place of the last."""
+        return self._live is not None
+
     def note(self, text: str) -> None:
         """Something to be remembered: it stays above the screen."""
         self._console.print(self._say(text), markup=False, soft_wrap=True)

@@ -14,13 +14,15 @@ class Carried:
 
     `rows`: rows of the values that are sampled, by name. `identity`: while the data of a run of a person's own
     operations are kept, the 12 bytes by which it is told from others, its time in seconds first. `events`: what
-    happened since the last record began, each with its `kind`. `told`: what was said already and needn't be said again.
-    `is_tried`: the server takes the steps.
+    happened since the last record began, each with its `kind`. `taken_s`: how long data were put back, copied aside or
+    loaded again, each time, by collection and by what became of it. `told`: what was said already and needn't be
+    said again. `is_tried`: the server takes the steps.
     """
 
     rows: dict[str, Rows] = field(default_factory=dict)
     identity: bytes | None = None
     events: list[dict[str, Any]] = field(default_factory=list)
+    taken_s: dict[tuple[str, str], list[float]] = field(default_factory=dict)
     told: set[str] = field(default_factory=set)
     is_tried: bool = False
 

@@ -16,6 +16,7 @@ from brimline.plan import NullTarget, Plan, TargetPlan, resolve
 from brimline.plan.model import ClosedPacer
 from brimline.plan.pacing import connections_text
 from brimline.record import ExperimentWriter, RunRecord
+from brimline.record.events import put_back_s
 from brimline.spec import Spec
 from brimline.spec.load_models import ClosedLoad, ConstantLoad, Load, TlrLoad
 from brimline.units import NS_PER_S, duration_text, format_duration, format_rate
@@ -63,7 +64,19 @@ class Runs:
         )
         with putting_back(plan, context):
             record = execute(plan, directory=directory, title=describe_probe(probe), context=context)
-        trial = Trial(probe=probe, observation=_observe(record, self.slo, trials), cool_down=cooled)
+        trial = Trial(
+            probe=probe,
+            observation=_observe(record, self.slo, trials),
+            cool_down=cooled,
+            put_back_s=put_back_s(record.events),
+        )
+        if trial.put_back_s >= _WAIT_S_WORTH_SAYING and not any(each.put_back_s for each in trials):
+            took = format_duration(trial.put_back_s * NS_PER_S)
+            context.progress.note(
+                message(
+                    "copying the data aside took {time}: putting them back takes about as long each time", time=took
+                )
+            )
         return (
             Made(
                 trial=trial,

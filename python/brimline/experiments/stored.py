@@ -17,6 +17,7 @@ from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.trial import Probe, Trial
 from brimline.record import ExperimentRecord, read_record
 from brimline.record.damage import damage_told
+from brimline.record.events import put_back_s
 
 SEED = "seed"
 """Stored beside the settings of every experiment."""
@@ -33,7 +34,15 @@ def stored_trials(experiment: ExperimentRecord, *, slo: Slo | None = None) -> li
             observation = observe(record, null_ceiling_ops_per_s=ceiling, objectives=slo.latencies if slo else ())
         cool_down = None if entry.cool_down is None else read_part(CoolDown, entry.cool_down, "cool-down")
         probe = read_part(Probe, {**entry.probe, **_renamed_stage(entry.probe)}, "trial")
-        trials.append(Trial(probe=probe, observation=observation, cool_down=cool_down, took_s=entry.took_s))
+        trials.append(
+            Trial(
+                probe=probe,
+                observation=observation,
+                cool_down=cool_down,
+                took_s=entry.took_s,
+                put_back_s=put_back_s(record.events),
+            )
+        )
     return trials
 
 

@@ -61,13 +61,15 @@ class Probe:
 class Trial:
     """A probe and what it showed. `took_s`: by the wall clock, with connecting, draining and cooling down, if known.
 
-    `cool_down` is None where there was no server to wait for.
+    `cool_down` is None where there was no server to wait for. `put_back_s`: what of it went by before the run,
+    while its data were copied aside or put back.
     """
 
     probe: Probe
     observation: Observation
     cool_down: CoolDown | None = None
     took_s: float | None = None
+    put_back_s: float = 0.0
 
     @property
     def cost_s(self) -> float:
@@ -88,6 +90,13 @@ def spent_s(trials: Sequence[Trial], *, elapsed: bool = False) -> float:
 def overhead_s(trials: Sequence[Trial]) -> float:
     """Time that a trial takes beyond what its probe asks for, on average."""
     return sum(trial.cost_s - trial.probe.cost_s for trial in trials) / len(trials) if trials else 0.0
+
+
+def put_back_each_s(trials: Sequence[Trial]) -> float:
+    """Time that putting data back takes before a run, as measured: the first only copies them aside, about as long."""
+    took_s = [trial.put_back_s for trial in trials if trial.put_back_s]
+    later_s = took_s[1:] or took_s
+    return sum(later_s) / len(later_s) if later_s else 0.0
 
 
 def broken_off(trials: Sequence[Trial]) -> Trial | None:

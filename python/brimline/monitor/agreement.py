@@ -320,6 +320,10 @@ def _without_uncounted_inserts(checks: Sequence[CounterCheck], own: OwnCounts) -
     return [missing if check is inserts[0] else check for check in checks]
 
 
+ANOTHER_CLIENT = "another client was at work"
+"""What is said where the server counted more than brimline sent."""
+
+
 def _explain(check: CounterCheck) -> str:
     if check.deficit:
         wrong = message(

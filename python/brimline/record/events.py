@@ -2,6 +2,8 @@
 
 import json
 import time
+from collections.abc import Iterable
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -43,3 +45,13 @@ def _event(line: str, path: Path) -> Event:
         return Event(unix_ns=entry["unix_ns"], kind=entry["kind"], fields=entry["fields"])
     except (ValueError, KeyError, TypeError) as error:
         raise RecordError(f"{path} is damaged near {line[:60]!r}", hint=DAMAGED_HINT) from error
+
+
+DATA_COPIED, DATA_PUT_BACK, DATA_LOADED_AGAIN = "data_copied", "data_put_back", "data_loaded_again"
+_TIMED = (DATA_COPIED, DATA_PUT_BACK, DATA_LOADED_AGAIN)
+
+
+def put_back_s(events: Iterable[Event]) -> float:
+    """Seconds that copying data aside, putting them back and loading them again took."""
+    taken = (event.fields.get("took_s") for event in events if event.kind in _TIMED)
+    return fsum(each for each in taken if isinstance(each, int | float))

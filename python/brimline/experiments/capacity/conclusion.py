@@ -16,11 +16,15 @@ from brimline.experiments.sweep import SweepConclusion, SweepEnd, withdrawn
 from brimline.experiments.trial import Trial, broken_off
 from brimline.record.layout import RUNNING, TARGET_LOST
 from brimline.stats.estimate import Estimate
-from brimline.units import format_percentage, format_rate
+from brimline.units import NS_PER_S, format_duration, format_percentage, format_rate
 from brimline.wording import joined, message
 
 PLATEAU_EXCEEDED = 1.05
 """Multiple of the plateau above which a probe contradicts it: a level of the sweep that gains less is still on it."""
+
+
+PUT_BACK_SHARE_TOLD = 0.2
+"""Putting data back that takes this share of a search's time is what it needs more time for."""
 
 
 class ConclusionKind(StrEnum):
@@ -67,6 +71,7 @@ class CapacityConclusion:
     narrower, `missed` what was asked for beside the objective and not reached. At the figure itself the objective held
     in `verifications` of `verification_windows`. `highest_passed` and `lowest_failed` are loads of single probes.
     `judged` are the probes at a load with their outcomes. `definitions` are to be printed with the figures.
+    `put_back_share`: of a time budget, what went by while data were put back.
     """
 
     kind: ConclusionKind
@@ -99,6 +104,7 @@ class CapacityConclusion:
     spent_s: float
     unsettled: tuple[str, ...]
     definitions: tuple[str, ...]
+    put_back_share: float = 0.0
 
     @property
     def figure(self) -> float | None:
@@ -166,6 +172,7 @@ def conclude(
         judged=state.judged,
         spent_s=state.spent_s,
         unsettled=unsettled,
+        put_back_share=state.put_back_share,
         definitions=(
             *definitions(settings),
             *([] if found.grade is None else [grade_definition(found.grade, settings)]),
@@ -264,12 +271,23 @@ def _kind(state: SearchState, found: Found, limit: Bottleneck | None) -> tuple[C
         limited = message("at {load}: {reasons}", load=axis.text(lowest), reasons=joined("; ", reasons[lowest]))
         return ConclusionKind.CLIENT_LIMITED, limited
     if not state.judged:
-        return ConclusionKind.INCONCLUSIVE, "the time ran out during the sweep"
+        return ConclusionKind.INCONCLUSIVE, _ran_out(state)
     lowest = min(reasons)
     return ConclusionKind.INCONCLUSIVE, message(
         "no window decided anything; at {load}: {reasons}",
         load=axis.text(lowest),
         reasons=joined("; ", reasons[lowest]),
+    )
+
+
+def _ran_out(state: SearchState) -> str:
+    """That there was no time for a window, and what of it was no measuring."""
+    if state.put_back_share < PUT_BACK_SHARE_TOLD:
+        return "the time ran out during the sweep"
+    return message(
+        "the time ran out during the sweep: putting the data back before each run took {time} of it, which is {share}",
+        time=format_duration(state.put_back_s * NS_PER_S),
+        share=format_percentage(state.put_back_share, digits=2),
     )
 
 

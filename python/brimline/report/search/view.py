@@ -6,18 +6,26 @@ What it concluded and the probes that show it, in words and tables.
 from collections.abc import Sequence
 
 from brimline.analysis.bottleneck import BottleneckKind
+from brimline.analysis.finding import Standing
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import observe
 from brimline.analysis.steady import counted
 from brimline.analysis.step_truth import step_truths
 from brimline.analysis.unwatched import unwatched
 from brimline.experiments.axis import Axis, On
-from brimline.experiments.capacity.conclusion import NO_FIGURE, CapacityConclusion, ConclusionKind, of_service
+from brimline.experiments.capacity.conclusion import (
+    NO_FIGURE,
+    PUT_BACK_SHARE_TOLD,
+    CapacityConclusion,
+    ConclusionKind,
+    of_service,
+)
 from brimline.experiments.capacity.headline import sustained_parts
 from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.settings import CapacitySettings, Grade
 from brimline.experiments.sweep import CEILING_TEXT, SweepConclusion, SweepEnd
 from brimline.experiments.trial import Trial
+from brimline.monitor.agreement import ANOTHER_CLIENT
 from brimline.record.experiment import ExperimentRecord
 from brimline.record.model import RunRecord
 from brimline.report import blocks
@@ -287,16 +295,37 @@ def _limit_facts(conclusion: CapacityConclusion) -> list[Fact]:
     return [] if conclusion.bottleneck is None else [Fact(label="Stopped by", value=conclusion.bottleneck.text)]
 
 
+_WAIT_FOR_QUIET = "wait until the server's host is quiet and nobody else writes to the server, then search again"
+
+
+def _is_disturbed(conclusion: CapacityConclusion) -> bool:
+    """Whether programs or clients that are not brimline's were seen where it counts."""
+    limits = (conclusion.bottleneck, conclusion.sweep.bottleneck)
+    if any(each is not None and each.kind is BottleneckKind.HOST for each in limits):
+        return True
+    findings = [each for judged in conclusion.judged for each in judged.trial.observation.findings]
+    said = [each.evidence for each in findings if each.verdict in (Standing.WARN, Standing.FAIL)]
+    said += [problem for level in conclusion.sweep.levels for problem in level.problems]
+    return any(ANOTHER_CLIENT in each for each in said)
+
+
 def _what_next(conclusion: CapacityConclusion, settings: CapacitySettings) -> str:
     """One piece of advice, the most useful first."""
     if conclusion.kind is ConclusionKind.SLO_UNREACHABLE:
         return "look at the service time of one connection, or relax the objective"
+    if conclusion.kind is ConclusionKind.INVALID and _is_disturbed(conclusion):
+        return _WAIT_FOR_QUIET
     if conclusion.kind in (ConclusionKind.INVALID, ConclusionKind.TARGET_LOST):
         return "see the checks, and measure again"
     if conclusion.kind is ConclusionKind.INCOMPLETE:
         return "go on with this search from its directory"
     if generator_ended(conclusion):
         return "put the generator on another machine, or end other programs here"
+    if _is_disturbed(conclusion):
+        return _WAIT_FOR_QUIET
+    ran_out = not conclusion.judged or conclusion.unsettled
+    if ran_out and conclusion.put_back_share >= PUT_BACK_SHARE_TOLD:
+        return "go on with it and give it a longer --budget, or search with fewer records, which are put back sooner"
     if settings.preset == "quick":
         if of_service(conclusion.judged):
             return "search again without the quick preset, in longer windows"
