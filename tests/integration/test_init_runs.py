@@ -74,7 +74,7 @@ def uri(mongod: Deployment) -> Iterator[str]:
 def test_live_collections_are_used_as_they_are(brimline_cli: CommandLine, uri: str) -> None:
     written = brimline_cli.run("init", "my.yaml", "--from", uri, f"{LIVE}.people", f"{LIVE}.visits", "--existing")
     assert written.exit_code == 0, written.stderr
-    assert "next: brimline run my.yaml --uri URI" in written.stderr
+    assert f"next: brimline run my.yaml --uri '{uri}'" in written.stderr
     measured = ("run", "my.yaml", "--uri", uri, "--rate", "300/s", "--duration", "1s", "--warmup", "0s", "--json")
     brimline_cli.run(*measured).check_error(2, "--allow-writes")
     outcome = brimline_cli.run(*measured, "--allow-writes")

@@ -12,7 +12,7 @@ import pytest
 from pymongo.errors import AutoReconnect, OperationFailure
 
 import brimline
-from brimline.api.import_data import _so_far
+from brimline.api.import_data import ImportResult, _so_far
 from brimline.api.lint import lint
 from brimline.api.options import Options
 from brimline.cli.capacity import _seconds
@@ -26,6 +26,7 @@ from brimline.record.layout import RECORD_FILE, unreadable
 from brimline.record.reader import read_state
 from brimline.servers.deployment import refusal
 from brimline.servers.uri import parse_server_uri
+from brimline.spec.import_settings import ImportSettings
 from brimline.spec.properties import parse_properties
 from tests.unit.report.import_samples import an_import
 
@@ -88,6 +89,28 @@ def test_what_only_the_journal_holds_is_a_bound() -> None:
     )
     assert _so_far(one) == "at least 1 document is in, 1 record was rejected"
     assert _so_far(replace(lost, kept={})) == "9 documents are in, 0 records were rejected"
+
+
+@pytest.mark.parametrize("kind", ["refused", "input"])
+def test_an_import_that_stopped_at_a_row_says_how_its_documents_are_not_doubled(kind: str) -> None:
+    def hint(*, drop: bool = False, own: bool = False, **settings: Any) -> str:
+        made = an_import(ended_by="refused", reason="no number", settings=ImportSettings(type="csv", **settings))
+        ending = {"kind": kind, "reason": "no number", "input": 0, "line": 1228, "code": 2}
+        record = replace(
+            made,
+            state=replace(made.state, ending=ending, drop=drop),
+            environment={"server": {"started_by_brimline": own}},
+        )
+        result = ImportResult(report=cast(Any, None), directory=record.directory, record=record)
+        assert result.error is not None
+        return result.error.hint or ""
+
+    so_far = "so far 3 000 documents are in, 2 records were rejected"
+    assert hint(headerline=True).startswith(f"{so_far}: the same command again would double them; give --drop")
+    assert "--upsertFields" in hint(headerline=True)
+    assert hint(headerline=True, drop=True) == f"{so_far}; the same command again replaces them"
+    assert hint(headerline=True, own=True) == so_far
+    assert hint(headerline=True, mode="upsert").endswith("the same command again doubles nothing")
 
 
 def _raise(error: BrimlineError) -> None:

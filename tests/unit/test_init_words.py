@@ -1,10 +1,14 @@
 """Words of `brimline init` that need no server."""
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import brimline.api.init
+from brimline.api.init import InitResult
+from brimline.cli.init import _summary
 from brimline.cli.words import redact_words
 from brimline.spec import load_spec
 from tests.support.command_line import CommandLine
@@ -50,6 +54,30 @@ def test_a_directory_that_is_not_there(brimline_cli: CommandLine) -> None:
 )  # fmt: skip
 def test_words_that_can_not_be_followed(brimline_cli: CommandLine, words: tuple[str, ...], said: str) -> None:
     brimline_cli.run("init", *words).check_error(2, said)
+
+
+@pytest.mark.parametrize(
+    ("made", "next_"),
+    [
+        ({"from_uri": "mongodb://db:27017"}, "brimline run my.yaml --uri mongodb://db:27017 --data load"),
+        (
+            {"from_uri": "mongodb://db/?tls=true&appName=a", "existing": True},
+            "brimline run my.yaml --uri 'mongodb://db/?tls=true&appName=a'",
+        ),
+        ({"from_uri": "mongodb://u:hidden-word@db"}, 'brimline run my.yaml --uri "$URI" --data load'),
+        ({"existing": True}, 'brimline run my.yaml --uri "$URI"'),
+        ({}, "brimline run my.yaml"),
+    ],
+)
+def test_what_comes_next_names_the_server_and_what_loads_the_data(made: dict[str, Any], next_: str) -> None:
+    text = "a: 1  # guess: so\nb: 2  # guess: or so\n"
+    result = InitResult(text=text, path=Path("my.yaml"), collections=1, operations=5, **made)
+    *_, counts, last = _summary(result)
+    assert counts == 'my.yaml: 1 collection, 5 operations, 2 guesses marked with "guess:"'
+    assert last == f"next: {next_}"
+    assert "hidden-word" not in repr(result)
+    if made:
+        assert _summary(result, Path("p w"))[-1].count(" --password-file 'p w'") == 1
 
 
 def test_a_simrunner_configuration_is_translated(brimline_cli: CommandLine) -> None:

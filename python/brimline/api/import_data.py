@@ -91,9 +91,7 @@ class ImportResult(Result):
             case "input" if not state.counts.get("read") and (state.ending["line"] or 0) <= 1:
                 return _nothing_imported(self._place, state.message)
             case "input":
-                return InvalidRun(
-                    f"the input can't be read on: {self._place}{state.message}", hint=said_so_far(self.record)
-                )
+                return InvalidRun(f"the input can't be read on: {self._place}{state.message}", hint=self._again_hint)
             case "refused" if state.ending["code"] == _DISK_FULL:
                 return TargetError(
                     f"the server's disk is full: {state.message}", hint=f"{self._resume_hint}, once there is room"
@@ -101,7 +99,7 @@ class ImportResult(Result):
             case "refused" if state.ending.get("line") is None:
                 return TargetError(f"the server refuses: {state.message}", hint=said_so_far(self.record))
             case "refused":
-                return InvalidRun(f"the import stopped at {self._place}{state.message}", hint=said_so_far(self.record))
+                return InvalidRun(f"the import stopped at {self._place}{state.message}", hint=self._again_hint)
             case "server_lost":
                 return TargetError(f"the server went away: {state.message}", hint=self._resume_hint)
             case "unwritable":
@@ -130,6 +128,21 @@ class ImportResult(Result):
     def _place(self) -> str:
         state = self.record.state
         return _place(state.ending, state.inputs, type_=state.settings["type"])
+
+    @property
+    def _again_hint(self) -> str:
+        """What is there, and how the corrected input comes in without doubling it."""
+        state, so_far = self.record.state, said_so_far(self.record)
+        if _was_own(self.record.environment) or not documents_there(state):
+            return so_far
+        if state.drop:
+            return f"{so_far}; the same command again replaces them"
+        if state.settings.get("mode", "insert") != "insert":
+            return f"{so_far}; once it is corrected, the same command again doubles nothing"
+        return (
+            f"{so_far}: the same command again would double them; give --drop to replace what the collection holds, or "
+            "--mode upsert with --upsertFields that are a key"
+        )
 
     @property
     def _resume_hint(self) -> str:

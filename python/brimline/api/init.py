@@ -1,7 +1,8 @@
 """Owns the verb `init`: a workload's text, from nothing, a live deployment, a server's log, or SimRunner's settings."""
 
+import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from pymongo.errors import PyMongoError
 from brimline.api.options import path_given
 from brimline.api.protocols import require_protocol
 from brimline.compat.simrunner import from_simrunner
-from brimline.errors import TargetError, UsageError
+from brimline.errors import TargetError, UsageError, redact_uri
 from brimline.init.live_collection import SAMPLE_DEFAULT, SAMPLE_MAX
 from brimline.init.live_workload import LiveWords, OperationsFrom, Written, from_live, from_log
 from brimline.record.files import is_there, replace_text
@@ -24,6 +25,7 @@ class InitResult:
     """A workload that was written. `path` None: nowhere but `text`. `not_taken`: what could not be taken over.
 
     `beside` are further files that it names, which were written beside it. `existing`: it uses live collections.
+    `from_uri`: the server that was looked at; its password may be in it.
     """
 
     text: str
@@ -34,6 +36,14 @@ class InitResult:
     warnings: Sequence[str] = ()
     beside: Sequence[Path] = ()
     existing: bool = False
+    from_uri: str | None = field(default=None, repr=False)
+
+    @property
+    def uri_word(self) -> str:
+        """How a command names the server that it was written from; one whose address holds a secret by a variable."""
+        if self.from_uri is None or redact_uri(self.from_uri) != self.from_uri:
+            return '"$URI"'
+        return shlex.quote(self.from_uri)
 
     @property
     def guesses(self) -> int:
@@ -98,6 +108,7 @@ def init(
         not_taken=written.not_taken,
         warnings=written.warnings,
         existing=existing or (from_uri is None and bool(paths)),
+        from_uri=from_uri,
     )
 
 

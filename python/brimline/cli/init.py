@@ -1,5 +1,6 @@
 """Owns `brimline init`."""
 
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -82,7 +83,7 @@ def init(
     if result.path is None:
         with printing():
             sys.stdout.write(result.text)
-    for line in _summary(result):
+    for line in _summary(result, server.password_file):
         say(line)
     return 0
 
@@ -100,14 +101,22 @@ def _sorted(said: InitOptions) -> tuple[str | None, list[str]]:
     return file, words
 
 
-def _summary(result: InitResult) -> list[str]:
+def _summary(result: InitResult, password_file: str | Path | None = None) -> list[str]:
     lines = [f"warning: {each}" for each in result.warnings]
     if result.not_taken:
         lines += ["not taken over:", *(f"  {each}" for each in result.not_taken)]
     lines += [f"{path} goes with it" for path in result.beside]
     if result.path is not None:
-        guesses = f", {counted(result.guesses, 'guess', 'guesses')} marked with guess:" if result.guesses else ""
+        guesses = f', {counted(result.guesses, "guess", "guesses")} marked with "guess:"' if result.guesses else ""
         what = f"{counted(result.collections, 'collection')}, {counted(result.operations, 'operation')}"
         lines.append(f"{result.path}: {what}{guesses}")
-        lines.append(f"next: brimline run {result.path}{' --uri URI' if result.existing else ''}")
+        lines.append(f"next: brimline run {result.path}{_on_server(result, password_file)}")
     return lines
+
+
+def _on_server(result: InitResult, password_file: str | Path | None) -> str:
+    """The options that run it where it was written from; on a server of brimline's own it needs none."""
+    if result.from_uri is None and not result.existing:
+        return ""
+    password = "" if password_file is None else f" --password-file {shlex.quote(str(password_file))}"
+    return f" --uri {result.uri_word}{password}{'' if result.existing else ' --data load'}"

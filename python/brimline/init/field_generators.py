@@ -5,6 +5,7 @@ frequent as the real ones; ends of ranges are rounded.
 """
 
 import json
+import re
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,6 +22,11 @@ _SEEN_PER_CHOICE = 5
 """A value that comes this often on average is one of a choice, not one of many."""
 _NUMBER_DIGITS = 6
 """Of a usual record's number, in a unique text."""
+_NUMBER_DIGITS_MAX = 9
+"""More records than these count are in no collection that is loaded."""
+_UNEVEN_MIN = 0.1
+"""Numbers are not spread evenly where their distribution departs by this from an even one."""
+_UNEVEN_SEEN_MIN = 50
 _NESTING_MAX = 4
 _MAP_KEYS_MIN = 50
 _MAP_PRESENCE_MAX = 0.2
@@ -32,6 +38,7 @@ _WIDE_ALPHABET = "的一是不了人我在有他这中大来上国个到说们"
 """Characters of three bytes, for texts that are not ASCII."""
 _NO_GENERATOR = "no generator for this type"
 _DOUBLE_MAX = 1e300
+_DECIMAL = re.compile(r"-?\d+(\.\d+)?(E[+-]?\d+)?")
 _INT = (-(2**31), 2**31 - 1)
 _LONG = (-(2**63), 2**63 - 1)
 
@@ -99,7 +106,8 @@ def generator(shape: ValueShape, context: FieldContext, path: str = "", depth: i
 def _of_kind(kind: str, shape: ValueShape, context: FieldContext, path: str, depth: int) -> Any:
     match kind:
         case "int" | "long" | "double" | "decimal":
-            return _choice(shape, context) or _number(kind, shape, exact=context.with_values)
+            made = _choice(shape, context)
+            return made or noted(_number(kind, shape, exact=context.with_values), beside=_uneven(shape))
         case "text":
             return _choice(shape, context) or _text(shape, path)
         case "boolean":
@@ -143,6 +151,31 @@ def _number(kind: str, shape: ValueShape, *, exact: bool) -> Any:
     if shape.decimals <= 4:
         bounds["decimals"] = shape.decimals
     return noted(bounds, beside="decimal in the live collection; here a double") if kind == "decimal" else bounds
+
+
+def _uneven(shape: ValueShape) -> str:
+    """That the numbers seen are not spread evenly over their range, as those that are made are; "" where they are."""
+    low, high = shape.number_min, shape.number_max
+    values = sorted((float(str(value)), seen) for value, seen in shape.distinct.items() if _is_number(value))
+    total = sum(seen for _, seen in values)
+    if low is None or high is None or high <= low or total < _UNEVEN_SEEN_MIN:
+        return ""
+    below, farthest, middle, step = 0, 0.0, low, 0 if shape.has_fractions else 1
+    for value, seen in values:
+        before, up_to = (value - low) / (high - low + step), (value - low + step) / (high - low + step)
+        farthest = max(farthest, abs(below / total - before), abs((below + seen) / total - up_to))
+        middle = value if below < total / 2 else middle
+        below += seen
+    if farthest < _UNEVEN_MIN:
+        return ""
+    share = 100 * (middle - low) / (high - low)
+    return f"guess: spread evenly; half of those seen lie in the lowest {share:.2g} % of their range"
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, str):  # a decimal is counted by its text
+        return bool(_DECIMAL.fullmatch(value))
+    return isinstance(value, int | float) and not isinstance(value, bool) and value - value == 0
 
 
 def _within(number: int, least: int, most: int) -> int:
@@ -218,13 +251,24 @@ def _unique(kind: str, shape: ValueShape) -> Any:
         case "int" | "long" | "double" | "decimal":
             return {"kind": "sequence", "start": 1}
         case "text":
-            filling = {"kind": "string", "length": max(1, rounded_size(min(shape.sizes)) - _NUMBER_DIGITS)}
-            return {"kind": "text", "parts": [filling, {"kind": "sequence"}]}
+            return _unique_text(shape)
         case "date":
             low, _ = _dates(shape)
             return {"kind": "clock", "start": low, "every": "1s"}
         case _:
             return None
+
+
+def _unique_text(shape: ValueShape) -> Any:
+    """Characters, and a number that begins where it has all its digits: it keeps the length without leading zeros."""
+    size = rounded_size(min(shape.sizes))
+    digits = min(size - 1, _NUMBER_DIGITS if len(shape.sizes) > 1 else _NUMBER_DIGITS_MAX)
+    if digits < 1:
+        return {"kind": "text", "parts": [{"kind": "string", "length": 1}, {"kind": "sequence"}]}
+    filling: dict[str, Any] = {"kind": "string", "length": size - digits}
+    number = {"kind": "sequence", "start": 10 ** (digits - 1)}
+    why = "" if len(shape.sizes) == 1 else "guess: as long as the shortest"
+    return noted({"kind": "text", "parts": [filling, number]}, beside=why)
 
 
 def _point(shape: ValueShape) -> Any:

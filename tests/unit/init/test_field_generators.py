@@ -1,4 +1,5 @@
 from datetime import datetime
+from random import Random
 from typing import Any
 from uuid import UUID
 
@@ -103,10 +104,34 @@ def test_many_texts_are_no_choice() -> None:
 
 def test_unique_fields_never_repeat() -> None:
     unique = {"unique_paths": frozenset({"a"})}
-    assert _made(["x@y.z"] * 3, "a", **unique)["parts"][-1] == {"kind": "sequence"}
+    assert _made(["x@y.z"] * 3, "a", **unique)["parts"][-1] == {"kind": "sequence", "start": 1000}
     assert _made([5, 6], "a", **unique) == {"kind": "sequence", "start": 1}
     assert _made([datetime(2024, 1, 1)], "a", **unique)["kind"] == "clock"
     assert _made([5, 6], "a", in_records=False, **unique)["kind"] == "int"
+
+
+def test_a_unique_text_of_one_length_keeps_it() -> None:
+    """A number with leading zeros is one that begins where it has all its digits."""
+    made = _made([f"P{number:06}" for number in range(200)], "a", unique_paths=frozenset({"a"}))
+    assert made == {"kind": "text", "parts": [{"kind": "string", "length": 1}, {"kind": "sequence", "start": 100_000}]}
+    long = _made(["x" * 30, "y" * 30], "a", unique_paths=frozenset({"a"}))
+    assert long["parts"][0]["length"] + len(str(long["parts"][1]["start"])) == 30
+    assert _made(["a", "b"], "a", unique_paths=frozenset({"a"}))["parts"][-1] == {"kind": "sequence"}
+
+
+def test_numbers_that_are_not_spread_evenly_are_a_guess() -> None:
+    random = Random(1)
+
+    def said(values: list[Any]) -> str:
+        return _said(generator(shape_of(values), FieldContext()))
+
+    skewed = [round(random.lognormvariate(5, 1), 2) for _ in range(500)]
+    assert said(skewed).startswith("guess: spread evenly; half of those seen lie in the lowest ")
+    assert said([Decimal128(f"{each}") for each in skewed]).count("guess:") == 1
+    assert said([int(each) for each in skewed]).startswith("guess:")
+    assert said([random.uniform(0, 6000) for _ in range(500)]) == ""
+    assert said([random.randint(1, 5) for _ in range(500)]) == "", "few whole numbers, each as often"
+    assert said([1.0, 2.0, 900.0]) == "", "too few to say"
 
 
 def test_presence_and_other_types_are_said() -> None:

@@ -25,7 +25,7 @@ def reason_facts(record: ImportRecord, rejects: Rejects) -> list[Fact]:
     """The most frequent reasons, one fact each, and how many records had others."""
     shown = rejects.groups[:REASONS_AT_ONCE]
     facts = [
-        Fact(label="for the reason", value=format_count(each.count), note=_where_and_why(record, each))
+        Fact(label="for this reason", value=format_count(each.count), note=_where_and_why(record, each))
         for each in shown
     ]
     if others := _others(rejects, len(shown)):
@@ -74,8 +74,8 @@ def _where_and_why(record: ImportRecord, group: RejectGroup) -> str:
         return reason
     name = _input_name(record, group)
     if not name:
-        return message("first in line {line}: {reason}", line=group.line, reason=reason)
-    return message("first in {input}, line {line}: {reason}", input=name, line=group.line, reason=reason)
+        return message("{reason} (first in line {line})", line=group.line, reason=reason)
+    return message("{reason} (first in {input}, line {line})", input=name, line=group.line, reason=reason)
 
 
 def _first_line(record: ImportRecord, group: RejectGroup) -> str:
