@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from brimline.record import read_record
+from brimline.units import format_count
 from tests.support.certificates import authority
 from tests.support.command_line import CommandLine, Outcome
 from tests.support.order_service import Answer, Asked, OrderService, order_service
@@ -147,6 +148,43 @@ def test_failures_are_told_by_status_with_an_example(
     assert error["code"] == 500
     assert error["operation"] == "place"
     assert error["count"] == done.json()["operations"]["place"]["failed"] > 0
+
+
+@pytest.mark.parametrize(
+    ("follow", "expect", "counted", "result"),
+    [
+        (1, "", "redirect", None),
+        (0, "", "redirect_left", "warn"),
+        (0, ", expect: {status: 302}", "redirect_left", "pass"),
+    ],
+    ids=["followed", "left", "expected"],
+)
+def test_redirects_are_counted_whether_they_are_followed_or_not(
+    follow: int, expect: str, counted: str, result: str | None, brimline_cli: CommandLine, service: OrderService
+) -> None:
+    service.answer = lambda asked: (302, {"location": "/orders/1"}) if asked.path == "/latest" else shop(asked)
+    workload = brimline_cli.directory / "latest.yaml"
+    workload.write_text(f"""
+name: latest
+protocol: http
+http: {{follow_redirects: {follow}}}
+operations: {{latest: {{get: {{path: /latest}}{expect}}}}}
+""")
+
+    done = run(brimline_cli, workload, service.uri)
+
+    assert done.exit_code == 0, done.stderr
+    latest = done.json()["operations"]["latest"]
+    counts = {part: times["count"] for part, times in latest["request_parts"].items() if "redirect" in part}
+    assert counts == {counted: latest["service"]["count"]}
+    found = checks(done.json()).get("redirects")
+    assert (found and found["result"]) == result
+    if found is not None:
+        assert found["evidence"].startswith(
+            f"{format_count(latest['service']['count'])} replies are redirects that were"
+        )
+    report = brimline_cli.run("report", "--format", "md", "-o", "-").stdout
+    assert f"latest: redirects {'followed' if follow else 'not followed'}" in report
 
 
 @pytest.mark.slow("a whole search of a service on real time")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 Answer = tuple[int, Any]
-"""Status, and what becomes the body as JSON."""
+"""Status, and what becomes the body as JSON; of a redirect its `location` is the header too."""
 
 
 @dataclass
@@ -64,6 +64,8 @@ def order_service(certificate: Path | None = None) -> Iterator[OrderService]:
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(content)))
+            if 300 <= status < 400:
+                self.send_header("Location", answer["location"])
             self.end_headers()
             self.wfile.write(content)
 

@@ -32,7 +32,7 @@ const RESPONSE: usize = 1;
 
 type Slot = Option<Box<IntervalHistogram>>;
 
-const OTHERS: [&str; 9] = [
+const OTHERS: [&str; 10] = [
     "service_per_document",
     "held_back_lag",
     "verify_matching",
@@ -40,6 +40,7 @@ const OTHERS: [&str; 9] = [
     "verify_absent",
     "connect",
     "redirect",
+    "redirect_left",
     "first_byte",
     "transfer",
 ];
@@ -49,8 +50,9 @@ const HELD_BACK: usize = 1;
 const VERIFY: usize = 2;
 const CONNECT: usize = 5;
 const REDIRECT: usize = 6;
-const FIRST_BYTE: usize = 7;
-const TRANSFER: usize = 8;
+const REDIRECT_LEFT: usize = 7;
+const FIRST_BYTE: usize = 8;
+const TRANSFER: usize = 9;
 
 /// Histograms by part, ending and clock, of a scan's time per document, and of the lag of what waited for a connection.
 #[derive(Default)]
@@ -87,8 +89,8 @@ impl Breakdown {
     }
 
     /// Records the parts of a request behind a link that was sent at `sent` and whose reply was whole at `done`: the time that its sockets
-    /// took to make where it waited for that, the time of each redirect (of several their mean, so often), the time from then to the
-    /// first byte, and from there to the last.
+    /// took to make where it waited for that, the time of each redirect that was followed (of several their mean, so often), the
+    /// time from then to the first byte, from there to the last, and both together of a redirect that is left.
     pub fn request(&mut self, times: ReplyTimes, sent: Nanos, done: Nanos) {
         let mut before_ns = times.connect_ns.unwrap_or(0);
         if let Some(connect_ns) = times.connect_ns {
@@ -104,6 +106,9 @@ impl Breakdown {
         let first_byte = times.first_byte.clamp(sent, done.max(sent));
         add(&mut self.others[FIRST_BYTE], (first_byte - sent).saturating_sub(before_ns));
         add(&mut self.others[TRANSFER], done.saturating_sub(first_byte));
+        if times.leads_elsewhere {
+            add(&mut self.others[REDIRECT_LEFT], done.saturating_sub(sent + before_ns));
+        }
     }
 
     /// The histograms that hold anything, by name: `miss_service`, `read_ok_response`, `service_per_document`.
@@ -196,10 +201,15 @@ mod tests {
     fn the_parts_of_a_request_add_up() {
         let mut breakdown = Breakdown::default();
         let redirects = Some(Redirects { count: 2, done: 1700, connect_ns: 100 });
-        let times = ReplyTimes { connect_ns: Some(150), redirects, first_byte: 1950 };
+        let times = ReplyTimes { connect_ns: Some(150), redirects, leads_elsewhere: true, first_byte: 1950 };
         breakdown.request(times, 1000, 2000);
-        let expected =
-            [("connect", 1, 150), ("redirect", 2, 300), ("first_byte", 1, 200), ("transfer", 1, 50)];
+        let expected = [
+            ("connect", 1, 150),
+            ("redirect", 2, 300),
+            ("redirect_left", 1, 250),
+            ("first_byte", 1, 200),
+            ("transfer", 1, 50),
+        ];
         assert_eq!(held(&breakdown), expected.map(|(name, count, max)| (name.to_owned(), count, max)));
     }
 

@@ -20,7 +20,7 @@ use crate::summary::Summary;
 use crate::supervisor::supervise;
 #[cfg(feature = "driver")]
 use crate::target::DriverTarget;
-use crate::target::linked::connector;
+use crate::target::linked::Linking;
 use crate::target::runner::Opening;
 use crate::target::{Destination, Followed, NullTarget, Routes, RunnerTarget, SimulatedTarget, SocketTarget};
 
@@ -32,6 +32,7 @@ pub fn direct(
     shared: &Shared,
     access: &Arc<Access>,
     runner: &[String],
+    linking: Option<Linking>,
 ) -> Result<Summary, RunError> {
     let outcome = match &plan.target {
         TargetPlan::Wire { replica_set, reads, .. } => {
@@ -43,11 +44,10 @@ pub fn direct(
                 })
             })
         }
-        TargetPlan::Http(_) | TargetPlan::Mysql(_) | TargetPlan::Postgres(_) => link(plan, access, shared)
-            .and_then(|routes| {
-                let target = |first, connections| SocketTarget::new(&routes, first, connections);
-                supervise(plan, loads, commands, shared, target)
-            }),
+        TargetPlan::Linked(_) => link(plan, linking, access, shared).and_then(|routes| {
+            let target = |first, connections| SocketTarget::new(&routes, first, connections);
+            supervise(plan, loads, commands, shared, target)
+        }),
         #[cfg(feature = "driver")]
         TargetPlan::Driver { address, .. } => {
             reach_one(address, plan, access, shared).map_err(RunError::Target).and_then(|endpoint| {
@@ -98,10 +98,9 @@ fn reach(plan: &Plan, access: &Arc<Access>, shared: &Shared) -> Result<Routes, S
 }
 
 /// The server behind links of the plan, likewise; what it refuses to prepare is told here.
-fn link(plan: &Plan, access: &Arc<Access>, shared: &Shared) -> Result<Routes, RunError> {
-    let connector = connector(plan, access)?
-        .ok_or_else(|| RunError::Internal("only other protocols have links".to_owned()))?;
-    let server = Destination::Linked(connector);
+fn link(plan: &Plan, linking: Option<Linking>, access: &Access, shared: &Shared) -> Result<Routes, RunError> {
+    let linking = linking.ok_or_else(|| RunError::Internal("only other protocols have links".to_owned()))?;
+    let server = Destination::Linked(linking(access)?);
     prove(&server, plan.connect_timeout_ns, || !shared.control.stopped()).map_err(RunError::Target)?;
     Ok(Routes::to(vec![server]))
 }

@@ -20,6 +20,7 @@ use crate::run_error::{RunError, panic_message};
 use crate::shared::{WorkerProgress, lock};
 use crate::state::{Progress, Shared};
 use crate::summary::Summary;
+use crate::target::linked::{Protocol, linking};
 
 /// What a run has besides its plan.
 #[derive(Clone, Default)]
@@ -37,6 +38,8 @@ pub struct Surroundings {
     /// Once all connections are made nothing is sent before [`Run::release`]: what has to be changed at the target first is
     /// changed only when nothing else is missing.
     pub is_held: bool,
+    /// Protocols beside those of the engine's own table.
+    pub protocols: &'static [Protocol],
 }
 
 /// A started run. Dropping it aborts it and waits for its threads.
@@ -61,8 +64,9 @@ impl Run {
     /// # Errors
     /// As [`Run::start`].
     pub fn start_with(plan: Plan, surroundings: Surroundings) -> Result<Self, RunError> {
-        let Surroundings { access, log_path, tables, identity, runner, is_held } = surroundings;
+        let Surroundings { access, log_path, tables, identity, runner, is_held, protocols } = surroundings;
         plan.validate()?;
+        let linking = linking(&plan, protocols)?;
         let log = if plan.operation_log { Some(open_log(log_path.as_deref())?) } else { None };
         plan.require_client()?;
         let own = Own::new(&plan, &tables, identity)?.map(Arc::new);
@@ -80,7 +84,7 @@ impl Run {
             let shared = Arc::clone(&shared);
             thread::Builder::new()
                 .name("brimline-director".to_owned())
-                .spawn(move || direct(&plan, &loads, &commands, &shared, &access, &runner))
+                .spawn(move || direct(&plan, &loads, &commands, &shared, &access, &runner, linking))
                 .map_err(|error| RunError::no_thread("the run", &error))?
         };
         Ok(Self { shared, own_names, step_names: step_names.into(), director: Mutex::new(Some(director)) })

@@ -62,9 +62,7 @@ pub fn terms(plan: &Plan) -> (ReadTerms<'_>, WriteTerms<'_>) {
             let terms = ReadTerms { concern: read_concern.as_deref(), ..ReadTerms::default() };
             (terms, WriteTerms { concern: write_concern.as_ref(), ..WriteTerms::default() })
         }
-        TargetPlan::Http(_)
-        | TargetPlan::Mysql(_)
-        | TargetPlan::Postgres(_)
+        TargetPlan::Linked(_)
         | TargetPlan::Runner(_)
         | TargetPlan::Null { .. }
         | TargetPlan::Simulated { .. } => (ReadTerms::default(), WriteTerms::default()),

@@ -320,16 +320,11 @@ impl Plan {
                     || "must be at most 30 days".to_owned(),
                 )
             }
-            TargetPlan::Http(_) => require(matches!(self.work, Work::Operations(_)), "work.kind", || {
-                "a service behind HTTP has operations of the user's own only".to_owned()
-            }),
-            TargetPlan::Mysql(settings) | TargetPlan::Postgres(settings) => {
-                let fits = match self.work {
-                    Work::Operations(_) => true,
-                    Work::Load { upsert, .. } => settings.bulk.is_some() && !upsert,
-                    Work::Mix { .. } => false,
-                };
-                require(fits, "work.kind", || "an SQL database has statements, or a load by rows".to_owned())
+            TargetPlan::Linked(_) => {
+                let fits = matches!(self.work, Work::Operations(_) | Work::Load { upsert: false, .. });
+                require(fits, "work.kind", || {
+                    "another protocol than MongoDB's has operations of the user's own, or a load".to_owned()
+                })
             }
             TargetPlan::Runner(settings) => {
                 require(!settings.addresses.is_empty(), "target.addresses", || {

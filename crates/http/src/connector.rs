@@ -5,21 +5,26 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use brimline_net::link;
+use brimline_net::protocol::{Protocol, Secrets, Step, StepError};
 
 use crate::link::Link;
 use crate::request::Requests;
-use crate::server::{Secrets, Server};
-use crate::spec::{ConnectTime, Settings};
+use crate::server::Server;
+use crate::spec::{ConnectTime, RequestSpec, Settings};
 
 /// A server that speaks HTTP.
 pub struct Connector(Arc<Server>);
 
-impl Connector {
-    /// The server at the settings' address.
-    ///
-    /// # Errors
-    /// When the address names no host, or TLS is wanted and can't be had.
-    pub fn new(settings: Settings, secrets: Secrets, requests: Requests) -> Result<Self, String> {
+impl Protocol for Connector {
+    type Settings = Settings;
+    type Request = RequestSpec;
+    type Requests = Requests;
+
+    fn compile(steps: &[Step<RequestSpec>]) -> Result<Requests, StepError> {
+        Requests::new(steps.iter().map(|step| &step.request))
+    }
+
+    fn new(settings: Settings, secrets: Secrets, requests: Requests) -> Result<Self, String> {
         Server::new(settings, secrets, requests).map(|server| Self(Arc::new(server)))
     }
 }

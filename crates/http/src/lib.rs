@@ -19,8 +19,8 @@ mod server;
 mod spec;
 mod view;
 
+pub use brimline_net::protocol::{Protocol, Secrets};
 pub use connector::Connector;
 pub use request::{Misfit, Redirected, Rendered, Requests, Surroundings};
-pub use server::Secrets;
-pub use spec::{ConnectTime, Encoding, HeaderSpec, Piece, RequestSpec, Settings, SpecError};
+pub use spec::{ConnectTime, Encoding, HeaderSpec, Piece, RequestSpec, Settings};
 pub use view::{Parts, view};

@@ -182,12 +182,14 @@ impl Link {
             return None;
         }
         self.exchange = Exchange::Idle;
+        let leads_elsewhere = has_location && is_redirect(status);
         let accepts = self.server.requests.template(self.step).accepts(status);
         Some(Answer {
             refusal: if accepts { None } else { Some(Box::new(self.refusal(status))) },
             rows: 0,
             affected: 0,
             bytes: self.bytes,
+            leads_elsewhere,
             first_arrived_unix_ns: self.first_arrived_unix_ns,
             arrived_unix_ns: self.arrived_unix_ns,
         })
@@ -233,7 +235,7 @@ impl Link {
     /// Renders the request that follows a redirect; whether there is one.
     #[cold]
     fn follow(&mut self, status: u16) -> bool {
-        if !matches!(status, 301 | 302 | 303 | 307 | 308) {
+        if !is_redirect(status) {
             return false;
         }
         let surroundings = &self.server.surroundings;
@@ -402,6 +404,11 @@ impl Drop for Link {
 /// Whether these are bytes of a reply that tells of an idle connection's end.
 fn is_timeout(bytes: &[u8]) -> bool {
     TIMEOUT_REPLY.iter().any(|start| bytes.starts_with(start) || start.starts_with(bytes))
+}
+
+/// Whether a status sends a client to the reply's location (RFC 9110, 15.4).
+fn is_redirect(status: u16) -> bool {
+    matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
 fn is_peer_gone(error: &io::Error) -> bool {

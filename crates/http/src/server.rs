@@ -5,23 +5,14 @@ use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 
 use brimline_net::address::resolve;
+use brimline_net::protocol::Secrets;
 use brimline_net::stream::Stream;
 use brimline_net::tls::Tls;
-use zeroize::Zeroizing;
 
 use crate::authority::split_port;
 use crate::cookies::Jar;
 use crate::request::{Requests, Surroundings};
 use crate::spec::Settings;
-
-/// What opens a server, and is written nowhere.
-#[derive(Default)]
-pub struct Secrets {
-    /// Headers of every request, such as an authorization: names and values.
-    pub headers: Vec<(String, Zeroizing<String>)>,
-    /// How connections are secured, where the settings want that.
-    pub tls: Option<Tls>,
-}
 
 /// What all links to a server share.
 pub(crate) struct Server {

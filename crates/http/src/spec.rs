@@ -1,7 +1,6 @@
 //! What a plan says of HTTP: where to, and the request of a step.
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 /// Where requests go, and what a client keeps from one to the next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,16 +100,6 @@ pub enum Encoding {
     Form,
     /// As the value of a cookie (RFC 6265), what can't stand there percent-encoded.
     Cookie,
-}
-
-/// A request that can't be.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("step {step}: {message}")]
-pub struct SpecError {
-    /// Its place among the steps.
-    pub step: usize,
-    /// What is wrong with it.
-    pub message: String,
 }
 
 fn yes() -> bool {

@@ -19,8 +19,9 @@ mod reply;
 mod row;
 mod rsa;
 
-pub use brimline_sql::settings::{Secrets, Settings};
-pub use brimline_sql::statement::{RequestSpec, Requests, SpecError, StatementSpec};
+pub use brimline_net::protocol::{Protocol, Secrets};
+pub use brimline_sql::settings::Settings;
+pub use brimline_sql::statement::{Requests, StatementSpec, StatementStep};
 
 /// A server of MySQL or MariaDB, and what its connections send.
 pub type Connector = brimline_sql::link::Connector<codec::Mysql>;

@@ -128,6 +128,8 @@ pub struct Answer {
     pub affected: u64,
     /// Bytes of the reply.
     pub bytes: u64,
+    /// Whether it leads elsewhere, and was not followed.
+    pub leads_elsewhere: bool,
     /// When its first bytes had reached this machine, by the kernel's wall clock; `None` where the kernel doesn't say.
     pub first_arrived_unix_ns: Option<u64>,
     /// When its last bytes had.

@@ -16,8 +16,9 @@ mod reply;
 mod row;
 mod text;
 
-pub use brimline_sql::settings::{Secrets, Settings};
-pub use brimline_sql::statement::{RequestSpec, Requests, SpecError, StatementSpec};
+pub use brimline_net::protocol::{Protocol, Secrets};
+pub use brimline_sql::settings::Settings;
+pub use brimline_sql::statement::{Requests, StatementSpec, StatementStep};
 
 /// A server of PostgreSQL, and what its connections send.
 pub type Connector = brimline_sql::link::Connector<codec::Postgres>;

@@ -152,7 +152,8 @@ fn refused(error: &ScramError) -> Lost {
 mod tests {
     use std::sync::Arc;
 
-    use brimline_sql::settings::{Secrets, Settings};
+    use brimline_net::protocol::Secrets;
+    use brimline_sql::settings::Settings;
     use brimline_sql::statement::Requests;
 
     use super::*;
@@ -166,7 +167,7 @@ mod tests {
             bulk: None,
         };
         let password = password.map(|password| password.to_owned().into());
-        let secrets = Secrets { username: "user".to_owned().into(), password, tls: None };
+        let secrets = Secrets { username: "user".to_owned().into(), password, ..Secrets::default() };
         Target::new(settings, secrets, Requests::default()).unwrap()
     }
 

@@ -30,8 +30,15 @@ pub fn start(
     runner: Vec<String>,
 ) -> PyResult<Run> {
     let tables = tables.iter().map(|content| Arc::from(&content[..])).collect();
-    let surroundings =
-        Surroundings { access: Access::of(access), log_path, tables, identity, runner, is_held: held };
+    let surroundings = Surroundings {
+        access: Access::of(access),
+        log_path,
+        tables,
+        identity,
+        runner,
+        is_held: held,
+        protocols: &[],
+    };
     let run = brimline_engine::Run::start_with(parse(plan_json)?, surroundings);
     run.map(Run).map_err(run_error)
 }

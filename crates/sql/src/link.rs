@@ -8,10 +8,11 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
 use brimline_net::link::{self, Answer, Greeting, Looks, Lost, LostKind, Refusal, Request};
+use brimline_net::protocol::{Protocol, Secrets, StepError};
 use brimline_net::stream::{Filled, SendState, Stream, StreamError};
 
-use crate::settings::{Secrets, Settings};
-use crate::statement::Requests;
+use crate::settings::Settings;
+use crate::statement::{Requests, StatementSpec, StatementStep};
 use crate::target::Target;
 
 /// Longest piece of what a server says while no request is under way: before a client is in, and unasked.
@@ -142,18 +143,28 @@ pub enum Login {
 pub struct Connector<C>(Arc<Target>, PhantomData<fn() -> C>);
 
 impl<C: Codec> Connector<C> {
-    /// The server at the settings' address.
-    ///
-    /// # Errors
-    /// When the address names no host, or the settings can't be met.
-    pub fn new(settings: Settings, secrets: Secrets, requests: Requests) -> Result<Self, String> {
-        C::check(&settings)?;
-        Target::new(settings, secrets, requests).map(|target| Self(target, PhantomData))
-    }
-
     /// What the server has said of itself, such as `10.11.6-MariaDB` or `15.4`; `None` before the first connection.
     pub fn server(&self) -> Option<String> {
         self.0.server()
+    }
+}
+
+impl<C: Codec + 'static> Protocol for Connector<C> {
+    type Settings = Settings;
+    type Request = StatementSpec;
+    type Requests = Requests;
+
+    fn compile(steps: &[StatementStep]) -> Result<Requests, StepError> {
+        Requests::new(steps)
+    }
+
+    fn takes_loads(settings: &Settings) -> bool {
+        settings.bulk.is_some()
+    }
+
+    fn new(settings: Settings, secrets: Secrets, requests: Requests) -> Result<Self, String> {
+        C::check(&settings)?;
+        Target::new(settings, secrets, requests).map(|target| Self(target, PhantomData))
     }
 }
 
@@ -420,6 +431,7 @@ impl<C: Codec> link::Link for Link<C> {
                     rows,
                     affected,
                     bytes: self.bytes,
+                    leads_elsewhere: false,
                     first_arrived_unix_ns: self.first_arrived_unix_ns,
                     arrived_unix_ns,
                 }));

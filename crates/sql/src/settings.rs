@@ -1,10 +1,6 @@
 //! Owns where a server is, what every connection does first, and how documents of a load become rows.
 
-use std::fmt;
-
-use brimline_net::tls::Tls;
 use serde::{Deserialize, Serialize};
-use zeroize::Zeroizing;
 
 /// A plan's target, without its kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,33 +74,11 @@ pub enum Form {
     Copy,
 }
 
-/// What opens a server. Name and password are wiped when they are dropped.
-#[derive(Clone, Default)]
-pub struct Secrets {
-    /// Name of the user.
-    pub username: Zeroizing<String>,
-    /// Password; `None`: none is given.
-    pub password: Option<Zeroizing<String>>,
-    /// How connections are secured, where the settings want that.
-    pub tls: Option<Tls>,
-}
-
 impl Settings {
     /// The host of the address, without brackets.
     pub fn host(&self) -> &str {
         let host = self.address.rsplit_once(':').map_or(self.address.as_str(), |(host, _)| host);
         host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
-    }
-}
-
-impl fmt::Debug for Secrets {
-    /// Says how a server is opened, never by what.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Secrets")
-            .field("password", &self.password.is_some())
-            .field("tls", &self.tls.is_some())
-            .finish_non_exhaustive()
     }
 }
 
@@ -124,15 +98,5 @@ mod tests {
         assert_eq!((bulk.form, bulk.columns[0].column_type), (Form::Copy, ColumnType::Text));
         assert_eq!(bulk.columns[1].path, None);
         assert!(serde_json::from_str::<Settings>(r#"{"address": "a:1", "password": "p"}"#).is_err());
-    }
-
-    #[test]
-    fn nothing_of_a_secret_is_printed() {
-        let secrets = Secrets {
-            username: "alice".to_owned().into(),
-            password: Some("hunter2".to_owned().into()),
-            tls: None,
-        };
-        assert_eq!(format!("{secrets:?}"), "Secrets { password: true, tls: false, .. }");
     }
 }

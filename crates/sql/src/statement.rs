@@ -1,8 +1,8 @@
 //! Owns the statements of a plan: told apart once, and shared by all connections.
 
 use brimline_bson::{Reader, Value};
+use brimline_net::protocol::{Step as StepOf, StepError};
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 /// Most values that a statement takes; what both protocols count in 16 bits.
 const VALUES_MAX: usize = 65_535;
@@ -21,6 +21,9 @@ pub struct StatementSpec {
     pub mode: Mode,
 }
 
+/// A step with a statement.
+pub type StatementStep = StepOf<StatementSpec>;
+
 /// How a statement is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -31,27 +34,6 @@ pub enum Mode {
     Text,
     /// As text that ends with `VALUES`, behind which stand the rows of its one value, a list of lists, as literals.
     Rows,
-}
-
-/// A step to be compiled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestSpec {
-    /// What messages call it, such as `latest` or `place.insert orders`.
-    pub name: String,
-    /// Its statement.
-    pub statement: StatementSpec,
-    /// How many values it brings.
-    pub slots: usize,
-}
-
-/// What is wrong with a step.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("step {step}: {message}")]
-pub struct SpecError {
-    /// Its number among all.
-    pub step: usize,
-    /// What is wrong.
-    pub message: String,
 }
 
 /// The statements of a plan.
@@ -106,16 +88,16 @@ impl Requests {
     ///
     /// # Errors
     /// When a step has no statement, or brings values where its statement takes none.
-    pub fn new(specs: &[RequestSpec]) -> Result<Self, SpecError> {
+    pub fn new(steps: &[StatementStep]) -> Result<Self, StepError> {
         let mut requests = Self::default();
-        for (step, spec) in specs.iter().enumerate() {
-            requests.add(spec).map_err(|message| SpecError { step, message: message.to_owned() })?;
+        for (step, spec) in steps.iter().enumerate() {
+            requests.add(spec).map_err(|message| StepError { step, message: message.to_owned() })?;
         }
         Ok(requests)
     }
 
-    fn add(&mut self, spec: &RequestSpec) -> Result<(), &'static str> {
-        let StatementSpec { text, texts, mode } = &spec.statement;
+    fn add(&mut self, spec: &StatementStep) -> Result<(), &'static str> {
+        let StatementSpec { text, texts, mode } = &spec.request;
         let (texts, is_chosen) = match (text, texts.as_slice()) {
             (Some(text), []) => (std::slice::from_ref(text), false),
             (None, texts @ [_, ..]) => (texts, true),
@@ -189,12 +171,12 @@ impl Requests {
 mod tests {
     use super::*;
 
-    fn spec(texts: &[&str], mode: Mode, slots: usize) -> RequestSpec {
+    fn spec(texts: &[&str], mode: Mode, slots: usize) -> StatementStep {
         let (text, texts) = match texts {
             [text] => (Some((*text).to_owned()), Vec::new()),
             texts => (None, texts.iter().map(|&text| text.to_owned()).collect()),
         };
-        RequestSpec { name: "s".to_owned(), statement: StatementSpec { text, texts, mode }, slots }
+        StatementStep { name: "s".to_owned(), request: StatementSpec { text, texts, mode }, slots }
     }
 
     fn array(values: bson::Bson) -> Vec<u8> {

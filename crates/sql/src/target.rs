@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use brimline_net::address;
 use brimline_net::link::{Lost, LostKind};
+use brimline_net::protocol::Secrets;
 use brimline_net::tls::Session;
 use brimline_wire::scram::{Challenge, Keys, Mechanism};
 
-use crate::settings::{Secrets, Settings};
+use crate::settings::Settings;
 use crate::statement::Requests;
 
 /// A server as its connections know it.

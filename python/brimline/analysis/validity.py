@@ -31,8 +31,10 @@ from brimline.monitor import Opcounters, check_agreement, own_counts
 from brimline.monitor.sql import SqlCounters, check_sql_agreement
 from brimline.plan import Plan, RunnerTarget, SqlTarget, WireTarget
 from brimline.plan.model import LoadWork, MixWork, OperationsWork
+from brimline.plan.requests import HttpRequest
 from brimline.record.layout import RUNNING
 from brimline.record.model import RunRecord, Summary
+from brimline.spec.own.http_replies import ANY_STATUS
 from brimline.spec.own.protocols import steps_of_target
 from brimline.stats.quantile_interval import TAIL_COUNT_MIN
 from brimline.units import duration_text, format_count, format_duration, format_percentage, format_rate
@@ -96,6 +98,7 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
     findings += [*outages(record), *connections_down(record)]
     findings += following_findings(record.server)
     findings.append(errors(record.summary, figures.error_rate))
+    findings += redirects(record)
     if steps_of_target(record.plan.target.kind).has_records:  # a reply of a service is one or fails
         findings.append(misses(record.plan, figures.miss_rate))
     findings += contents(record)
@@ -374,6 +377,38 @@ def errors(summary: Summary | None, error_rate: float) -> Finding:
     if kinds[0]["outcome"] == UNEXPECTED:
         most_often = joined(": ", [most_often, likely_cause(kinds[0])])
     return Finding("errors", standing, most_often)
+
+
+def redirects(record: RunRecord) -> list[Finding]:
+    """How many replies lead elsewhere and were not followed, where there are any.
+
+    A warning where no status is expected: the operation went well then, and may have got a page to log in.
+    """
+    left = {
+        operation: times.count()
+        for (operation, clock), times in record.breakdown.items()
+        if clock == "redirect_left" and times.count()
+    }
+    if not left:
+        return []
+    evidence = message("{count} replies are redirects that were not followed", count=format_count(sum(left.values())))
+    if not any(_takes_any_status(record.plan, operation) for operation in left):
+        return [Finding("redirects", Standing.PASS, evidence)]
+    evidence = message(
+        "{evidence}: follow_redirects follows them on the same host, and a status in expect makes the others failures",
+        evidence=evidence,
+    )
+    return [Finding("redirects", Standing.WARN, evidence)]
+
+
+def _takes_any_status(plan: Plan, operation: str) -> bool:
+    """Whether a request of `operation` takes every status that is no error for what it asked for."""
+    return isinstance(plan.work, OperationsWork) and any(
+        isinstance(step.request, HttpRequest) and ANY_STATUS in step.request.status
+        for each in plan.work.operations
+        if each.name == operation
+        for step in each.steps
+    )
 
 
 def misses(plan: Plan, miss_rate: float) -> Finding:

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, Tag, model_validator
 
 from brimline.plan.base import Link, Number, Part, kind_among
+from brimline.spec.own.http_replies import ANY_STATUS
 
 Rendering = Literal["text", "url", "json", "form", "cookie"]
 
@@ -48,7 +49,7 @@ class HttpRequest(Part):
     headers: Annotated[tuple[Header, ...], Field(strict=False)] = ()
     body: Pieces | None = None
     status: Annotated[tuple[Annotated[tuple[Number, Number], Field(strict=False)], ...], Field(strict=False)] = (
-        (200, 399),
+        ANY_STATUS,
     )
 
 

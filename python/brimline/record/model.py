@@ -17,10 +17,10 @@ from brimline.record.time_histogram import Batches, Histogram, IntervalHistogram
 Clock: TypeAlias = Literal["service", "response", "lag"]
 CLOCKS: tuple[Clock, ...] = ("service", "response", "lag")
 """service = done - sent, response = done - due, lag = sent - due."""
-REQUEST_CLOCKS: tuple[str, ...] = ("connect", "redirect", "first_byte", "transfer")
+REQUEST_CLOCKS: tuple[str, ...] = ("connect", "redirect", "first_byte", "transfer", "redirect_left")
 """The parts of a request's time: until its connection was there, where it waited for one; each redirect that was
 followed (of several of one request their mean, so often); from then, or from its sending, to the first byte of the
-reply; from there to the last."""
+reply; from there to the last; and both together of a reply that leads elsewhere and was not followed."""
 BREAKDOWN_CLOCKS: tuple[str, ...] = (
     *(f"{part}{ending}_{clock}" for part in ("", *(f"{name}_" for name in PARTS)) for ending in ("ok", "miss", "failed")
       for clock in ("service", "response") if part or ending != "ok"),

@@ -112,8 +112,9 @@ RUNS: Mapping[str, str] = {
     "documents_per_s": "Rate of documents.",
     "<clock>": "Times of this clock: `response`, `service` or `lag`.",
     "parts": "Times of the commands that an operation consists of.",
-    "request_parts": "Times of the parts of requests: `connect`, `redirect`, `first_byte`, `transfer`, where there are "
-    "any; of `redirect` as many as were followed.",
+    "request_parts": "Times of the parts of requests: `connect`, `redirect`, `first_byte`, `transfer`, "
+    "`redirect_left`, where there are any; of `redirect` as many as were followed, of `redirect_left` as many as were "
+    "not.",
     "<part>": "Of the command of this name: `read`, `update` or `commit`.",
     "errors": "Failures by kind and code.",
     "outages": "Times in which the server could not be used.",

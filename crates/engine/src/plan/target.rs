@@ -3,11 +3,16 @@
 use std::collections::BTreeMap;
 
 use brimline_testserver::Script;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+/// Kinds of targets of the engine's own; any other is a protocol's.
+const OWN_KINDS: [&str; 5] = ["wire", "driver", "runner", "null", "simulated"];
 
 /// What the operations are sent to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(remote = "Self", tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum TargetPlan {
     /// A server that speaks MongoDB's protocol.
     Wire {
@@ -54,12 +59,6 @@ pub enum TargetPlan {
     },
     /// The same by a driver in a process of its own.
     Runner(RunnerSettings),
-    /// A service that speaks HTTP/1.1.
-    Http(brimline_http::Settings),
-    /// MySQL or MariaDB.
-    Mysql(brimline_sql::settings::Settings),
-    /// `PostgreSQL`.
-    Postgres(brimline_sql::settings::Settings),
     /// Answers at once: the generator's own ceiling.
     Null {
         /// Whether waits end as those of a generator do that shares its machine with the server.
@@ -76,6 +75,41 @@ pub enum TargetPlan {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         standstills: Vec<PlannedStandstill>,
     },
+    /// A server that speaks another protocol than MongoDB's.
+    #[serde(skip)]
+    Linked(LinkTarget),
+}
+
+/// A server that speaks another protocol, as the protocol's crate describes it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkTarget {
+    /// What plans call such targets.
+    pub kind: String,
+    /// All else that the plan says of it.
+    #[serde(flatten)]
+    pub settings: Map<String, Value>,
+}
+
+impl<'de> Deserialize<'de> for TargetPlan {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let target = Value::deserialize(deserializer)?;
+        let is_own = target["kind"].as_str().is_none_or(|kind| OWN_KINDS.contains(&kind));
+        let target = if is_own {
+            Self::deserialize(target)
+        } else {
+            LinkTarget::deserialize(target).map(Self::Linked)
+        };
+        target.map_err(D::Error::custom)
+    }
+}
+
+impl Serialize for TargetPlan {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Linked(target) => target.serialize(serializer),
+            target => Self::serialize(target, serializer),
+        }
+    }
 }
 
 /// A server by way of a driver in a process of its own.
@@ -125,7 +159,7 @@ impl TargetPlan {
 
     /// Whether it speaks another protocol than MongoDB's.
     pub fn is_linked(&self) -> bool {
-        matches!(self, Self::Http(_) | Self::Mysql(_) | Self::Postgres(_))
+        matches!(self, Self::Linked(_))
     }
 
     /// One server, nothing asked of it.

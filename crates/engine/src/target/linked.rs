@@ -1,90 +1,103 @@
-//! The protocols behind links: for each kind of target what makes its connections. This table is all that the engine knows of them.
+//! The protocols behind links. [`PROTOCOLS`] is all that the engine knows of them.
 
 use std::sync::Arc;
 
 use brimline_net::link::Connector;
+use brimline_net::protocol::{Protocol as Spoken, Secrets, Step};
 use brimline_wire::access::{Access, Login};
-use serde::de::DeserializeOwned;
-use zeroize::Zeroizing;
+use serde_json::Value;
 
 use crate::own::plan::OwnWork;
-use crate::plan::Plan;
-use crate::plan::error::PlanError;
-use crate::plan::target::TargetPlan;
+use crate::plan::error::{PlanError, require};
+use crate::plan::target::{LinkTarget, TargetPlan};
+use crate::plan::{Plan, Work};
 
-/// What makes the connections of `plan`; none of a target that speaks MongoDB's protocol, or none.
+/// Every protocol but MongoDB's, by what plans call its targets.
+pub const PROTOCOLS: [Protocol; 3] = [
+    Protocol::of::<brimline_http::Connector>("http"),
+    Protocol::of::<brimline_mysql::Connector>("mysql"),
+    Protocol::of::<brimline_postgres::Connector>("postgres"),
+];
+
+/// Makes what connections of a plan are made by, once it is known what opens the server.
+pub type Linking = Box<dyn FnOnce(&Access) -> Result<Arc<dyn Connector>, PlanError> + Send>;
+
+/// A protocol behind links.
+#[derive(Clone, Copy)]
+pub struct Protocol {
+    kind: &'static str,
+    read: fn(&Plan, &LinkTarget) -> Result<Linking, PlanError>,
+}
+
+impl Protocol {
+    /// The protocol whose connectors are `P`; plans call its targets `kind`.
+    pub const fn of<P: Spoken>(kind: &'static str) -> Self {
+        Self { kind, read: read::<P> }
+    }
+}
+
+/// Makes what connections of `plan` are made by; `None` of a target that is no other protocol's. `further` are protocols beside those of
+/// the table.
 ///
 /// # Errors
-/// When a request of its steps can't be one, or its server can't be named.
-pub fn connector(plan: &Plan, access: &Access) -> Result<Option<Arc<dyn Connector>>, PlanError> {
-    Ok(Some(match &plan.target {
-        TargetPlan::Http(settings) => {
-            let requests = brimline_http::Requests::new(&requests(plan)?)
-                .map_err(|error| misfit(plan, error.step, &error.message))?;
-            let headers = access.headers().to_vec();
-            let secrets = brimline_http::Secrets { headers, tls: access.tls().cloned() };
-            Arc::new(brimline_http::Connector::new(settings.clone(), secrets, requests).map_err(unreachable)?)
-        }
-        TargetPlan::Mysql(settings) => {
-            let (secrets, statements) = (sql_secrets(access), statements(plan)?);
-            Arc::new(
-                brimline_mysql::Connector::new(settings.clone(), secrets, statements).map_err(unreachable)?,
-            )
-        }
-        TargetPlan::Postgres(settings) => {
-            let (secrets, statements) = (sql_secrets(access), statements(plan)?);
-            Arc::new(
-                brimline_postgres::Connector::new(settings.clone(), secrets, statements)
-                    .map_err(unreachable)?,
-            )
-        }
-        TargetPlan::Wire { .. }
-        | TargetPlan::Driver { .. }
-        | TargetPlan::Runner(_)
-        | TargetPlan::Null { .. }
-        | TargetPlan::Simulated { .. } => return Ok(None),
+/// When nobody speaks the protocol, or it can't send what the plan says.
+pub fn linking(plan: &Plan, further: &[Protocol]) -> Result<Option<Linking>, PlanError> {
+    let TargetPlan::Linked(target) = &plan.target else { return Ok(None) };
+    let mut known = PROTOCOLS.iter().chain(further);
+    let protocol = known.find(|each| each.kind == target.kind);
+    let protocol = protocol
+        .ok_or_else(|| PlanError::new("target.kind", format!("{:?} is no kind of target", target.kind)))?;
+    (protocol.read)(plan, target).map(Some)
+}
+
+/// Reads what a plan says of a server and of requests, as their protocol describes them.
+fn read<P: Spoken>(plan: &Plan, target: &LinkTarget) -> Result<Linking, PlanError> {
+    let settings: P::Settings = serde_json::from_value(Value::Object(target.settings.clone()))
+        .map_err(|error| PlanError::new("target", error.to_string()))?;
+    let is_load = matches!(plan.work, Work::Load { .. });
+    require(!is_load || P::takes_loads(&settings), "work.kind", || {
+        "the target does not say how documents of a load are sent".to_owned()
+    })?;
+    let requests =
+        P::compile(&steps::<P>(plan)?).map_err(|error| misfit(plan, error.step, &error.message))?;
+    Ok(Box::new(move |access| {
+        let connector = P::new(settings, secrets(access), requests);
+        let connector = connector.map_err(|message| PlanError::new("target", message))?;
+        Ok(Arc::new(connector))
     }))
 }
 
-/// The requests of all steps, as their protocol describes them.
-fn requests<R: DeserializeOwned>(plan: &Plan) -> Result<Vec<R>, PlanError> {
-    let steps = plan.own().into_iter().flat_map(OwnWork::steps);
-    let request = |(step, request): (usize, Option<&serde_json::Value>)| {
-        let mut request = request.cloned().unwrap_or_default();
-        // Its kind is the target's.
-        if let Some(fields) = request.as_object_mut() {
-            fields.remove("kind");
-        }
-        serde_json::from_value(request).map_err(|error| misfit(plan, step, &error.to_string()))
-    };
-    steps.map(|(_, step)| step.request.as_ref()).enumerate().map(request).collect()
-}
-
-/// The statements of all steps.
-fn statements(plan: &Plan) -> Result<brimline_sql::statement::Requests, PlanError> {
-    let steps = plan.own().into_iter().flat_map(OwnWork::steps);
-    let specs: Vec<_> = requests(plan)?
-        .into_iter()
-        .zip(steps)
-        .map(|(statement, (operation, step))| brimline_sql::statement::RequestSpec {
-            name: if operation.steps.len() == 1 {
-                operation.name.clone()
-            } else {
-                format!("{}, {}", operation.name, step.name)
-            },
-            statement,
-            slots: step.slot_count(),
+/// The steps of a plan with their requests.
+fn steps<P: Spoken>(plan: &Plan) -> Result<Vec<Step<P::Request>>, PlanError> {
+    let steps = plan.own().into_iter().flat_map(OwnWork::steps).enumerate();
+    steps
+        .map(|(number, (operation, step))| {
+            let mut request = step.request.clone().unwrap_or_default();
+            // Its kind is the target's.
+            if let Some(fields) = request.as_object_mut() {
+                fields.remove("kind");
+            }
+            let is_alone = operation.steps.len() == 1;
+            Ok(Step {
+                name: if is_alone {
+                    operation.name.clone()
+                } else {
+                    format!("{}, {}", operation.name, step.name)
+                },
+                request: serde_json::from_value(request)
+                    .map_err(|error| misfit(plan, number, &error.to_string()))?,
+                slots: step.slot_count(),
+            })
         })
-        .collect();
-    brimline_sql::statement::Requests::new(&specs).map_err(|error| misfit(plan, error.step, &error.message))
+        .collect()
 }
 
-fn sql_secrets(access: &Access) -> brimline_sql::settings::Secrets {
+fn secrets(access: &Access) -> Secrets {
     let (username, password) = match access.login() {
         Some(Login::Password { username, password, .. }) => (username.clone(), Some(password.clone())),
-        _ => (Zeroizing::default(), None),
+        _ => Default::default(),
     };
-    brimline_sql::settings::Secrets { username, password, tls: access.tls().cloned() }
+    Secrets { username, password, headers: access.headers().to_vec(), tls: access.tls().cloned() }
 }
 
 /// What is wrong with the request of a step, told by its place in the plan.
@@ -100,8 +113,4 @@ fn misfit(plan: &Plan, number: usize, message: &str) -> PlanError {
         first += operation.steps.len();
     }
     PlanError::new("work.operations", message)
-}
-
-fn unreachable(message: String) -> PlanError {
-    PlanError::new("target", message)
 }

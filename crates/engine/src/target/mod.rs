@@ -102,6 +102,8 @@ pub struct ReplyTimes {
     pub connect_ns: Option<Nanos>,
     /// The replies before it that led elsewhere and were followed; `None`: it is the first.
     pub redirects: Option<Redirects>,
+    /// Whether it leads elsewhere itself, and was not followed.
+    pub leads_elsewhere: bool,
     /// When its first bytes had arrived.
     pub first_byte: Nanos,
 }

@@ -419,6 +419,7 @@ impl SocketTarget {
         let connection = self.connection_of(index);
         if let Some(times) = self.times.get_mut(connection) {
             times.first_byte = first.min(done);
+            times.leads_elsewhere = answer.leads_elsewhere;
         }
         Ok(Some(Event::Reply { connection, done, reply: answered(answer) }))
     }

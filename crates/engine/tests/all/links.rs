@@ -275,6 +275,8 @@ fn redirects_are_counted_by_the_operation() {
         check(&summary, &service, 10 + redirects);
         assert_eq!(failures(&summary), []);
         assert_eq!(part_count(&intervals, "redirect"), redirects, "{follow}");
+        // Of the first order, and where one is followed of the one that it leads to.
+        assert_eq!(part_count(&intervals, "redirect_left"), u64::from(redirects < 2), "{follow}");
     }
 }
 

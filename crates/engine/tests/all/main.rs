@@ -9,6 +9,7 @@ mod failover;
 mod insert_batches;
 mod links;
 mod load_models;
+mod new_protocol;
 mod operation_log;
 mod own_operations;
 mod query;

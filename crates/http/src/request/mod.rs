@@ -6,6 +6,7 @@ mod slots;
 
 use std::ops::Range;
 
+use brimline_net::protocol::StepError;
 use thiserror::Error;
 
 pub(crate) use self::encode::escape_target;
@@ -13,7 +14,7 @@ pub use self::redirected::Redirected;
 use self::slots::Slots;
 use crate::authority::split_port;
 use crate::cookies::Jar;
-use crate::spec::{Encoding, HeaderSpec, Piece, RequestSpec, Settings, SpecError};
+use crate::spec::{Encoding, HeaderSpec, Piece, RequestSpec, Settings};
 
 /// What a client says of itself, unless a request says otherwise.
 const USER_AGENT: &str = concat!("brimline/", env!("CARGO_PKG_VERSION"));
@@ -100,9 +101,9 @@ impl Requests {
     ///
     /// # Errors
     /// The first that can't be one.
-    pub fn new(specs: &[RequestSpec]) -> Result<Self, SpecError> {
-        let template = |(step, spec)| Template::new(spec).map_err(|message| SpecError { step, message });
-        Ok(Self { templates: specs.iter().enumerate().map(template).collect::<Result<_, _>>()? })
+    pub fn new<'s>(specs: impl IntoIterator<Item = &'s RequestSpec>) -> Result<Self, StepError> {
+        let template = |(step, spec)| Template::new(spec).map_err(|message| StepError { step, message });
+        Ok(Self { templates: specs.into_iter().enumerate().map(template).collect::<Result<_, _>>()? })
     }
 
     /// The request of a step.

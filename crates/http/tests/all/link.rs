@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread::{self, JoinHandle};
 
-use brimline_http::{Connector, Requests, Secrets};
+use brimline_http::{Connector, Protocol, Requests, Secrets};
 use brimline_net::link::{
     Answer, Connector as _, Greeting, Link, Looks, Lost, LostKind, Part, RefusalKind, Request,
 };
@@ -378,7 +378,7 @@ fn what_can_not_be_reached_is_an_error() {
     let requests = || Requests::new(&[]).unwrap();
     let connector = |changes: Value, secrets| Connector::new(settings(&changes), secrets, requests()).err();
     let header = ("authorization".to_owned(), "a\r\nb: secret".to_owned().into());
-    let bad = connector(json!({}), Secrets { headers: vec![header], tls: None }).unwrap();
+    let bad = connector(json!({}), Secrets { headers: vec![header], ..Secrets::default() }).unwrap();
     assert!(bad.contains("authorization") && !bad.contains("secret"), "{bad}");
     assert!(connector(json!({"tls": true}), Secrets::default()).unwrap().contains("TLS"));
     assert!(connector(json!({"authority": "a\r\nb"}), Secrets::default()).unwrap().contains("no host"));

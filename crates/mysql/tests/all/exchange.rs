@@ -1,16 +1,18 @@
 //! Exchanges byte for byte, and peers that lie.
 
-use brimline_mysql::{Connector, RequestSpec, Requests, Secrets};
+use brimline_mysql::{Connector, Protocol, Requests, Secrets, StatementStep};
 use brimline_net::link::{Looks, LostKind, Part, Request};
 use brimline_sql::statement::Mode;
 
 use crate::counting::allocations;
-use crate::support::{Act, Client, array, ends_whatever_is_said, ends_with_any_bytes, peer, settings, step};
+use crate::support::{
+    Act, Client, array, connector_of, ends_whatever_is_said, ends_with_any_bytes, peer, settings, step,
+};
 
 const STEPS: [(&str, Mode, usize); 3] =
     [("SELECT ?", Mode::Prepared, 1), ("INSERT INTO t VALUES", Mode::Rows, 1), ("BEGIN", Mode::Text, 0)];
 
-fn steps() -> Vec<RequestSpec> {
+fn steps() -> Vec<StatementStep> {
     STEPS.iter().map(|(text, mode, slots)| step("s", text, *mode, *slots)).collect()
 }
 
@@ -271,12 +273,7 @@ fn logins() -> Vec<Vec<u8>> {
 
 /// With a password, so that each way of a login is gone.
 fn knowing(address: &str) -> Box<dyn brimline_net::link::Connector> {
-    let secrets = Secrets {
-        username: "u".to_owned().into(),
-        password: Some("secret".to_owned().into()),
-        ..Secrets::default()
-    };
-    Box::new(Connector::new(settings(address, "d"), secrets, Requests::new(&steps()).unwrap()).unwrap())
+    Box::new(connector_of::<Connector>(settings(address, "d"), "u", "secret", &steps()))
 }
 
 #[test]

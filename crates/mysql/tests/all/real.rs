@@ -3,27 +3,19 @@
 //! It has a database `shop` and `max_allowed_packet` of 1G;
 //! the users `u` and `tlsonly` (REQUIRE SSL), both with the password `mysecret`, may write there.
 
-use brimline_mysql::{Connector, RequestSpec, Requests, Secrets, Settings};
-use brimline_net::link::{Looks, LostKind, Part};
-use brimline_net::tls::{Tls, TlsSettings};
+use brimline_mysql::{Connector, Settings, StatementStep};
+use brimline_net::link::{Looks, Part};
 use brimline_sql::settings::{Bulk, Column, ColumnType, Form};
 use brimline_sql::statement::{Mode, StatementSpec};
 
-use crate::support::{Client, settings, step};
+use crate::support::{Client, connector_of, real_logins, real_refusals, settings, step};
 
 fn address() -> String {
     std::env::var("BRIMLINE_TEST_MYSQL").expect("BRIMLINE_TEST_MYSQL has host:port of a server")
 }
 
-fn secrets(username: &str, password: &str) -> Secrets {
-    let tls = std::env::var("BRIMLINE_TEST_CA")
-        .ok()
-        .map(|path| Tls::new(&TlsSettings { ca_file: Some(path.into()), ..TlsSettings::default() }).unwrap());
-    Secrets { username: username.to_owned().into(), password: Some(password.to_owned().into()), tls }
-}
-
-fn connector(settings: Settings, steps: &[RequestSpec]) -> Connector {
-    Connector::new(settings, secrets("u", "mysecret"), Requests::new(steps).unwrap()).unwrap()
+fn connector(settings: Settings, steps: &[StatementStep]) -> Connector {
+    connector_of(settings, "u", "mysecret", steps)
 }
 
 const VALUES: &str = "SELECT 1 AS i, 5000000000 AS l, 1.50 AS d, 2.5e0 AS f, 'é' AS t, NULL AS n, \
@@ -33,26 +25,9 @@ const VALUES: &str = "SELECT 1 AS i, 5000000000 AS l, 1.50 AS d, 2.5e0 AS f, 'é
 #[test]
 #[ignore = "needs a real server"]
 fn logins_and_what_refuses_them() {
-    let of = |username: &str, password: &str, tls: bool| {
-        let settings = Settings { tls, ..settings(&address(), "shop") };
-        let connector =
-            Connector::new(settings, secrets(username, password), Requests::new(&[]).unwrap()).unwrap();
-        let outcome = Client::connect(&connector).map(drop);
-        (outcome, connector)
-    };
-    for (username, tls) in [("u", false), ("u", true), ("tlsonly", true)] {
-        let (outcome, connector) = of(username, "mysecret", tls);
-        assert_eq!(outcome, Ok(()), "{username}");
-        println!("{username} tls={tls}: {:?}", connector.server());
-    }
-    for (username, password) in [("u", "wrong"), ("tlsonly", "mysecret"), ("nobody", "")] {
-        let (outcome, connector) = of(username, password, false);
-        let lost = outcome.unwrap_err();
-        println!("{username}: {}", lost.message);
-        assert_eq!(lost.kind, LostKind::Refused);
-        // It is not sent again.
-        assert_eq!(Client::connect(&connector).map(drop).unwrap_err().message, lost.message);
-    }
+    let good = [("u", false), ("u", true), ("tlsonly", true)];
+    let bad = [("u", "wrong"), ("tlsonly", "mysecret"), ("nobody", "")];
+    real_logins::<Connector>(&address(), &good, &bad);
 }
 
 #[test]
@@ -161,7 +136,7 @@ fn loads_transactions_and_several_results() {
         step("commit", "COMMIT", Mode::Text, 0),
         step("call", "CALL twice()", Mode::Prepared, 0),
         step("call as text", "CALL twice()", Mode::Text, 0),
-        RequestSpec { name: "two".to_owned(), statement: of_two, slots: 2 },
+        StatementStep { name: "two".to_owned(), request: of_two, slots: 2 },
         step("count", "SELECT COUNT(*) AS n FROM load_it", Mode::Text, 0),
         step("kill", "KILL CONNECTION_ID()", Mode::Text, 0),
     ];
@@ -189,21 +164,13 @@ fn loads_transactions_and_several_results() {
 #[test]
 #[ignore = "needs a real server"]
 fn a_statement_that_does_not_parse_is_refused_before_the_run() {
-    for (bad, words) in [
+    let bad = vec![
         (
             step("place.insert", "INSERT INTO nowhere VALUES (?)", Mode::Prepared, 1),
             "step place.insert is refused",
         ),
         (step("latest", "SELECT 1 + ?", Mode::Prepared, 2), "takes 1 values, and the step gives it 2"),
         (step("odd", "SELEC 1", Mode::Prepared, 0), "SQL syntax"),
-    ] {
-        let steps = [step("good", "SELECT 1", Mode::Prepared, 0), bad];
-        let lost = Client::connect(&connector(settings(&address(), "shop"), &steps)).map(drop).unwrap_err();
-        println!("{}", lost.message);
-        assert!(lost.kind == LostKind::Refused && lost.message.contains(words), "{}", lost.message);
-    }
-    let mut settings = settings(&address(), "shop");
-    settings.setup = vec!["SET no_such = 1".to_owned()];
-    let lost = Client::connect(&connector(settings, &[])).map(drop).unwrap_err();
-    assert!(lost.message.contains("SET no_such = 1 is refused"), "{}", lost.message);
+    ];
+    real_refusals::<Connector>(&address(), bad);
 }

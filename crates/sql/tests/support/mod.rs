@@ -12,10 +12,12 @@ use std::thread::JoinHandle;
 
 use brimline_bson::{Reader, Value};
 use brimline_net::link::{Answer, Connector, Greeting, Link, Looks, Lost, LostKind, Part, Request};
+use brimline_net::protocol::{Protocol, Secrets};
 use brimline_net::stream::SendState;
+use brimline_net::tls::{Tls, TlsSettings};
 use brimline_net::wait::is_ready;
 use brimline_sql::settings::Settings;
-use brimline_sql::statement::{Mode, RequestSpec, StatementSpec};
+use brimline_sql::statement::{Mode, Requests, StatementSpec, StatementStep};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -100,9 +102,9 @@ pub fn array(values: bson::Bson) -> Vec<u8> {
     array.to_vec()
 }
 
-pub fn step(name: &str, text: &str, mode: Mode, slots: usize) -> RequestSpec {
-    let statement = StatementSpec { text: Some(text.to_owned()), texts: Vec::new(), mode };
-    RequestSpec { name: name.to_owned(), statement, slots }
+pub fn step(name: &str, text: &str, mode: Mode, slots: usize) -> StatementStep {
+    let request = StatementSpec { text: Some(text.to_owned()), texts: Vec::new(), mode };
+    StatementStep { name: name.to_owned(), request, slots }
 }
 
 pub fn settings(address: &str, database: &str) -> Settings {
@@ -113,6 +115,65 @@ pub fn settings(address: &str, database: &str) -> Settings {
         setup: Vec::new(),
         bulk: None,
     }
+}
+
+/// A user with a password. Where `BRIMLINE_TEST_CA` names a file of certificates, those are trusted.
+pub fn secrets(username: &str, password: &str) -> Secrets {
+    let trust = |path: String| TlsSettings { ca_file: Some(path.into()), ..TlsSettings::default() };
+    Secrets {
+        username: username.to_owned().into(),
+        password: Some(password.to_owned().into()),
+        tls: std::env::var("BRIMLINE_TEST_CA").ok().map(|path| Tls::new(&trust(path)).unwrap()),
+        ..Secrets::default()
+    }
+}
+
+/// A connector of either database.
+pub trait Database: Protocol<Settings = Settings, Requests = Requests> {}
+impl<P: Protocol<Settings = Settings, Requests = Requests>> Database for P {}
+
+/// The user `username` at a server, whose connections prepare `steps`.
+pub fn connector_of<D: Database>(
+    settings: Settings,
+    username: &str,
+    password: &str,
+    steps: &[StatementStep],
+) -> D {
+    D::new(settings, secrets(username, password), Requests::new(steps).unwrap()).unwrap()
+}
+
+/// These users get into a real server with the password `mysecret`, with TLS or without; those don't without TLS, and are told so for good.
+pub fn real_logins<D: Database>(address: &str, good: &[(&str, bool)], bad: &[(&str, &str)]) {
+    let of = |username: &str, password: &str, tls: bool| {
+        let settings = Settings { tls, ..settings(address, "shop") };
+        let connector: D = connector_of(settings, username, password, &[]);
+        let outcome = Client::connect(&connector).map(drop);
+        (outcome, connector)
+    };
+    for &(username, tls) in good {
+        assert_eq!(of(username, "mysecret", tls).0, Ok(()), "{username}");
+    }
+    for &(username, password) in bad {
+        let (outcome, connector) = of(username, password, false);
+        let lost = outcome.unwrap_err();
+        assert_eq!(lost.kind, LostKind::Refused, "{username}");
+        // It is not sent again.
+        assert_eq!(Client::connect(&connector).map(drop).unwrap_err().message, lost.message);
+    }
+}
+
+/// A real server refuses to prepare each of these, in its words, and a setting that there is none of.
+pub fn real_refusals<D: Database>(address: &str, bad: Vec<(StatementStep, &str)>) {
+    let refused = |settings, steps: &[StatementStep], words: &str| {
+        let connector: D = connector_of(settings, "u", "mysecret", steps);
+        let lost = Client::connect(&connector).map(drop).unwrap_err();
+        assert!(lost.kind == LostKind::Refused && lost.message.contains(words), "{}", lost.message);
+    };
+    for (bad, words) in bad {
+        refused(settings(address, "shop"), &[step("good", "SELECT 1", Mode::Prepared, 0), bad], words);
+    }
+    let setup = vec!["SET no_such = 1".to_owned()];
+    refused(Settings { setup, ..settings(address, "shop") }, &[], "SET no_such = 1 is refused");
 }
 
 /// What a scripted peer does.

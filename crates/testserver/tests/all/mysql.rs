@@ -3,14 +3,15 @@
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 
-use brimline_mysql::{Connector, RequestSpec, Requests, Secrets};
+use brimline_mysql::{Connector, Requests, Secrets, StatementStep};
 use brimline_net::link::LostKind;
+use brimline_net::protocol::Protocol as _;
 use brimline_sql::statement::Mode;
 use brimline_testserver::{Data, Fault, FaultKind, Protocol, Script, Server, When};
 
 use crate::support::{Client, settings, step};
 
-fn steps() -> Vec<RequestSpec> {
+fn steps() -> Vec<StatementStep> {
     vec![
         step("one", "SELECT * FROM t WHERE id = ?", Mode::Prepared, 1),
         step("some", "SELECT * FROM t LIMIT ?", Mode::Prepared, 1),

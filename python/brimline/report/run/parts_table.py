@@ -16,6 +16,7 @@ _REQUEST_PARTS = {
     "redirect": "{operation}: redirects followed",
     "first_byte": "{operation}: to the first byte",
     "transfer": "{operation}: from the first byte to the last",
+    "redirect_left": "{operation}: redirects not followed",
 }
 
 
@@ -43,7 +44,8 @@ def request_parts_table(record: RunRecord) -> Table | None:
     return _table(
         rows,
         "Of every request: until its connection was there, where it waited for one; each redirect that was followed; "
-        "until the first byte of the reply; from there to its last.",
+        "until the first byte of the reply; from there to its last. A redirect that was not followed is a reply as "
+        "any other.",
     )
 
 

@@ -12,7 +12,8 @@ from brimline.spec.own.step_kind import StepKind
 from brimline.spec.own.templates import plain_text
 from brimline.spec.readers import shown
 
-_ACCEPTED: Final = [[200, 399]]
+ANY_STATUS: Final = (200, 399)
+"""What is no failure where a step says no status, both ends included."""
 _EXPECTED: Final = ("status", "headers", "json", "text")
 _SOURCES: Final = ("json", "headers", "text", "status")
 _SAVE_EXAMPLE: Final = "{id: json.id}"
@@ -21,7 +22,7 @@ _SAVE_EXAMPLE: Final = "{id: json.id}"
 def read_status(expect: Any, path: Path) -> list[list[int]]:
     """Which status is no failure: 200 to 399 where a step doesn't say."""
     if not isinstance(expect, dict) or "status" not in expect:
-        return _ACCEPTED
+        return [list(ANY_STATUS)]
     at, given = (*path, "status"), expect["status"]
     if isinstance(given, dict):
         check_keys(given, at, ("min", "max"))

@@ -13,7 +13,7 @@ use brimline_engine::operation::Statements;
 use brimline_engine::plan::pacer::PacerPlan;
 use brimline_engine::plan::target::TargetPlan;
 use brimline_engine::plan::{Namespace, Plan, Proportions, Work};
-use brimline_engine::{Interval, Run, Stage, Summary};
+use brimline_engine::{Interval, Run, Stage, Summary, Surroundings};
 use brimline_testserver::Script;
 
 pub const MS: u64 = 1_000_000;
@@ -94,7 +94,12 @@ pub struct Outcome {
 
 /// Runs `plan` to its end and checks what must hold of every run.
 pub fn execute(plan: &Plan) -> Outcome {
-    let run = Run::start(plan.clone()).expect("the plan is valid");
+    execute_with(plan, Surroundings::default())
+}
+
+/// The same in these surroundings.
+pub fn execute_with(plan: &Plan, surroundings: Surroundings) -> Outcome {
+    let run = Run::start_with(plan.clone(), surroundings).expect("the plan is valid");
     let mut intervals = Vec::new();
     loop {
         let progress = run.poll(Duration::from_secs(1));
