@@ -11,10 +11,13 @@ def tls_trouble(text: str, redacted: str, tls: Tls | None) -> TargetError | None
         if tls is not None and pattern in text:
             if words is _CLOSED and tls.certificate_key_file is not None:
                 words, hint = _CLOSED_ON_CERTIFICATE
+            if redacted.startswith("https://"):
+                hint = hint.replace(_WITHOUT, "write http://")
             return TargetError(f"no TLS connection to {redacted}: {words}", hint=hint)
     return None
 
 
+_WITHOUT = "leave tls=true out"
 _CLOSED = "the server closed the connection during the TLS handshake: it may have no TLS"
 _CLOSED_ON_CERTIFICATE = (
     "the server closed the connection during the TLS handshake: it may not trust the client's certificate, or "
@@ -73,22 +76,22 @@ _TLS_REASONS = (
     (
         "wrong version number",
         "what listens there does not speak TLS",
-        "leave tls=true out, or start the server with TLS",
+        f"{_WITHOUT}, or start the server with TLS",
     ),
     (
         "connection closed",
         _CLOSED,
-        "leave tls=true out, or look into the server's log",
+        f"{_WITHOUT}, or look into the server's log",
     ),
     (
         "eof occurred",
         _CLOSED,
-        "leave tls=true out, or look into the server's log",
+        f"{_WITHOUT}, or look into the server's log",
     ),
     (
         "connection reset",
         _CLOSED,
-        "leave tls=true out, or look into the server's log",
+        f"{_WITHOUT}, or look into the server's log",
     ),
 )
 """What is found in the texts of PyMongo and OpenSSL, what it means, and what to do about it; the first counts."""

@@ -93,8 +93,9 @@ def test_what_answers_is_no_service(words: bytes, message: str) -> None:
 
 
 def test_a_service_without_tls_is_told_from_one_with_it() -> None:
-    with serving() as port, pytest.raises(TargetError, match="no TLS connection"):
+    with serving() as port, pytest.raises(TargetError, match="no TLS connection") as caught:
         service(f"https://127.0.0.1:{port}")
+    assert caught.value.hint == "write http://, or start the server with TLS"
 
 
 def test_of_a_process_that_only_passes_on_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,7 @@ class CsvFiles:
         columns = [each for each in columns if each]
         skips_first = bool(columns) and element.flag("ignoreFirstLine")
         rows = self._rows(element, name)
+        names_itself = not columns and element.text("delimiter", ",") in ("", ",")
         if not columns:
             if not rows:
                 self.remarks.lose(
@@ -48,7 +49,7 @@ class CsvFiles:
         if len(set(columns)) < len(columns) or any("$" in each or "\0" in each or not each for each in columns):
             self.remarks.lose(element, "its columns have no names of their own", "name each variable once")
             return
-        table = self._table(element, self._file(element, name, columns, rows))
+        table = self._table(element, self._file(element, name, columns, rows, is_ready=names_itself))
         row = self.variables.define(Path(name.replace("\\", "/")).stem, table, name)
         for column in columns:
             source = f"${{{column}}}"
@@ -79,8 +80,10 @@ class CsvFiles:
             return ","
         return given
 
-    def _file(self, element: Element, name: str, columns: list[str], rows: list[list[str]] | None) -> str:
-        """The name of the file that the workload reads."""
+    def _file(
+        self, element: Element, name: str, columns: list[str], rows: list[list[str]] | None, *, is_ready: bool
+    ) -> str:
+        """The name of the file that the workload reads; `is_ready`: the plan's own has commas and names its columns."""
         plain = Path(name.replace("\\", "/")).name
         if not rows:
             wanted = ",".join(columns)
@@ -90,9 +93,10 @@ class CsvFiles:
             )
             return plain
         if self.stem is None:
-            self.remarks.change(
-                element, f"{plain} needs the first line {','.join(columns)} and commas; -o writes it so"
-            )
+            if not is_ready:
+                self.remarks.change(
+                    element, f"{plain} needs the first line {','.join(columns)} and commas; -o writes it so"
+                )
             return plain
         made = f"{self.stem}-{Path(plain).stem}.csv"
         written = io.StringIO(newline="")

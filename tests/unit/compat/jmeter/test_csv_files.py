@@ -99,3 +99,5 @@ def test_without_a_file_to_write_the_rows_stay_where_they_are(tmp_path: Path) ->
     assert keys_of(found)["values"]["users"]["csv"] == "users.csv"
     assert next(iter(found.workloads.values())).beside == {}
     assert "needs the first line user,city and commas" in found.changed[0]
+    (tmp_path / "users.csv").write_text("user,city\nann,Rome\n")
+    assert not any("first line" in each for each in translated(tmp_path, plan(variableNames=""), stem=None).changed)
