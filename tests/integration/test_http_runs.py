@@ -180,9 +180,8 @@ operations: {{latest: {{get: {{path: /latest}}{expect}}}}}
     found = checks(done.json()).get("redirects")
     assert (found and found["result"]) == result
     if found is not None:
-        assert found["evidence"].startswith(
-            f"{format_count(latest['service']['count'])} replies are redirects that were"
-        )
+        count = format_count(latest["service"]["count"])
+        assert found["evidence"].startswith(f"redirects that were not followed: {count}")
     report = brimline_cli.run("report", "--format", "md", "-o", "-").stdout
     assert f"latest: redirects {'followed' if follow else 'not followed'}" in report
 

@@ -391,11 +391,11 @@ def redirects(record: RunRecord) -> list[Finding]:
     }
     if not left:
         return []
-    evidence = message("{count} replies are redirects that were not followed", count=format_count(sum(left.values())))
+    evidence = message("redirects that were not followed: {count}", count=format_count(sum(left.values())))
     if not any(_takes_any_status(record.plan, operation) for operation in left):
         return [Finding("redirects", Standing.PASS, evidence)]
     evidence = message(
-        "{evidence}: follow_redirects follows them on the same host, and a status in expect makes the others failures",
+        "{evidence}; follow_redirects follows them on the same host, and a status in expect makes the others failures",
         evidence=evidence,
     )
     return [Finding("redirects", Standing.WARN, evidence)]
