@@ -117,6 +117,9 @@ def ab_in(place: Workplace, work: ABWork, *, directory: Path | None = None, resu
         plan_b = _plan(place_b)
         there = plan_b.namespace.database if place_b.spec.is_own else plan_b.namespace.collection
         place.context.progress.note(f"the data differs, so that of B goes into {there}")
+    # What is put back before each run is said once, whichever arm it is for.
+    place_b.context.carried.told = place.context.carried.told
+    place_b.context.carried.taken_s = place.context.carried.taken_s
     plan_hash = f"{plan_a.hash8()}-{plan_b.hash8()}"
     require_same(directory if resume else None, plan_hash=plan_hash, environment=both.context.environment)
     for plan in (plan_a, plan_b):
