@@ -19,6 +19,7 @@ ITS_OWN_WORDS = {"compat/ycsb/status.py", "compat/mongostat/lines.py"}
 """What is printed as another tool prints it."""
 MORE_THAN_ONE = {
     "cli/ab.py: connections",
+    "execution/data_events.py: times",
     "experiments/vary/factors.py: levels",
     "init/operations.py: times",
     "servers/lab/spec.py: members",

@@ -78,7 +78,6 @@ from brimline.report.vary.view import vary_report
 from brimline.servers.state import servers_directory
 from brimline.spec import LoadedSpec, Spec
 from brimline.spec.document import dump_document
-from brimline.units import counted
 
 WORKLOADS_DIRECTORY = "workloads"
 """Below the sweep's directory: each workload as it was before a level changed it, by its name."""
@@ -109,8 +108,9 @@ class VaryResult(Result):
             return InvalidRun(f"no run counts: {'; '.join(reasons)}", hint=self.where_to_look)
         if failed := [trial for trial in self.trials if trial.outcome is RunOutcome.FAILED]:
             first = f"{describe_levels(self.settings, failed[0].probe.levels)}: {'; '.join(failed[0].reasons)}"
-            of_all = f"{len(failed)} of {counted(len(self.trials), 'cell')}"
-            return InvalidRun(f"{of_all} failed: {first}", hint=self.where_to_look)
+            return InvalidRun(
+                f"cells that failed: {len(failed)} of {len(self.trials)}; the first is {first}", hint=self.where_to_look
+            )
         return None
 
 

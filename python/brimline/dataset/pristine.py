@@ -150,7 +150,7 @@ def put_copy_back(database: DataDatabase, manifest: Manifest) -> Manifest:
         uuid = collection_uuid(database, manifest.collection)
     if count != manifest.count:
         raise TargetError(
-            f"{namespace} holds {counted(count, 'document')} after it was put back, and not {manifest.count}",
+            f"documents in {namespace} after it was put back: {count}, and not {manifest.count}",
             hint="another client writes there or to the copy: load anew",
         )
     complete = replace(manifest.unchanged(), collection_uuid=uuid)
