@@ -23,8 +23,9 @@ from brimline.servers.password import environment_without_secrets
 _DUMP_TOOL = "mongodump"
 _PREFIX = ".brimline-backup-"
 _NO_DATA = {"diagnostic.data"}
-_PREPARED = ("WiredTigerPreplog", "mongod.l")
-"""Journal files that hold nothing yet, the server's log and its lock."""
+_PREPARED = ("WiredTigerPreplog", "WiredTigerTmplog", "WiredTiger.turtle.set", "mongod.l")
+"""Journal files that hold nothing yet, what a checkpoint gives another name at once, the server's log and its lock."""
+_PIECE_BYTES = 1 << 20
 
 
 class Backup(Background):
@@ -83,19 +84,26 @@ class FileCopies(Background):
         self._files = deployment.own.data_directory
 
     def _work(self) -> None:
-        while not self._stop.is_set():
-            with TemporaryDirectory(prefix=_PREFIX, dir=self._directory) as place, self._span():
-                check_room(sum(path.stat().st_size for path in self._wanted()), self._directory,
-                           what="a copy of the files")  # fmt: skip
-                size = 0
-                with self._locked():
-                    for number, path in enumerate(self._wanted()):
-                        if self._stop.is_set():
-                            return
-                        copy = Path(place) / str(number)
-                        shutil.copyfile(path, copy)
-                        size += copy.stat().st_size
-            self._made(size)
+        # Each copy goes over the one before: to remove that took a sixth of the time, in which nothing was copied.
+        with TemporaryDirectory(prefix=_PREFIX, dir=self._directory) as place:
+            while not self._stop.is_set():
+                with self._span():
+                    size = self._copy(Path(place))
+                if size is None:
+                    return
+                self._made(size)
+
+    def _copy(self, place: Path) -> int | None:
+        """Its size in bytes; None where it was stopped."""
+        more = sum(map(_size, self._wanted())) - sum(map(_size, place.iterdir()))
+        check_room(max(more, 0), self._directory, what="a copy of the files")
+        size = 0
+        with self._locked():
+            for number, path in enumerate(self._wanted()):
+                if self._stop.is_set():
+                    return None
+                size += _copy_over(path, place / str(number))
+        return size
 
     def _wanted(self) -> list[Path]:
         """The files that the server's data are in now."""
@@ -113,6 +121,22 @@ class FileCopies(Background):
             finally:
                 with target_errors("letting the server's files go"):
                     client.admin.command("fsyncUnlock")
+
+
+def _size(path: Path) -> int:
+    """Of a file in bytes; 0 where it has gone since it was seen, as files do while nobody holds them."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _copy_over(path: Path, copy: Path) -> int:
+    """Its size in bytes."""
+    copy.touch()
+    with path.open("rb") as source, copy.open("r+b") as target:
+        shutil.copyfileobj(source, target, _PIECE_BYTES)
+        return target.truncate()
 
 
 class Dumps(Background):
