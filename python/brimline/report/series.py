@@ -61,6 +61,13 @@ def time_series(record: RunRecord, *, bucket_count_max: int = BUCKET_COUNT_MAX) 
     return [_bucket(group, rows, latencies.get(number, _NO_LATENCY)) for number, group in enumerate(groups)]
 
 
+def drawn_buckets(record: RunRecord) -> list[TimeBucket]:
+    """The run over time, without a drain that is over within part of an interval: too short a time for a rate."""
+    buckets = time_series(record)
+    whole_s = buckets[0].end_s - buckets[0].start_s if buckets else 0.0
+    return [bucket for bucket in buckets if bucket.phase != "drain" or bucket.end_s - bucket.start_s >= whole_s]
+
+
 @dataclass(frozen=True, slots=True)
 class _Latency:
     quantiles_ns: tuple[int | None, ...]

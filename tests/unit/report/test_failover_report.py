@@ -18,9 +18,10 @@ from brimline.record import ExperimentRecord, read_record
 from brimline.record.fault import read_fault, write_fault
 from brimline.record.ledger import read_ledger
 from brimline.report import render_json
+from brimline.report.failover.axis import time_charts
 from brimline.report.failover.view import Seen, failover_report
 from brimline.report.view import Report
-from tests.unit.report.failover_samples import BEGUN_S, RATE_OPS_PER_S, STALL_S, S, make_failover
+from tests.unit.report.failover_samples import BEGUN_S, END_S, RATE_OPS_PER_S, STALL_S, S, make_failover
 
 MS = 1_000_000
 
@@ -47,6 +48,16 @@ def test_a_server_that_stands_still_two_seconds_is_an_outage_of_two_seconds(expe
         assert (figures.unanswered, figures.resolution_ns) == (0, 0)
     assert result.error is None
     assert failover_figures(result.directory)["outage"].value == pytest.approx(STALL_S * S, rel=0.01)
+
+
+def test_a_drain_of_milliseconds_has_no_rate(experiment: ExperimentRecord) -> None:
+    """Two answers within 1 ms would stand as 2 000 operations/s at the end of the axis."""
+    record = read_record(experiment.trials[0].directory)
+    assert record.intervals[-1]["phase"] == "drain"
+    rate, *_ = time_charts(failover_result(experiment).trials[0], record)
+    drawn = [at for line in rate.figure["data"] for at in line["x"] or ()]
+    assert drawn
+    assert max(drawn) < END_S
 
 
 def test_a_failed_check_stands_beside_the_figure(experiment: ExperimentRecord, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from brimline.experiments.failover.order import FailoverTrial
 from brimline.record.model import RunRecord
 from brimline.report import figures
 from brimline.report.panels import Line, Marked, Point, panel
-from brimline.report.series import TimeBucket, time_series
+from brimline.report.series import TimeBucket, drawn_buckets
 from brimline.report.statistics import report_clock
 from brimline.report.time_axis import time_span
 from brimline.report.view import Cell, Chart, Column, Sketch, Table
@@ -20,7 +20,7 @@ _P99 = 2
 
 def time_charts(trial: FailoverTrial, record: RunRecord) -> list[Chart]:
     """What was answered, how long that took, and what failed, over the run's time."""
-    buckets = time_series(record)
+    buckets = drawn_buckets(record)
     if trial.figures is None or not buckets:
         return []
     span, begun_s = time_span(buckets), trial.figures.begun_ns / NS_PER_S

@@ -9,7 +9,7 @@ from brimline.plan.pacing import offered_line
 from brimline.record.model import Measured, RunRecord
 from brimline.report import figures
 from brimline.report.load_figures import is_load
-from brimline.report.series import TimeBucket, time_series
+from brimline.report.series import TimeBucket
 from brimline.report.time_axis import overlay, time_span
 from brimline.report.view import Chart, Key, Sketch
 from brimline.stats.quantile_interval import Buckets
@@ -20,13 +20,6 @@ CURVES_MAX = 12
 """Operations of which percentile curves are drawn."""
 TAIL_OPERATIONS_MIN = 10
 """Operations that must lie above a point of the percentile curve; fewer make it noise."""
-
-
-def drawn_buckets(record: RunRecord) -> list[TimeBucket]:
-    """The run over time, without a drain that is over within part of an interval: too short a time for a rate."""
-    buckets = time_series(record)
-    whole_s = buckets[0].end_s - buckets[0].start_s if buckets else 0.0
-    return [bucket for bucket in buckets if bucket.phase != "drain" or bucket.end_s - bucket.start_s >= whole_s]
 
 
 def over_time(

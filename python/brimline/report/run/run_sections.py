@@ -15,11 +15,12 @@ from brimline.report import jmeter_table
 from brimline.report.jmeter_table import error_percent, kilobytes_per_s, per_second, time_cells
 from brimline.report.load_figures import is_load
 from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds, apdex_table
-from brimline.report.run.charts import drawn_buckets, over_time, percentile_curve
+from brimline.report.run.charts import over_time, percentile_curve
 from brimline.report.run.parts_table import parts_table, request_parts_table
 from brimline.report.run.server_charts import server_charts
 from brimline.report.run.step_sections import loads_apart
 from brimline.report.run.work_chart import work_chart
+from brimline.report.series import drawn_buckets
 from brimline.report.statistics import TOTAL_LABEL, OperationStatistics, report_clock
 from brimline.report.time_axis import time_span
 from brimline.report.view import Block, Cell, Column, Section, Table, Text, Tone
