@@ -4,7 +4,7 @@
 
 On a lab of three members. With w: "majority": not one acknowledged write is missing after all of it. With w: 1 and a
 primary that is parted from the others, writes that it acknowledged alone are rolled back, and each is named. The outage
-of every kill and step-down is that which a PyMongo client of its own saw, within 20 ms: of reads, one that pings once a
+of every kill and step-down is that which a PyMongo client of its own saw, within 20 ms: of reads, one that reads once a
 millisecond; of updates, one that updates as often, with the same write concern.
 Exit code 1 when one doesn't hold.
 """
@@ -13,7 +13,7 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 
 import brimline
-from brimline.analysis.around_fault import longest_gap
+from brimline.analysis.around_fault import FaultFigures, longest_gap
 from brimline.api.failover import FailoverResult, FailoverSettings, failover
 from brimline.api.options import Options
 from brimline.servers.lab.state import Lab
-from brimline.units import NS_PER_MS
+from brimline.units import NS_PER_MS, NS_PER_S
 
 ELECTION_TIMEOUT_MS = 1000
 OUTAGE_DIFFERENCE_MAX_NS = 20 * NS_PER_MS
@@ -39,27 +39,32 @@ WORKLOAD: dict[str, object] = {
     "connections": 16,
     "threads": 2,
 }
-BESIDE = {"ping": "read", "update": "update"}
-"""What a client of its own does, and the run beside it: that alone, because writes that wait for most members soon hold
-every connection, and reads wait behind them."""
+BESIDE = {"read": 1, "update": 8}
+"""What a client of its own does and by how many threads. The run does that alone, because writes that wait for most
+members soon hold every connection, and reads wait behind them.
+
+The client reads, because a ping is also answered by a server that is no primary any more, until the client has heard of
+it: for up to 16 ms. Several threads update, because one that waits for each answer sends one write in so many
+milliseconds.
+"""
 RATE_PER_S = 400
 """So often that the time between two operations is no difference."""
 _CLIENT = """
 import json, select, sys, threading, time
 import pymongo
 from pymongo.errors import PyMongoError
-client = pymongo.MongoClient(sys.argv[1], serverSelectionTimeoutMS=100, retryReads=False, retryWrites=False)
+uri, act, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
+client = pymongo.MongoClient(uri, serverSelectionTimeoutMS=100, retryReads=False, retryWrites=False)
 beside = client.beside.get_collection("updates", write_concern=pymongo.WriteConcern("majority"))
-acts = {
-    "ping": (1, lambda: client.admin.command("ping")),
-    "update": (8, lambda: beside.update_one({"_id": threading.get_ident()}, {"$inc": {"n": 1}}, upsert=True)),
-}
-threads, act = acts[sys.argv[2]]
+do = {
+    "read": lambda: beside.find_one({"_id": 0}),
+    "update": lambda: beside.update_one({"_id": threading.get_ident()}, {"$inc": {"n": 1}}, upsert=True),
+}[act]
 answered, over = [], threading.Event()
 def work():
     while not over.wait(0.001 * threads):
         try:
-            act()
+            do()
         except PyMongoError:
             continue
         if not answered:
@@ -74,14 +79,15 @@ for each in workers:
     each.join()
 print(json.dumps(sorted(answered)))
 """
-"""Several threads update, because one that waits for each answer sends one write in so many milliseconds."""
+"""Like the run it opens its connections to the new primary when there is one, and none beforehand."""
 
 
 @contextmanager
 def beside(uri: str, act: str) -> Iterator[list[int]]:
     """A client of its own, one act a millisecond; afterwards when each was answered, in ns since 1970."""
     answered: list[int] = []
-    with Popen([sys.executable, "-c", _CLIENT, uri, act], stdin=PIPE, stdout=PIPE, text=True) as client:
+    command = [sys.executable, "-c", _CLIENT, uri, act, str(BESIDE[act])]
+    with Popen(command, stdin=PIPE, stdout=PIPE, text=True) as client:
         assert client.stdout is not None
         client.stdout.readline()
         try:
@@ -101,11 +107,19 @@ def strike(
     alone: str | None = None,
     **settings: Any,
 ) -> FailoverResult:
-    """The product, on a lab that is there. `alone`: the one operation of the load."""
+    """The product, on a lab that is there. `alone`: the one operation of the load.
+
+    It then has as many connections as the client beside it: to open many more at once takes the new primary's time.
+    """
     workload = {**WORKLOAD, "target.write_concern": write_concern}
     if alone is not None:
         del workload["transaction"]
-        workload |= {"operations": {alone: 1}, "load": {"kind": "constant", "rate": RATE_PER_S}}
+        workload |= {
+            "operations": {alone: 1},
+            "load": {"kind": "constant", "rate": RATE_PER_S},
+            "connections": BESIDE[alone],
+            "threads": 1,
+        }
     (uri,) = lab.uri_file.read_text().split()
     words: dict[str, Any] = {"before_s": 3.0, "hold_s": 4.0, "after_s": 5.0, **settings}
     return failover(
@@ -154,18 +168,35 @@ def _watched(lab: Lab, fault: str, count: int, directory: Path, wrong: list[str]
     for number in range(count):
         act = list(BESIDE)[number % len(BESIDE)]
         with beside(uri, act) as answered:
-            results.append(strike(lab, fault, directory, alone=BESIDE[act]))
+            results.append(strike(lab, fault, directory, alone=act))
         (trial,) = results[-1].trials
         if trial.figures is None or trial.facts is None or trial.facts.begun_unix_ns is None:
             wrong.append(f"a {fault} has no figures: {trial.problem}")
             continue
-        own_ns = trial.figures.gap.length_ns
-        seen = longest_gap(np.array(answered), begun_ns=trial.facts.begun_unix_ns, end_ns=answered[-1])
-        differences[act].append((own_ns - seen.length_ns) / NS_PER_MS)
-        if abs(own_ns - seen.length_ns) > OUTAGE_DIFFERENCE_MAX_NS:
-            wrong.append(f"a {fault} takes {own_ns / 1e6:.1f} ms, and by {act} {seen.length_ns / 1e6:.1f} ms")
+        settings, own_ns = results[-1].settings, trial.figures.gap.length_ns
+        seen_ns = seen_beside(
+            answered,
+            trial.figures,
+            begun_unix_ns=trial.facts.begun_unix_ns,
+            watched_s=settings.hold_s + settings.after_s,
+        )
+        differences[act].append((own_ns - seen_ns) / NS_PER_MS)
+        if abs(own_ns - seen_ns) > OUTAGE_DIFFERENCE_MAX_NS:
+            wrong.append(f"a {fault} takes {own_ns / 1e6:.1f} ms, and by {act} {seen_ns / 1e6:.1f} ms")
     told = {f"outage_minus_{act}_ms": [round(each, 1) for each in those] for act, those in differences.items()}
     return {**_sound(results, wrong), **told}
+
+
+def seen_beside(answered: Sequence[int], own: FaultFigures, *, begun_unix_ns: int, watched_s: float) -> int:
+    """The longest time without an answer that a client beside a run saw while the run went on, in ns.
+
+    `watched_s`: how long the run had operations due after the fault began; it went on until its outage was over. What
+    the client saw later is no part of the outage: the ledger is looked through then, and documents are dropped.
+    """
+    watched_ns = max(round(watched_s * NS_PER_S), own.gap.to_ns - own.begun_ns)
+    end_ns = begun_unix_ns + watched_ns
+    meanwhile = np.array([each for each in answered if each <= end_ns], dtype=np.int64)
+    return longest_gap(meanwhile, begun_ns=begun_unix_ns, end_ns=end_ns).length_ns
 
 
 def _sound(results: list[FailoverResult], wrong: list[str]) -> dict[str, Any]:

@@ -1,10 +1,12 @@
 """The ledger of a failover finds each write that a server lost or did twice, and no other."""
 
+import threading
+
 import pymongo
 import pytest
 
 from brimline.analysis.ledger import Settled, settle
-from brimline.execution.ledger import COLLECTION, Ledger
+from brimline.execution.ledger import COLLECTION, SESSIONS, Ledger
 from brimline.plan.model import ReplicaSet
 from brimline.servers.deployment import Deployment
 from brimline.spec.target import WriteConcernSpec
@@ -46,6 +48,26 @@ def test_every_write_that_a_server_forgets_is_found() -> None:
     assert [(each.session, each.number) for each in settled.missing] == _keys(writes.forgotten)
     assert settled.stale_of("read-your-writes") == len(writes.forgotten)
     assert (settled.twice, settled.unknown, settled.entries.strange) == ([], [], [])
+
+
+def test_its_sessions_watch_the_servers_as_one_application() -> None:
+    """At an election all who watch wake at once: a client for each session made outages longer than they were."""
+    with numbered_writes(Writes()) as address:
+        ledger = Ledger(deployment(address, retries=False), database="shop", rate_per_s=10_000.0,
+                        write_concern=WriteConcernSpec(w=1))  # fmt: skip
+        ledger.prepare()
+        before = _who_watch()
+        ledger.start()
+        try:
+            assert eventually(lambda: {each.session for each in ledger.writes} == set(range(SESSIONS)), interval_s=0.01)
+            assert len(_who_watch() - before) == 1
+        finally:
+            ledger.stop()
+        assert eventually(lambda: not _who_watch() - before, interval_s=0.01)
+
+
+def _who_watch() -> set[threading.Thread]:
+    return {each for each in threading.enumerate() if each.name == "pymongo_server_monitor_thread"}
 
 
 def test_every_write_that_is_done_twice_is_found() -> None:
