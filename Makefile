@@ -187,7 +187,7 @@ peers-smoke: $(NATIVE) ## See that every peer that can be had here works
 	$(BIN)/python -m benchmarks.peers --quick --rounds 1 --cells a,load --output target/peers/smoke
 
 .PHONY: peers-own
-peers-own: $(NATIVE) ## Measure what a command of an own operation costs beside plgm and SimRunner where they are named, about 5 minutes
+peers-own: $(NATIVE) ## Measure what a command of an own operation costs beside a bare loop, plgm and SimRunner where they are named, about 5 minutes
 	$(BIN)/python -m benchmarks.own_operations $(ARGUMENTS)
 
 .PHONY: peers-sql

@@ -1,4 +1,4 @@
-"""What an operation of one's own costs a client: brimline beside plgm and SimRunner.
+"""What an operation of one's own costs a client: brimline beside a bare loop, plgm and SimRunner.
 
     make peers-own ARGUMENTS='--plgm /opt/plgm --simrunner /opt/SimRunner.jar'
 
@@ -7,9 +7,10 @@ most 20 documents of it, and an aggregation over all of them, each alone in a cl
 server's profiler is read during a short run of each client first, and has to show the same commands. What a client
 costs is user and system CPU time of its process, of a long run less that of a short one, so that no start counts, by
 the commands that the server counted between the two. Clients take turns, because the machine's speed drifts; each
-quotient is the median of those of the same round. plgm and SimRunner take part where they are: named by option, by
-PEERS_PLGM and PEERS_SIMRUNNER, or on PATH as `plgm` and `SimRunner.jar`. Exit code 3 where a quotient is higher than
-wanted.
+quotient is the median of those of the same round. The bare loop (`crates/engine/examples/ping_pong.rs`) sends the bytes
+that brimline sent, recorded on their way to the server, and only waits for whole replies. plgm and SimRunner take part
+where they are: named by option, by PEERS_PLGM and PEERS_SIMRUNNER, or on PATH as `plgm` and `SimRunner.jar`. Exit
+code 3 where a quotient is higher than wanted.
 """
 
 import argparse
@@ -30,7 +31,8 @@ from typing import Any
 import pymongo
 
 import brimline
-from benchmarks.scripted import ENGINE, build, cores, pinned
+from benchmarks.recorded import recorded_requests
+from benchmarks.scripted import ENGINE, PING_PONG, build, cores, pinned
 from brimline.plan import WireTarget, resolve
 from brimline.servers import bundled
 from brimline.spec import load_spec
@@ -39,7 +41,10 @@ DATABASE, COLLECTION = "own_operations", "orders"
 CONNECTIONS = 16
 SECONDS, WARM_SECONDS = (1, 5), (10, 20)
 """Of the short run and of the long one; a JVM isn't at its speed in the first seconds."""
-WANTED = {"plgm": 0.25, "SimRunner": 0.25}
+BARE = "bare loop"
+RECORDED = 5_000
+"""Operations whose messages the bare loop sends in turn."""
+WANTED = {BARE: 1.3, "plgm": 0.25, "SimRunner": 0.25}
 """brimline's CPU time per command as a multiple of another client's, at most."""
 WORKLOAD = """
 name: own-operations
@@ -154,11 +159,26 @@ def _clients(kind: str, address: str, directory: Path, *, plgm: str | None, simr
             command=lambda _: [str(ENGINE)], stdin=lambda seconds: _plan(kind, address, duration=f"{seconds}s").encode()
         ),
     }
+    recording = directory / f"{kind}.requests"
+    recording.write_bytes(_recorded(kind, address))
+    found[BARE] = Client(
+        command=lambda seconds: [str(PING_PONG), address, str(CONNECTIONS), str(seconds), str(recording)]
+    )
     if plgm:
         found["plgm"] = _plgm(plgm, kind, address, directory)
     if simrunner:
         found["SimRunner"] = _simrunner(simrunner, kind, address, directory)
     return found
+
+
+def _recorded(kind: str, address: str) -> bytes:
+    """What brimline sends in some thousand operations, message by message."""
+
+    def send(front: str) -> None:
+        plan = _plan(kind, front, connections=1, duration="1h", operation_count=RECORDED)
+        subprocess.run([str(ENGINE)], input=plan.encode(), stdout=subprocess.DEVNULL, check=True)
+
+    return recorded_requests(address, send, kind)
 
 
 @contextmanager
