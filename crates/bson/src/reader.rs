@@ -34,6 +34,11 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// Goes on within a document: `rest` is what is left of it from one of its elements on.
+    pub fn resumed(rest: &'a [u8]) -> Self {
+        Self { rest }
+    }
+
     /// Reads the document that `bytes` begin with; what follows it is ignored. See [`split_document`].
     ///
     /// # Errors

@@ -39,8 +39,8 @@ pub use rng::{OpRng, RngStream};
 pub use sink::{ElementName, Name, NameKind, Sink, UUID_SUBTYPE};
 pub use spec_error::SpecError;
 pub use template::{
-    ALPHABET_CHARACTERS_MAX, CHOICES_MAX, DECIMALS_MAX, DEPTH_MAX, FakeKind, FieldSpec, Language, Scalar,
-    TEMPLATE_FIELDS_MAX, ValueSpec,
+    ALPHABET_CHARACTERS_MAX, CHOICES_MAX, DECIMALS_MAX, DEPTH_MAX, FakeKind, FieldSpec, Language, NumberKind,
+    Scalar, TEMPLATE_FIELDS_MAX, ValueSpec,
 };
 pub use verified::Verified;
 

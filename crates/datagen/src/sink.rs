@@ -56,6 +56,8 @@ pub trait Sink {
     fn int64(&mut self, name: Name<'_>, value: i64);
     /// A double.
     fn double(&mut self, name: Name<'_>, value: f64);
+    /// A decimal of 128 bits, by its bytes in BSON.
+    fn decimal128(&mut self, name: Name<'_>, value: [u8; 16]);
     /// A boolean.
     fn boolean(&mut self, name: Name<'_>, value: bool);
     /// A date: milliseconds since 1970-01-01T00:00Z.
@@ -166,6 +168,10 @@ impl Sink for BsonSink<'_> {
 
     fn double(&mut self, name: Name<'_>, value: f64) {
         self.fixed(ElementType::Double, name, value.to_le_bytes());
+    }
+
+    fn decimal128(&mut self, name: Name<'_>, value: [u8; 16]) {
+        self.fixed(ElementType::Decimal128, name, value);
     }
 
     fn boolean(&mut self, name: Name<'_>, value: bool) {

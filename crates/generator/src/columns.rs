@@ -1,6 +1,6 @@
 //! Owns the columns of a CSV file: names and types that follow from the data spec.
 
-use brimline_datagen::{DocumentSpec, FieldSpec, Scalar, ValueSpec};
+use brimline_datagen::{DocumentSpec, FieldSpec, NumberKind, Scalar, ValueSpec};
 
 /// A column: a path into the document, and the type that mongoimport reads it as.
 pub struct Column {
@@ -57,6 +57,12 @@ fn type_name(value: &ValueSpec) -> &'static str {
         ValueSpec::Int { .. } => "int32()",
         ValueSpec::Long { .. } | ValueSpec::Sequence { .. } => "int64()",
         ValueSpec::Double { .. } => "double()",
+        ValueSpec::Decimal { .. } => "decimal()",
+        ValueSpec::Normal { number, .. } => match number {
+            NumberKind::Int => "int32()",
+            NumberKind::Long => "int64()",
+            NumberKind::Double => "double()",
+        },
         ValueSpec::Boolean { .. } => "boolean()",
         ValueSpec::Date { .. } | ValueSpec::Clock { .. } => DATE,
         // mongoimport has no type for an object id.

@@ -54,6 +54,10 @@ impl Sink for CsvRow<'_> {
         self.cell(|out| csv::append_double(value, out));
     }
 
+    fn decimal128(&mut self, _: Name<'_>, value: [u8; 16]) {
+        self.cell(|out| csv::append_decimal(value, out));
+    }
+
     fn boolean(&mut self, _: Name<'_>, value: bool) {
         self.cell(|out| json::append_boolean(value, out));
     }

@@ -75,6 +75,10 @@ impl Sink for JsonRow<'_> {
         self.value(name, |out| json::append_double(value, canonical, out));
     }
 
+    fn decimal128(&mut self, name: Name<'_>, value: [u8; 16]) {
+        self.value(name, |out| json::append_decimal(value, out));
+    }
+
     fn boolean(&mut self, name: Name<'_>, value: bool) {
         self.value(name, |out| json::append_boolean(value, out));
     }

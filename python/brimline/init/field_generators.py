@@ -39,6 +39,9 @@ _WIDE_ALPHABET = "的一是不了人我在有他这中大来上国个到说们"
 _NO_GENERATOR = "no generator for this type"
 _DOUBLE_MAX = 1e300
 _DECIMAL = re.compile(r"-?\d+(\.\d+)?(E[+-]?\d+)?")
+_DECIMALS_MAX = 6
+_DECIMAL_END = 9e12
+"""What 64 bits hold with so many decimals."""
 _INT = (-(2**31), 2**31 - 1)
 _LONG = (-(2**63), 2**63 - 1)
 
@@ -150,6 +153,9 @@ def _number(kind: str, shape: ValueShape, *, exact: bool) -> Any:
     bounds: dict[str, Any] = {"kind": "double", "min": low, "max": high}
     if shape.decimals <= 4:
         bounds["decimals"] = shape.decimals
+    if kind == "decimal" and max(abs(low), abs(high)) < _DECIMAL_END:
+        places = min(shape.decimals, _DECIMALS_MAX)
+        return {"kind": "decimal", "min": round(low, places), "max": round(high, places), "decimals": places}
     return noted(bounds, beside="decimal in the live collection; here a double") if kind == "decimal" else bounds
 
 

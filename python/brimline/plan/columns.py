@@ -56,6 +56,7 @@ _TYPE_OF_KIND: Final[dict[str, ColumnType]] = {
     "long": "bigint",
     "sequence": "bigint",
     "double": "double",
+    "decimal": "decimal",
     "boolean": "boolean",
     "date": "datetime",
     "clock": "datetime",
@@ -116,6 +117,8 @@ def column_type(value: Any) -> ColumnType:
             return _scalar_type([value.value])
         case generators.ChoiceValue():
             return _scalar_type([each for each, _ in value.of])
+        case generators.NormalValue():
+            return _TYPE_OF_KIND[value.type]
     return _TYPE_OF_KIND[value.kind]
 
 

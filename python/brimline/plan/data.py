@@ -50,6 +50,8 @@ def value_plan(value: Any, collections: Collections = _NONE) -> dict[str, Any]:
             plan |= {"length": _length(value.length), "alphabet": characters(value.alphabet)}
         case generators.BinaryValue():
             plan |= {"length": _length(value.length)}
+        case generators.DecimalValue():
+            plan |= {"min": int(value.min_units), "max": int(value.max_units), "decimals": value.decimals}
         case generators.TextValue():
             plan |= {"parts": [value_plan(part, collections) for part in value.parts]}
         case generators.ChoiceValue():

@@ -18,16 +18,24 @@ Operator = Literal[
     "min",
     "max",
     "round",
+    "abs",
+    "between",
     "concat",
+    "join",
     "lower",
     "upper",
+    "trim",
     "substring",
+    "ngrams",
+    "element",
     "text",
     "int",
     "long",
     "double",
     "date_add",
     "date_trunc",
+    "date_ceil",
+    "date_part",
 ]
 Hex = Annotated[str, Field(pattern=r"^(?:[0-9a-f]{2})+$")]
 Names = Annotated[tuple[str, ...], Field(strict=False)]
@@ -160,7 +168,12 @@ class OneOfExpression(Part):
 
 
 class CalculateExpression(Part):
-    """What an operator makes of other values: `date_add` of date and milliseconds, `date_trunc` of date and unit."""
+    """What an operator makes of other values.
+
+    `date_add` of date, number and unit, which are milliseconds without one; `date_trunc` and `date_ceil` of date and
+    unit, `date_part` of date and part; `between` of two ends and a share of the way; `join` of list and text; `element`
+    of list and place; `ngrams` of text, shortest and longest.
+    """
 
     kind: Literal["calculate"] = "calculate"
     operator: Operator
@@ -173,6 +186,32 @@ class RepeatedExpression(Part):
     kind: Literal["repeated"] = "repeated"
     count: Number
     of: "Expression"
+
+
+class SeveralExpression(Part):
+    """A list of `count` values, each drawn anew, or with `key` a document of them. Named values are not drawn anew."""
+
+    kind: Literal["several"] = "several"
+    count: "Expression"
+    count_max: Number
+    of: "Expression"
+    key: "Expression | None" = None
+
+
+class MapExpression(Part):
+    """A list of what `of` makes of each element of the list `over`."""
+
+    kind: Literal["map"] = "map"
+    over: "Expression"
+    of: "Expression"
+
+
+class ItemExpression(Part):
+    """What stands at `path` in the element that a map is at, counted from the innermost one."""
+
+    kind: Literal["item"] = "item"
+    level: Number
+    path: Names = ()
 
 
 Expression = Annotated[
@@ -194,7 +233,10 @@ Expression = Annotated[
     | ObjectIdExpression
     | OneOfExpression
     | CalculateExpression
-    | RepeatedExpression,
+    | RepeatedExpression
+    | SeveralExpression
+    | MapExpression
+    | ItemExpression,
     Field(discriminator="kind"),
 ]
 

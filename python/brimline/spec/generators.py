@@ -4,6 +4,7 @@ Bounds are included. Values of `sequence` and `clock` follow from the record's n
 are random, a function of (seed, record).
 """
 
+import decimal
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -22,6 +23,7 @@ from brimline.spec.scalars import (
     read_alphabet,
     read_corner,
     read_date,
+    read_decimal,
     read_scalar,
     read_weighted,
     weighted_value,
@@ -69,6 +71,12 @@ FakeKind = Literal[
 ]
 Decimals = Annotated[int, *_whole(0, 15)]
 Double = Annotated[float, Field(allow_inf_nan=False, ge=-1e300, le=1e300)]
+Decimal = Annotated[
+    decimal.Decimal,
+    BeforeValidator(read_decimal),
+    PlainSerializer(str),
+    WithJsonSchema({"type": ["number", "string"], "description": 'a number, as text where it must be exact: "9.99"'}),
+]
 UnixMs = Annotated[
     int,
     BeforeValidator(read_date),
@@ -120,7 +128,7 @@ WeightedValues = Annotated[
 ]
 
 
-def _require_order(low: float, high: float, names: tuple[str, str] = ("min", "max")) -> None:
+def _require_order(low: Any, high: Any, names: tuple[str, str] = ("min", "max")) -> None:
     if low > high:
         raise ValueError(f"{names[0]} is above {names[1]}; exchange them")
 
@@ -179,6 +187,60 @@ class DoubleValue(Part):
     @model_validator(mode="after")
     def _check_order(self) -> Self:
         _require_order(self.min, self.max)
+        return self
+
+
+class DecimalValue(Part):
+    """A Decimal128 with so many `decimals`, each from `min` to `max` equally often."""
+
+    kind: Literal["decimal"] = "decimal"
+    min: Decimal = decimal.Decimal(0)
+    """Smallest value."""
+    max: Decimal = decimal.Decimal(1000)
+    """Largest value."""
+    decimals: Decimals = 2
+    """Decimal places, which all values have."""
+
+    @model_validator(mode="after")
+    def _check_bounds(self) -> Self:
+        _require_order(self.min, self.max)
+        for name, whole in (("min", self.min_units), ("max", self.max_units)):
+            if whole != whole.to_integral_value():
+                raise ValueError(f"{name} has more than {self.decimals} decimals; raise decimals or round it")
+            if not -(2**63) <= whole < 2**63:
+                raise ValueError(f"{name} has more than 64 bits without its point; take fewer decimals")
+        return self
+
+    @property
+    def min_units(self) -> decimal.Decimal:
+        """`min` in units of the last place."""
+        return self.min.scaleb(self.decimals)
+
+    @property
+    def max_units(self) -> decimal.Decimal:
+        """`max` in units of the last place."""
+        return self.max.scaleb(self.decimals)
+
+
+class NormalValue(Part):
+    """A number of the normal law; a whole one is the nearest, and within the bounds of its type."""
+
+    kind: Literal["normal"] = "normal"
+    mean: Double = 0.0
+    """Mean."""
+    standard_deviation: Double = 1.0
+    """Standard deviation."""
+    type: Literal["int", "long", "double"] = "double"
+    """Type of the number."""
+    decimals: Decimals | None = None
+    """Decimal places to round a double to; without it there is no rounding."""
+
+    @model_validator(mode="after")
+    def _check_deviation_and_decimals(self) -> Self:
+        if self.standard_deviation < 0:
+            raise ValueError("standard_deviation is below 0; give 0 or more")
+        if self.decimals is not None and self.type != "double":
+            raise ValueError(f"decimals are of doubles, and type is {self.type}; leave decimals out")
         return self
 
 
@@ -376,6 +438,8 @@ TextPart = Annotated[
     | LongValue
     | SequenceValue
     | DoubleValue
+    | DecimalValue
+    | NormalValue
     | BooleanValue
     | StringValue
     | KeyOfValue
@@ -392,6 +456,8 @@ Value = Annotated[
     | LongValue
     | SequenceValue
     | DoubleValue
+    | DecimalValue
+    | NormalValue
     | BooleanValue
     | DateValue
     | ClockValue

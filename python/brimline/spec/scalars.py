@@ -4,6 +4,7 @@ import math
 import string
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from brimline.spec import readers
@@ -13,6 +14,7 @@ Weighted = tuple[tuple[Scalar, float], ...]
 
 CHOICES_MAX = 65_536
 ALPHABET_CHARACTERS_MAX = 1024
+_DECIMAL_END = Decimal(10) ** 19
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MS = timedelta(milliseconds=1)
 DATE_MS_MIN, DATE_MS_MAX = ((each.replace(tzinfo=UTC) - _EPOCH) // _MS for each in (datetime.min, datetime.max))
@@ -44,6 +46,19 @@ def read_scalar(value: object) -> Scalar:
     if isinstance(value, str):
         return readers.text(readers.check_description)(value)
     raise ValueError(f"must be text, a number, true, false or null, not {readers.shown(value)}")
+
+
+def read_decimal(value: object) -> Decimal:
+    """Reads a number as it is written: of a double its shortest text."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
+        raise ValueError(f'must be a number such as 5 or "9.99", not {readers.shown(value)}')
+    try:
+        read = Decimal(str(value))
+    except InvalidOperation:
+        raise ValueError(f'is no decimal number: {readers.shown(value)}; write it like 5 or "9.99"') from None
+    if not read.is_finite() or abs(read) >= _DECIMAL_END:
+        raise ValueError(f"must be a number below 10^19, but is {readers.shown(value)}; give a smaller one")
+    return read
 
 
 def read_weighted(value: object) -> Weighted:

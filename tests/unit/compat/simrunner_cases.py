@@ -62,20 +62,47 @@ EXPRESSIONS: list[tuple[Any, Any]] = [
         {"%date": {"min": {"$date": "2021-01-01"}, "max": {"$date": "2021-02-01T00:00:00Z"}}},
         {"kind": "date", "from": "2021-01-01T00:00:00.000Z", "to": "2021-02-01T00:00:00.000Z"},
     ),
-    ({"%plusDate": {"base": "%now", "plus": -3, "unit": "day"}}, {"date_add": {"date": "$now", "by": "-3d"}}),
+    (
+        {"%plusDate": {"base": "%now", "plus": -3, "unit": "month"}},
+        {"date_add": {"date": "$now", "by": -3, "unit": "month"}},
+    ),
     ({"%floorDate": {"base": "%now", "unit": "hour"}}, {"date_trunc": {"date": "$now", "unit": "hour"}}),
     (
         {"%ceilDate": {"base": "%now"}},
-        {"date_add": {"date": {"date_trunc": {"date": "$now", "unit": "day"}}, "by": "1d"}},
+        {"date_add": {"date": {"date_trunc": {"date": "$now", "unit": "day"}}, "by": 1, "unit": "day"}},
     ),
+    ({"%extractDate": {"hour": "%now"}}, {"date_part": {"date": "$now", "part": "hour"}}),
+    ({"%decimal": {"min": -5, "max": 9}}, {"kind": "decimal", "min": -5, "max": 9, "decimals": 6}),
     (
-        {"%ceilDate": {"base": "%now", "unit": "month"}},
+        {"%gaussian": {"mean": 10, "sd": 2, "type": "int"}},
+        {"kind": "normal", "mean": 10.0, "standard_deviation": 2.0, "type": "int"},
+    ),
+    ({"%abs": -5}, {"abs": -5}),
+    ({"%stringTrim": {"of": " a "}}, {"trim": {"text": " a "}}),
+    ({"%ngram": {"of": "The word", "min": 2}}, {"ngrams": {"of": {"lower": {"text": "The word"}}, "min": 2}}),
+    ({"%ngram": {"of": "x", "lowercase": False}}, {"ngrams": {"of": {"text": "x"}, "min": 3}}),
+    (
+        {"%keyValueMap": {"min": 2, "max": 4, "key": "%lorem.word", "value": {"%sum": {"of": [1, 2]}}}},
         {
-            "date_trunc": {
-                "date": {"date_add": {"date": {"date_trunc": {"date": "$now", "unit": "month"}}, "by": "32d"}},
-                "unit": "month",
+            "repeat": {
+                "of": {"long": {"add": [1, 2]}},
+                "key": {"kind": "fake", "what": "word"},
+                "count": {"kind": "int", "min": 2, "max": 4},
             }
         },
+    ),
+    (
+        {"%array": {"size": 3, "of": {"at": "%now", "n": "%natural"}}},
+        {
+            "repeat": {
+                "of": {"document": {"at": "$now", "n": {"$value": {"kind": "int", "min": 0, "max": 2**31 - 1}}}},
+                "count": 3,
+            }
+        },
+    ),
+    (
+        {"%arrayElement": {"from": ["a", "b"], "at": "%threadNumber"}},
+        {"element": {"of": ["a", "b"], "at": "$worker"}},
     ),
     ({"%binary": {"size": 16}}, {"kind": "binary", "length": 16}),
     ({"%binary": {"size": 4, "as": "hex"}}, {"kind": "string", "length": 8, "alphabet": "0123456789ABCDEF"}),
@@ -100,8 +127,11 @@ EXPRESSIONS: list[tuple[Any, Any]] = [
             ]
         },
     ),
-    ({"%head": {"of": "%uuidBinary"}}, {"kind": "int", "min": 0, "max": 255}),
-    ({"%head": {"of": {"%array": {"size": 2, "of": "%bool"}}}}, {"kind": "boolean"}),
+    ({"%head": {"of": "%uuidBinary"}}, {"element": {"of": {"kind": "uuid"}, "at": 0}}),
+    (
+        {"%head": {"of": {"%array": {"size": 2, "of": "%bool"}}}},
+        {"element": {"of": {"kind": "array", "length": 2, "of": {"kind": "boolean"}}, "at": 0}},
+    ),
     ({"%head": {"of": "abc"}}, {"substring": {"of": {"text": "abc"}, "start": 0, "length": 1}}),
 ]
 ALONE: list[tuple[Any, Any]] = [
@@ -113,13 +143,12 @@ ALONE: list[tuple[Any, Any]] = [
     ("%threadNumber", "$worker"),
     ("%workloadName", "one"),
     ({"a": ["%now", 5]}, {"a": ["$now", 5]}),
-    ({"%keyValueMap": {"min": 2, "max": 2, "key": "%lorem.word", "value": 1}}, {"key0": 1, "key1": 1}),
     ({"%arrayElement": {"from": ["a", "b"], "at": 1}}, "b"),
     (
         {"%coordLine": {"from": [0, 5], "to": [2, 1]}},
         [
-            {"$value": {"kind": "double", "min": 0.0, "max": 2.0}},
-            {"$value": {"kind": "double", "min": 1.0, "max": 5.0}},
+            {"$value": {"add": [0.0, {"multiply": ["$along_0", 2.0]}]}},
+            {"$value": {"add": [5.0, {"multiply": ["$along_0", -4.0]}]}},
         ],
     ),
 ]

@@ -88,7 +88,7 @@ def test_dictionaries_of_each_kind(tmp_path: Path) -> None:
     assert any("dictionaries.gone" in each for each in translated.not_taken)
     document = values_of(translated)["operations"]["one"]["insert"]["document"]
     choice = {"kind": "choice", "of": ["John", "Jill"]}
-    assert document["many"] == {"$value": {"concat": [choice, " ", choice]}}
+    assert document["many"] == {"$value": {"join": {"of": {"repeat": {"of": choice, "count": 2}}, "by": " "}}}
     alone = translation(tmp_path, [template], [{"name": "one", "template": "person", "op": "insert"}], stem=None)
     assert alone.beside == {}
     assert len(values_of(alone)["values"]["words"]["of"]) == 200

@@ -30,7 +30,7 @@ def _said(value: Any) -> str:
         ([17, 4321], {"kind": "int", "min": 0, "max": 5000}),
         ([Int64(2**40)], {"kind": "long", "min": 10**12, "max": 2 * 10**12}),
         ([1.25, 487.5], {"kind": "double", "min": 0.0, "max": 500.0, "decimals": 2}),
-        ([Decimal128("9.99")], {"kind": "double", "min": 9.0, "max": 10.0, "decimals": 2}),
+        ([Decimal128("9.99")], {"kind": "decimal", "min": 9.0, "max": 10.0, "decimals": 2}),
         ([True, False, True, True], {"kind": "boolean", "true_share": 0.75}),
         ([ObjectId()], {"kind": "object_id"}),
         ([UUID(int=1)], {"kind": "uuid"}),

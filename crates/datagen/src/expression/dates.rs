@@ -3,6 +3,8 @@
 use std::io::Write;
 
 const DAY_MS: i64 = 86_400_000;
+/// Months that all dates of 64 bits have together, and more.
+const MONTHS_MAX: i64 = 1 << 33;
 
 /// What a date is cut to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +35,32 @@ impl Unit {
         })
     }
 
+    /// The date so many units later: of a month that is shorter its last day, as MongoDB's `$dateAdd` says.
+    pub fn later(self, unix_ms: i64, count: i64) -> i64 {
+        let day = unix_ms.div_euclid(DAY_MS);
+        let months = match self {
+            Self::Fixed(length_ms) => return unix_ms.saturating_add(length_ms.saturating_mul(count)),
+            Self::Week => return unix_ms.saturating_add((7 * DAY_MS).saturating_mul(count)),
+            Self::Month => 1,
+            Self::Quarter => 3,
+            Self::Year => 12,
+        };
+        // No date has more months: what leads further ends at the last one.
+        let months = count.clamp(-MONTHS_MAX, MONTHS_MAX) * months;
+        let (year, month, of_month) = civil(day);
+        let month = year * 12 + month - 1 + months;
+        let begin = |month: i64| day_of(month.div_euclid(12), month.rem_euclid(12) + 1);
+        let (first, next) = (begin(month), begin(month + 1));
+        let day = (first + of_month - 1).min(next - 1);
+        day.saturating_mul(DAY_MS).saturating_add(unix_ms.rem_euclid(DAY_MS))
+    }
+
+    /// The next beginning of a unit; `unix_ms` itself where it is one.
+    pub fn end(self, unix_ms: i64) -> i64 {
+        let start = self.start(unix_ms);
+        if start == unix_ms { start } else { self.later(start, 1) }
+    }
+
     /// The beginning of the unit that `unix_ms` is in.
     pub fn start(self, unix_ms: i64) -> i64 {
         let day = unix_ms.div_euclid(DAY_MS);
@@ -46,6 +74,63 @@ impl Unit {
             Self::Year => day_of(year, 1),
         };
         start.saturating_mul(DAY_MS)
+    }
+}
+
+/// What is asked of a date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DatePart {
+    Year,
+    Quarter,
+    Month,
+    Day,
+    Hour,
+    Minute,
+    Second,
+    Millisecond,
+    /// From 1, a Sunday, as MongoDB's `$dayOfWeek` does.
+    DayOfWeek,
+    DayOfYear,
+}
+
+impl DatePart {
+    pub const NAMES: &'static str =
+        "year, quarter, month, day, hour, minute, second, millisecond, day_of_week or day_of_year";
+
+    pub fn named(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"year" => Self::Year,
+            b"quarter" => Self::Quarter,
+            b"month" => Self::Month,
+            b"day" => Self::Day,
+            b"hour" => Self::Hour,
+            b"minute" => Self::Minute,
+            b"second" => Self::Second,
+            b"millisecond" => Self::Millisecond,
+            b"day_of_week" => Self::DayOfWeek,
+            b"day_of_year" => Self::DayOfYear,
+            _ => return None,
+        })
+    }
+
+    /// That part of a date.
+    pub fn of(self, unix_ms: i64) -> i32 {
+        let (day, ms) = (unix_ms.div_euclid(DAY_MS), unix_ms.rem_euclid(DAY_MS));
+        let (year, month, of_month) = civil(day);
+        let part = match self {
+            Self::Year => year,
+            Self::Quarter => (month + 2) / 3,
+            Self::Month => month,
+            Self::Day => of_month,
+            Self::Hour => ms / 3_600_000,
+            Self::Minute => ms / 60_000 % 60,
+            Self::Second => ms / 1_000 % 60,
+            Self::Millisecond => ms % 1_000,
+            Self::DayOfWeek => (day + 4).rem_euclid(7) + 1,
+            Self::DayOfYear => day - day_of(year, 1) + 1,
+        };
+        // All dates of 64 bits are within 300 million years.
+        part as i32
     }
 }
 
@@ -112,9 +197,62 @@ mod tests {
             assert_eq!(Unit::named(unit.as_bytes()).unwrap().start(moment), start, "{unit}");
         }
         assert_eq!(Unit::Fixed(DAY_MS).start(-1), -DAY_MS);
+        for (unit, end) in [
+            ("hour", 1_709_125_200_000),
+            ("week", 1_709_424_000_000),
+            ("month", 1_709_251_200_000),
+            ("quarter", 1_711_929_600_000),
+            ("year", 1_735_689_600_000),
+        ] {
+            let unit = Unit::named(unit.as_bytes()).unwrap();
+            assert_eq!((unit.end(moment), unit.end(end)), (end, end));
+        }
         for extreme in [i64::MIN, i64::MAX] {
             Unit::Year.start(extreme);
+            for unit in [Unit::Week, Unit::Month, Unit::Year] {
+                unit.end(extreme);
+                unit.later(extreme, extreme);
+            }
+            DatePart::DayOfYear.of(extreme);
             append_text(extreme, &mut Vec::new());
         }
+    }
+
+    /// 2024-01-31T00:00Z: February has 29 days in 2024, 28 in 2025.
+    #[test]
+    fn months_later_are_those_of_the_calendar() {
+        let january = 1_706_659_200_000;
+        for (unit, count, later) in [
+            ("month", 1, 1_709_164_800_000),
+            ("month", 13, 1_740_700_800_000),
+            ("month", -2, 1_701_302_400_000),
+            ("quarter", 1, 1_714_435_200_000),
+            ("year", 1, 1_738_281_600_000),
+            ("week", 1, 1_707_264_000_000),
+            ("day", -31, 1_703_980_800_000),
+        ] {
+            assert_eq!(Unit::named(unit.as_bytes()).unwrap().later(january, count), later, "{unit} {count}");
+        }
+    }
+
+    #[test]
+    fn parts_of_a_date_are_those_of_mongodb() {
+        // Wednesday, 2024-02-28T12:34:56.789Z.
+        let moment = 1_709_123_696_789;
+        for (part, found) in [
+            ("year", 2024),
+            ("quarter", 1),
+            ("month", 2),
+            ("day", 28),
+            ("hour", 12),
+            ("minute", 34),
+            ("second", 56),
+            ("millisecond", 789),
+            ("day_of_week", 4),
+            ("day_of_year", 59),
+        ] {
+            assert_eq!(DatePart::named(part.as_bytes()).unwrap().of(moment), found, "{part}");
+        }
+        assert_eq!(DatePart::Millisecond.of(-1), 999);
     }
 }

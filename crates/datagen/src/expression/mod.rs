@@ -7,12 +7,15 @@
 mod calculate;
 mod dates;
 mod draw;
+mod lists;
 mod node;
 mod object_ids;
 mod operator;
+mod parts;
 mod path;
 mod prepare;
 mod put;
+mod records;
 mod references;
 mod spec;
 mod table;
@@ -25,7 +28,8 @@ pub use node::Expression;
 pub use object_ids::ObjectIdSpace;
 pub use operator::Operator;
 pub use spec::{
-    EXPRESSION_DEPTH_MAX, ExpressionField, ExpressionSpec, REPEATED_MAX, VALUES_MAX, constant_of_hex,
+    EXPRESSION_DEPTH_MAX, ExpressionField, ExpressionSpec, REPEATED_MAX, SEVERAL_MAX, VALUES_MAX,
+    constant_of_hex,
 };
 pub use table::TableSpec;
 pub use uses::Uses;

@@ -47,7 +47,19 @@ pub(super) enum Node {
     OneOf { values: Box<[Node]>, cumulative: Box<[f64]>, random: RngStream },
     Calculate { operator: Operator, of: Box<[Node]> },
     Repeated { count: u32, of: Box<Node> },
+    Several(Box<Several>),
+    Map { over: Box<Node>, of: Box<Node> },
+    Item { level: u32, path: Path },
     Within { of: Box<Node>, path: Path },
+}
+
+/// A list of values, each drawn anew, or with `key` a document of them.
+#[derive(Debug)]
+pub(super) struct Several {
+    pub count: Node,
+    pub count_max: u32,
+    pub of: Node,
+    pub key: Option<Node>,
 }
 
 /// What a document is put together of.
@@ -62,10 +74,39 @@ pub(super) enum Part {
 #[derive(Clone, Copy)]
 pub(super) struct Moment<'m, 'd> {
     pub draw: &'m Draw<'d>,
-    /// Which value of `repeated` it is, from 1; 0 outside of it.
+    /// Which of several values it is.
+    pub place: Place,
+    /// The same of a named value: it is drawn anew for each document of an insert, and not for each item of a list.
+    pub named: Place,
+    /// What the innermost `map` is at.
+    pub element: Option<&'m Element<'m>>,
+}
+
+/// Which of how many values is made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    /// From 1; 0 where there is only one.
     pub item: u32,
-    /// How many values `repeated` makes; 1 outside of it.
+    /// At most; 1 where there is only one.
     pub items: u32,
+}
+
+impl Place {
+    pub(super) const ONLY: Self = Self { item: 0, items: 1 };
+
+    /// Value `number`, from 0, of `count` at this place. Preparing bounds what values cost, so that the product has 32 bits.
+    pub(super) fn within(self, number: u32, count: u32) -> Self {
+        Self { item: self.item.saturating_sub(1) * count + number + 1, items: self.items * count }
+    }
+}
+
+/// An element that a `map` is at: a value in the buffer, and what the `map` around is at.
+#[derive(Clone, Copy)]
+pub(super) struct Element<'m> {
+    pub type_byte: u8,
+    pub start: usize,
+    pub end: usize,
+    pub outer: Option<&'m Self>,
 }
 
 impl Expression {
@@ -97,7 +138,8 @@ impl Expression {
 impl Moment<'_, '_> {
     /// The number that ascends from operation to operation, and from value to value within one.
     pub fn sequence(&self) -> u64 {
-        self.number().wrapping_mul(self.items.into()).wrapping_add(self.item.saturating_sub(1).into())
+        let Place { item, items } = self.place;
+        self.number().wrapping_mul(items.into()).wrapping_add(item.saturating_sub(1).into())
     }
 
     /// The number of the operation within its load.
@@ -108,3 +150,25 @@ impl Moment<'_, '_> {
 
 /// Bytes before the value of an element without a name: its type, and the end of its name.
 pub(super) const UNNAMED_HEAD: usize = 2;
+
+/// A value that is made of others.
+pub(super) fn compound(node: Node, types: Types, bytes_max: u64, parts: &[Expression]) -> Expression {
+    let mut uses = Uses::default();
+    for part in parts {
+        uses.add(&part.uses);
+    }
+    Expression {
+        node,
+        types,
+        bytes_max,
+        depth: 1 + parts.iter().map(|part| part.depth).max().unwrap_or(0),
+        size: parts.iter().fold(1, |sum, part| sum.saturating_add(part.size)),
+        cost: parts.iter().fold(1, |sum, part| sum.saturating_add(part.cost)),
+        uses,
+    }
+}
+
+/// Digits of a number of items.
+pub(super) fn digits(count: u32) -> u64 {
+    u64::from(count.checked_ilog10().unwrap_or(0)) + 1
+}

@@ -8,6 +8,11 @@ pub type Path = Box<[Box<str>]>;
 /// A value as bytes: its type's byte and its value.
 pub type RawValue<'b> = (u8, &'b [u8]);
 
+/// A path of these names.
+pub fn boxed(path: &[String]) -> Path {
+    path.iter().map(|name| name.as_str().into()).collect()
+}
+
 /// The value at `path` within `value`; `None` where there is none, or the bytes are no BSON.
 pub fn find<'b>(value: RawValue<'b>, path: &[Box<str>]) -> Option<RawValue<'b>> {
     path.iter().try_fold(value, |(type_byte, bytes), name| field(type_byte, bytes, name))

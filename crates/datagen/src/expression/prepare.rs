@@ -3,10 +3,11 @@
 use brimline_bson::{ElementType, Writer};
 
 use super::calculate;
-use super::node::{Expression, Node, Part};
+use super::node::{Expression, Node, Part, compound, digits};
+use super::path::boxed;
 use super::spec::{ExpressionField, ExpressionSpec};
 use super::types::Types;
-use super::{Misfit, Uses, World};
+use super::{Misfit, Uses, World, lists};
 use crate::rng::RngStream;
 use crate::sink::{BsonSink, ElementName, ItemName};
 use crate::template::Generator;
@@ -81,6 +82,7 @@ impl World {
                 record.types = Types::DOCUMENT;
                 record.bytes_max = u64::try_from(data.document_bytes_max()).unwrap_or(u64::MAX);
                 record.uses.new_records.insert(*collection);
+                record.uses.takes_in_turn = true;
                 record
             }
             ExpressionSpec::LatestKey { collection, theta } => {
@@ -123,10 +125,22 @@ impl World {
                 let node = Node::Repeated { count: *count, of: Box::new(of.node) };
                 let mut uses = of.uses;
                 uses.items = *count;
+                uses.takes_in_turn = false;
                 let cost = of.cost.saturating_mul(u64::from(*count)).saturating_add(1);
                 let (depth, size) = (of.depth + 1, of.size + 1);
                 Expression { node, types: Types::LIST, bytes_max, depth, size, cost, uses }
             }
+            ExpressionSpec::Several { count, count_max, of, key } => {
+                let mut parts = vec![self.part(place, "count", count)?, self.part(place, "of", of)?];
+                if let Some(key) = key {
+                    parts.push(self.part(place, "key", key)?);
+                }
+                lists::several(parts, *count_max)?
+            }
+            ExpressionSpec::Map { over, of } => {
+                lists::map(vec![self.part(place, "over", over)?, self.part(place, "of", of)?])?
+            }
+            ExpressionSpec::Item { level, path } => leaf(Node::Item { level: *level, path: boxed(path) }),
         })
     }
 
@@ -228,6 +242,7 @@ impl World {
         let number = u64::from(data.zero_padding).max(crate::key::KEY_NUMBER_BYTES_MAX);
         let mut key = known(node, Types::TEXT, KEY_HEAD_BYTES + data.key_prefix.len() as u64 + number);
         used(&mut key.uses).insert(collection);
+        key.uses.takes_in_turn = !key.uses.new_records.is_empty();
         Ok(key)
     }
 
@@ -274,23 +289,6 @@ fn known(node: Node, types: Types, bytes_max: u64) -> Expression {
     Expression { node, types, bytes_max, depth: 1, size: 1, cost: 1, uses: Uses::default() }
 }
 
-/// A value that is made of others.
-fn compound(node: Node, types: Types, bytes_max: u64, parts: &[Expression]) -> Expression {
-    let mut uses = Uses::default();
-    for part in parts {
-        uses.add(&part.uses);
-    }
-    Expression {
-        node,
-        types,
-        bytes_max,
-        depth: 1 + parts.iter().map(|part| part.depth).max().unwrap_or(0),
-        size: parts.iter().fold(1, |sum, part| sum.saturating_add(part.size)),
-        cost: parts.iter().fold(1, |sum, part| sum.saturating_add(part.cost)),
-        uses,
-    }
-}
-
 /// A place within a place. No name has a NUL, so that no two places share their random numbers.
 pub(super) fn within_place(place: &str, name: &str) -> String {
     format!("{place}\0{name}")
@@ -308,8 +306,4 @@ fn document_of(elements: &[u8]) -> Vec<u8> {
     writer.encoded_elements(elements);
     writer.end_document(open);
     document
-}
-
-fn digits(count: u32) -> u64 {
-    u64::from(count.checked_ilog10().unwrap_or(0)) + 1
 }

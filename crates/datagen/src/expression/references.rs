@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::World;
 use super::node::{Expression, Node};
-use super::path::{self, Path};
+use super::path::{self, boxed};
 use super::prepare::{constant, leaf, within_place};
 use super::spec::ExpressionSpec;
 use super::types::Types;
@@ -19,20 +19,14 @@ impl World {
             return Err(SpecError::new("index", format!("must be that of an earlier value, got {index}")));
         };
         if !path.is_empty() {
-            return self.within(&value.place, &value.spec, path, level);
+            let part = self.within(&value.place, &value.spec, path, level)?;
+            let is_the_same_anywhere = matches!(part.node, Node::Constant { .. } | Node::Saved { .. });
+            return Ok(if is_the_same_anywhere { part } else { shared(&Arc::new(part)) });
         }
-        let shared = &value.expression;
-        if let Some((type_byte, value)) = shared.constant() {
-            return Ok(constant(type_byte, value));
-        }
-        Ok(Expression {
-            node: Node::Shared(Arc::clone(shared)),
-            types: shared.types,
-            bytes_max: shared.bytes_max,
-            depth: shared.depth + 1,
-            size: 1,
-            cost: shared.cost + 1,
-            uses: shared.uses.clone(),
+        let whole = &value.expression;
+        Ok(match whole.constant() {
+            Some((type_byte, value)) => constant(type_byte, value),
+            None => shared(whole),
         })
     }
 
@@ -101,6 +95,7 @@ impl World {
         let mut row = leaf(Node::Row { table, path: boxed(path) });
         row.bytes_max = rows.row_bytes_max();
         row.uses.tables.insert(table);
+        row.uses.takes_in_turn = !rows.is_random();
         if path.is_empty() {
             row.types = Types::DOCUMENT;
         }
@@ -108,8 +103,19 @@ impl World {
     }
 }
 
-fn boxed(path: &[String]) -> Path {
-    path.iter().map(|name| name.as_str().into()).collect()
+/// A named value, or a part of one, where it is referred to.
+fn shared(named: &Arc<Expression>) -> Expression {
+    let mut uses = named.uses.clone();
+    (uses.several, uses.takes_in_turn) = (0, false);
+    Expression {
+        node: Node::Shared(Arc::clone(named)),
+        types: named.types,
+        bytes_max: named.bytes_max,
+        depth: named.depth + 1,
+        size: 1,
+        cost: named.cost + 1,
+        uses,
+    }
 }
 
 fn joined(outer: &[String], inner: &[String]) -> Vec<String> {

@@ -11,6 +11,8 @@ use crate::{CHOICES_MAX, SpecError, TEMPLATE_FIELDS_MAX, THETA_MAX, ValueSpec};
 pub const EXPRESSION_DEPTH_MAX: usize = 32;
 /// Upper bound of the values that `repeated` makes: the most documents a server takes in one command.
 pub const REPEATED_MAX: u32 = 100_000;
+/// Upper bound of the values that `several` makes, and `map`.
+pub const SEVERAL_MAX: u32 = 1_000;
 /// Upper bound of the named values of a plan.
 pub const VALUES_MAX: usize = 10_000;
 
@@ -71,8 +73,25 @@ pub enum ExpressionSpec {
     OneOf { values: Vec<(Self, f64)> },
     /// What an operator makes of others.
     Calculate { operator: Operator, of: Vec<Self> },
-    /// An array of so many values, each drawn anew.
+    /// An array of so many values, each drawn anew, and named values with them: the documents of an insert.
     Repeated { count: u32, of: Box<Self> },
+    /// An array of `count` values, at most `count_max`, or with `key` a document of them. What stands in them is drawn anew for each,
+    /// named values are not. A key that is there already is left out with its value.
+    Several {
+        count: Box<Self>,
+        count_max: u32,
+        of: Box<Self>,
+        #[serde(default)]
+        key: Option<Box<Self>>,
+    },
+    /// An array of what `of` makes of each element of the array `over`, at most [`SEVERAL_MAX`].
+    Map { over: Box<Self>, of: Box<Self> },
+    /// What stands at `path` in the element that a `map` is at; the innermost one is of level 0.
+    Item {
+        level: u32,
+        #[serde(default)]
+        path: Vec<String>,
+    },
 }
 
 /// A field of a document.
@@ -85,13 +104,21 @@ pub struct ExpressionField {
     pub value: ExpressionSpec,
 }
 
+/// What an expression stands in.
+#[derive(Clone, Copy, Default)]
+struct Around {
+    is_repeated: bool,
+    /// Maps within one another.
+    maps: u32,
+}
+
 impl ExpressionSpec {
     /// Checks every bound that needs no plan around it.
     ///
     /// # Errors
     /// The first value that is out of bounds, with its path.
     pub fn validate(&self) -> Result<(), SpecError> {
-        self.check(0, false)
+        self.check(0, Around::default())
     }
 
     /// The expressions that it holds.
@@ -101,11 +128,15 @@ impl ExpressionSpec {
             Self::List { items } | Self::Calculate { of: items, .. } => Box::new(items.iter()),
             Self::OneOf { values } => Box::new(values.iter().map(|(value, _)| value)),
             Self::Repeated { of, .. } => Box::new(std::iter::once(of.as_ref())),
+            Self::Several { count, of, key, .. } => {
+                Box::new([count.as_ref(), of.as_ref()].into_iter().chain(key.as_deref()))
+            }
+            Self::Map { over, of } => Box::new([over.as_ref(), of.as_ref()].into_iter()),
             _ => Box::new(std::iter::empty()),
         }
     }
 
-    fn check(&self, depth: usize, is_repeated: bool) -> Result<(), SpecError> {
+    fn check(&self, depth: usize, around: Around) -> Result<(), SpecError> {
         if depth >= EXPRESSION_DEPTH_MAX {
             return Err(SpecError::new(
                 "kind",
@@ -120,32 +151,51 @@ impl ExpressionSpec {
                     if field.name.contains('\0') {
                         return Err(SpecError::new("fields", "a name must have no NUL"));
                     }
-                    field.value.check(depth + 1, is_repeated).map_err(|error| error.within(&field.name))
+                    field.value.check(depth + 1, around).map_err(|error| error.within(&field.name))
                 })
             }
             Self::List { items } => {
                 at_most("items", items.len(), CHOICES_MAX)?;
-                check_all("items", items, depth, is_repeated)
+                check_all("items", items, depth, around)
             }
             Self::Generator { spec } => spec.validate(0).map_err(|error| error.within("spec")),
             Self::LatestKey { theta, .. } if !(0.0..=THETA_MAX).contains(theta) => {
                 Err(SpecError::new("theta", format!("must be from 0 to {THETA_MAX}, got {theta}")))
             }
-            Self::OneOf { values } => check_one_of(values, depth, is_repeated),
+            Self::OneOf { values } => check_one_of(values, depth, around),
             Self::Calculate { operator, of } => {
                 operator.check_count(of.len()).map_err(|message| SpecError::new("of", message))?;
-                check_all("of", of, depth, is_repeated)
+                check_all("of", of, depth, around)
             }
             Self::Repeated { count, of } => {
-                if is_repeated {
+                if around.is_repeated {
                     return Err(SpecError::new("kind", "must not be within another `repeated`"));
                 }
                 if !(1..=REPEATED_MAX).contains(count) {
                     return Err(SpecError::new("count", format!("must be 1 to {REPEATED_MAX}, got {count}")));
                 }
-                of.check(depth + 1, true).map_err(|error| error.within("of"))
+                of.check(depth + 1, Around { is_repeated: true, ..around })
+                    .map_err(|error| error.within("of"))
             }
-            Self::Value { path, .. } | Self::Saved { path, .. } => {
+            Self::Several { count, count_max, of, key } => {
+                if !(1..=SEVERAL_MAX).contains(count_max) {
+                    let message = format!("must be 1 to {SEVERAL_MAX}, got {count_max}");
+                    return Err(SpecError::new("count_max", message));
+                }
+                let parts = [("count", Some(count)), ("of", Some(of)), ("key", key.as_ref())];
+                parts.into_iter().filter_map(|(name, part)| Some((name, part?))).try_for_each(
+                    |(name, part)| part.check(depth + 1, around).map_err(|error| error.within(name)),
+                )
+            }
+            Self::Map { over, of } => {
+                over.check(depth + 1, around).map_err(|error| error.within("over"))?;
+                let within = Around { maps: around.maps + 1, ..around };
+                of.check(depth + 1, within).map_err(|error| error.within("of"))
+            }
+            Self::Item { level, .. } if *level >= around.maps => {
+                Err(SpecError::new("level", format!("must be below {}, got {level}", around.maps)))
+            }
+            Self::Value { path, .. } | Self::Saved { path, .. } | Self::Item { path, .. } => {
                 at_most("path", path.len(), EXPRESSION_DEPTH_MAX)
             }
             Self::Cell { .. }
@@ -162,13 +212,13 @@ impl ExpressionSpec {
     }
 }
 
-fn check_all(path: &str, items: &[ExpressionSpec], depth: usize, is_repeated: bool) -> Result<(), SpecError> {
+fn check_all(path: &str, items: &[ExpressionSpec], depth: usize, around: Around) -> Result<(), SpecError> {
     items.iter().enumerate().try_for_each(|(place, item)| {
-        item.check(depth + 1, is_repeated).map_err(|error| error.within(&format!("{path}.{place}")))
+        item.check(depth + 1, around).map_err(|error| error.within(&format!("{path}.{place}")))
     })
 }
 
-fn check_one_of(values: &[(ExpressionSpec, f64)], depth: usize, is_repeated: bool) -> Result<(), SpecError> {
+fn check_one_of(values: &[(ExpressionSpec, f64)], depth: usize, around: Around) -> Result<(), SpecError> {
     if !(1..=CHOICES_MAX).contains(&values.len()) {
         return Err(SpecError::new("values", format!("must be 1 to {CHOICES_MAX}, got {}", values.len())));
     }
@@ -177,7 +227,7 @@ fn check_one_of(values: &[(ExpressionSpec, f64)], depth: usize, is_repeated: boo
         if !(weight.is_finite() && *weight >= 0.0) {
             return Err(SpecError::new(path, format!("weight must be a number from 0, got {weight}")));
         }
-        value.check(depth + 1, is_repeated).map_err(|error| error.within(&path))?;
+        value.check(depth + 1, around).map_err(|error| error.within(&path))?;
     }
     let sum: f64 = values.iter().map(|(_, weight)| weight).sum();
     if !(sum.is_finite() && sum > 0.0) {

@@ -80,6 +80,11 @@ impl Table {
         (ElementType::Document as u8, &self.content[start..end])
     }
 
+    /// Whether each operation takes a random row.
+    pub fn is_random(&self) -> bool {
+        self.random.is_some()
+    }
+
     /// The name of a column.
     pub fn column(&self, place: u32) -> Option<&str> {
         self.columns.get(place as usize).map(AsRef::as_ref)

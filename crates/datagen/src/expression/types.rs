@@ -2,7 +2,7 @@
 
 use brimline_bson::ElementType;
 
-use crate::{Scalar, ValueSpec};
+use crate::{NumberKind, Scalar, ValueSpec};
 
 /// A set of types. What a reply brings, or a row holds, may be of any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +90,12 @@ impl Types {
             ValueSpec::Int { .. } => Self::INT32,
             ValueSpec::Long { .. } | ValueSpec::Sequence { .. } => Self::INT64,
             ValueSpec::Double { .. } => Self::DOUBLE,
+            ValueSpec::Decimal { .. } => Self::DECIMAL,
+            ValueSpec::Normal { number, .. } => match number {
+                NumberKind::Int => Self::INT32,
+                NumberKind::Long => Self::INT64,
+                NumberKind::Double => Self::DOUBLE,
+            },
             ValueSpec::Boolean { .. } => Self::BOOLEAN,
             ValueSpec::Date { .. } | ValueSpec::Clock { .. } => Self::DATE,
             ValueSpec::String { .. }

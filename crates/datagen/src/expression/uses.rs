@@ -15,6 +15,10 @@ pub struct Uses {
     pub saved: BTreeSet<u32>,
     /// How many values `repeated` makes, at most: so many rows and new records are taken. 0: without it.
     pub items: u32,
+    /// Upper bound of the values that one place of a list makes, lists within lists included; 0 as 1.
+    pub several: u32,
+    /// Whether it takes rows in turn or new records where it stands, and not by a named value. No list can hold that.
+    pub takes_in_turn: bool,
 }
 
 impl Uses {
@@ -29,5 +33,7 @@ impl Uses {
             own.extend(others);
         }
         self.items = self.items.max(other.items);
+        self.several = self.several.max(other.several);
+        self.takes_in_turn |= other.takes_in_turn;
     }
 }

@@ -1,11 +1,12 @@
 //! One value of a template, prepared: what is always the same is encoded once.
 
+use std::f64::consts::TAU;
 use std::io::Write;
 
 use super::Template;
 use super::characters::Characters;
 use super::fake::Fake;
-use super::spec::{Scalar, ValueSpec};
+use super::spec::{NumberKind, Scalar, ValueSpec};
 use crate::key::{Keys, append_number};
 use crate::sink::{ElementName, ItemName};
 use crate::{KeyChooser, LengthChooser, Name, OpRng, Sink, SpecError, value};
@@ -19,6 +20,8 @@ pub(crate) enum Generator {
     Long { min: i64, distance: u64 },
     Sequence { start: i64, step: i64 },
     Double { min: f64, range: f64, scale: Option<f64> },
+    Decimal { min: i64, distance: u64, decimals: u32 },
+    Normal { mean: f64, standard_deviation: f64, number: NumberKind, scale: Option<f64> },
     Boolean { true_share: f64 },
     Date { from_unix_ms: i64, distance: u64 },
     Clock { start_unix_ms: i64, every_ns: u64 },
@@ -79,9 +82,17 @@ impl Generator {
             ValueSpec::Long { min, max } => Self::Long { min: *min, distance: max.abs_diff(*min) },
             ValueSpec::Sequence { start, step } => Self::Sequence { start: *start, step: *step },
             ValueSpec::Double { min, max, decimals } => {
-                let scale = decimals.map(|decimals| 10_f64.powi(decimals as i32));
-                Self::Double { min: *min, range: max - min, scale }
+                Self::Double { min: *min, range: max - min, scale: scale(*decimals) }
             }
+            ValueSpec::Decimal { min, max, decimals } => {
+                Self::Decimal { min: *min, distance: max.abs_diff(*min), decimals: *decimals }
+            }
+            ValueSpec::Normal { mean, standard_deviation, number, decimals } => Self::Normal {
+                mean: *mean,
+                standard_deviation: *standard_deviation,
+                number: *number,
+                scale: scale(*decimals),
+            },
             ValueSpec::Boolean { true_share } => Self::Boolean { true_share: *true_share },
             ValueSpec::Date { from_unix_ms, to_unix_ms } => {
                 Self::Date { from_unix_ms: *from_unix_ms, distance: to_unix_ms.abs_diff(*from_unix_ms) }
@@ -124,6 +135,18 @@ impl Generator {
             Self::Long { min, distance } => sink.int64(name, long(*min, *distance, rng)),
             Self::Sequence { start, step } => sink.int64(name, sequence(*start, *step, index)),
             Self::Double { min, range, scale } => sink.double(name, double(*min, *range, *scale, rng)),
+            Self::Decimal { min, distance, decimals } => {
+                sink.decimal128(name, decimal128(long(*min, *distance, rng), *decimals));
+            }
+            Self::Normal { mean, standard_deviation, number, scale } => {
+                let value = rounded(mean + standard_deviation * standard_normal(rng), *scale);
+                match number {
+                    // What is beyond the type becomes its last number.
+                    NumberKind::Int => sink.int32(name, value.round_ties_even() as i32),
+                    NumberKind::Long => sink.int64(name, value.round_ties_even() as i64),
+                    NumberKind::Double => sink.double(name, value),
+                }
+            }
             Self::Boolean { true_share } => sink.boolean(name, rng.next_f64() < *true_share),
             Self::Date { from_unix_ms, distance } => {
                 sink.date_time(name, long(*from_unix_ms, *distance, rng));
@@ -165,6 +188,17 @@ impl Generator {
             Self::Double { min, range, scale } => {
                 _ = write!(out, "{}", double(*min, *range, *scale, rng));
             }
+            Self::Decimal { min, distance, decimals } => {
+                append_decimal(long(*min, *distance, rng), *decimals, out);
+            }
+            Self::Normal { mean, standard_deviation, number, scale } => {
+                let value = rounded(mean + standard_deviation * standard_normal(rng), *scale);
+                match number {
+                    NumberKind::Int => append_number(i64::from(value.round_ties_even() as i32), out),
+                    NumberKind::Long => append_number(value.round_ties_even() as i64, out),
+                    NumberKind::Double => _ = write!(out, "{value}"),
+                }
+            }
             Self::Boolean { true_share } => _ = write!(out, "{}", rng.next_f64() < *true_share),
             Self::String { length, characters } => characters.append(length.draw(rng), rng, out),
             Self::Text(parts) => append_parts(parts, index, rng, out),
@@ -190,7 +224,12 @@ impl Generator {
 
 impl KeyOf {
     fn append(&self, index: u64, rng: &mut OpRng, out: &mut Vec<u8>) {
-        self.keys.append(self.insert_start + self.chooser.draw(rng, index), out);
+        self.keys.append(self.record(index, rng), out);
+    }
+
+    /// The record whose key it is.
+    pub(crate) fn record(&self, index: u64, rng: &mut OpRng) -> u64 {
+        self.insert_start + self.chooser.draw(rng, index)
     }
 }
 
@@ -294,8 +333,46 @@ fn sequence(start: i64, step: i64, index: u64) -> i64 {
 }
 
 fn double(min: f64, range: f64, scale: Option<f64>, rng: &mut OpRng) -> f64 {
-    let value = min + rng.next_f64() * range;
-    scale.map_or(value, |scale| (value * scale).round() / scale)
+    rounded(min + rng.next_f64() * range, scale)
+}
+
+fn scale(decimals: Option<u32>) -> Option<f64> {
+    decimals.map(|decimals| 10_f64.powi(decimals as i32))
+}
+
+fn rounded(value: f64, scale: Option<f64>) -> f64 {
+    let Some(scale) = scale else { return value };
+    let scaled = (value * scale).round() / scale;
+    // So large a number has no decimals.
+    if scaled.is_finite() { scaled } else { value }
+}
+
+/// A draw of the normal law of mean 0 and deviation 1 (Box and Muller, "A Note on the Generation of Random Normal Deviates", 1958).
+fn standard_normal(rng: &mut OpRng) -> f64 {
+    // Of (0, 1], so that its logarithm is a number.
+    let radius = (-2.0 * (1.0 - rng.next_f64()).ln()).sqrt();
+    radius * (TAU * rng.next_f64()).cos()
+}
+
+/// IEEE 754-2008 decimal128 in binary integer significand encoding, as BSON has it: `units` of the last of so many decimals.
+fn decimal128(units: i64, decimals: u32) -> [u8; 16] {
+    const EXPONENT_BIAS: u128 = 6176;
+    let sign = u128::from(units < 0) << 127;
+    let exponent = (EXPONENT_BIAS - u128::from(decimals)) << 113;
+    (sign | exponent | u128::from(units.unsigned_abs())).to_le_bytes()
+}
+
+fn append_decimal(units: i64, decimals: u32, out: &mut Vec<u8>) {
+    let (digits, decimals) = (units.unsigned_abs(), decimals as usize);
+    if units < 0 {
+        out.push(b'-');
+    }
+    let scale = 10_u64.pow(decimals as u32);
+    // Writing to a Vec can't fail.
+    _ = write!(out, "{}", digits / scale);
+    if decimals > 0 {
+        _ = write!(out, ".{:0decimals$}", digits % scale);
+    }
 }
 
 fn clock(start_unix_ms: i64, every_ns: u64, index: u64) -> i64 {

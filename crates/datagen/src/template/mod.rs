@@ -6,8 +6,8 @@ mod generator;
 mod spec;
 
 pub use spec::{
-    ALPHABET_CHARACTERS_MAX, CHOICES_MAX, DECIMALS_MAX, DEPTH_MAX, FieldSpec, Scalar, TEMPLATE_FIELDS_MAX,
-    ValueSpec,
+    ALPHABET_CHARACTERS_MAX, CHOICES_MAX, DECIMALS_MAX, DEPTH_MAX, FieldSpec, NumberKind, Scalar,
+    TEMPLATE_FIELDS_MAX, ValueSpec,
 };
 pub(crate) use spec::{fields_bytes_max, validate_fields};
 

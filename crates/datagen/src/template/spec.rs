@@ -19,6 +19,8 @@ pub const CHOICES_MAX: usize = 65_536;
 pub const TEMPLATE_FIELDS_MAX: usize = 10_000;
 /// Upper bound of `decimals`: a double has 15 to 17 digits.
 pub const DECIMALS_MAX: u32 = 15;
+/// Upper bound of mean and deviation of a normal law, so that what is drawn is a number.
+pub const NORMAL_MAX: f64 = 1e300;
 /// Bytes of `{type: "Point", coordinates: [double, double]}`.
 pub(super) const POINT_BYTES: u128 = 61;
 /// Longest text of a number: a double in full.
@@ -48,6 +50,16 @@ pub enum ValueSpec {
     Sequence { start: i64, step: i64 },
     /// A double from `min` to below `max`, rounded to `decimals` places.
     Double { min: f64, max: f64, decimals: Option<u32> },
+    /// A decimal of 128 bits with so many `decimals`, each from `min` to `max` equally often; both count units of the last place.
+    Decimal { min: i64, max: i64, decimals: u32 },
+    /// A number of the normal law, rounded to `decimals` places; a whole number to the nearest one, within its bounds.
+    Normal {
+        mean: f64,
+        standard_deviation: f64,
+        #[serde(rename = "type")]
+        number: NumberKind,
+        decimals: Option<u32>,
+    },
     /// True in this share of the cases.
     Boolean { true_share: f64 },
     /// A date, each millisecond from `from` to `to` equally often.
@@ -88,6 +100,16 @@ pub enum ValueSpec {
     Document { fields: Vec<FieldSpec> },
     /// An array of so many values.
     Array { length: LengthSpec, of: Box<ValueSpec> },
+}
+
+/// Which type a number has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names are the types'")]
+pub enum NumberKind {
+    Int,
+    Long,
+    Double,
 }
 
 /// A value that is written down in a template. Whole numbers are 32-bit integers where they fit, else 64-bit ones.
@@ -178,6 +200,14 @@ impl ValueSpec {
                 ascending("from_unix_ms", from_unix_ms, "to_unix_ms", to_unix_ms)
             }
             Self::Double { min, max, decimals } => validate_double(*min, *max, *decimals),
+            Self::Decimal { min, max, decimals } => {
+                ascending("min", min, "max", max)?;
+                validate_decimals(Some(*decimals))
+            }
+            Self::Normal { mean, standard_deviation, decimals, .. } => {
+                validate_normal(*mean, *standard_deviation)?;
+                validate_decimals(*decimals)
+            }
             Self::Boolean { true_share } if !(0.0..=1.0).contains(true_share) => {
                 Err(SpecError::new("true_share", format!("must be from 0 to 1, got {true_share}")))
             }
@@ -217,9 +247,11 @@ impl ValueSpec {
         match self {
             Self::Int { .. } => 4,
             Self::Boolean { .. } => 1,
+            Self::Decimal { .. } => 16,
             Self::Long { .. }
             | Self::Sequence { .. }
             | Self::Double { .. }
+            | Self::Normal { .. }
             | Self::Date { .. }
             | Self::Clock { .. } => 8,
             Self::String { .. } | Self::Text { .. } | Self::KeyOf { .. } | Self::Fake { .. } => {
@@ -244,7 +276,9 @@ impl ValueSpec {
     fn text_bytes_max(&self) -> u128 {
         match self {
             Self::Int { .. } | Self::Long { .. } | Self::Sequence { .. } | Self::Boolean { .. } => 20,
-            Self::Double { .. } => NUMBER_TEXT_BYTES_MAX,
+            // Digits, a sign, a point and a zero before it.
+            Self::Decimal { .. } => 22,
+            Self::Double { .. } | Self::Normal { .. } => NUMBER_TEXT_BYTES_MAX,
             Self::String { length, alphabet } => {
                 let widest = alphabet.chars().map(char::len_utf8).max().unwrap_or(1);
                 u128::from(length.max()) * widest as u128
@@ -336,6 +370,18 @@ fn validate_double(min: f64, max: f64, decimals: Option<u32>) -> Result<(), Spec
         format!("and max must be finite and so must be their distance, got {min} and {max}")
     })?;
     ascending("min", &min, "max", &max)?;
+    validate_decimals(decimals)
+}
+
+fn validate_normal(mean: f64, standard_deviation: f64) -> Result<(), SpecError> {
+    let bounded = |value: f64| value.is_finite() && value.abs() <= NORMAL_MAX;
+    require(bounded(mean), "mean", || format!("must be at most {NORMAL_MAX:e} either way, got {mean}"))?;
+    require(bounded(standard_deviation) && standard_deviation >= 0.0, "standard_deviation", || {
+        format!("must be from 0 to {NORMAL_MAX:e}, got {standard_deviation}")
+    })
+}
+
+fn validate_decimals(decimals: Option<u32>) -> Result<(), SpecError> {
     require(decimals.is_none_or(|decimals| decimals <= DECIMALS_MAX), "decimals", || {
         format!("must be at most {DECIMALS_MAX}")
     })

@@ -1,9 +1,10 @@
 //! Documents from templates: what the public BSON library reads is what the template says, and the same every time.
 
 use crate::rich_templates::{key_of, rich_kinds};
-use crate::statistics::{Z_MAX, chi_square_z};
+use crate::statistics::{KS_MAX, Z_MAX, chi_square_z, kolmogorov_smirnov};
 use brimline_datagen::{
-    ChooserSpec, DocumentSpec, Documents, FieldSpec, InsertOrder, LengthSpec, Scalar, ValueSpec, Values,
+    ChooserSpec, DocumentSpec, Documents, FieldSpec, InsertOrder, LengthSpec, NumberKind, Scalar, ValueSpec,
+    Values,
 };
 use bson::Bson;
 
@@ -44,6 +45,63 @@ pub fn parsed(documents: &Documents, record: u64) -> bson::Document {
 pub fn values(value: ValueSpec, count: u64) -> Vec<Bson> {
     let documents = Documents::new(&spec(vec![field("a", value)]), 7).unwrap();
     (0..count).map(|record| parsed(&documents, record).remove("a").unwrap()).collect()
+}
+
+fn normal(mean: f64, standard_deviation: f64, number: NumberKind, decimals: Option<u32>) -> ValueSpec {
+    ValueSpec::Normal { mean, standard_deviation, number, decimals }
+}
+
+#[test]
+fn decimals_are_exact_and_read_as_they_are_written() {
+    for (units, decimals, text) in [
+        (0, 0, "0"),
+        (-7, 0, "-7"),
+        (1_050, 2, "10.50"),
+        (-5, 2, "-0.05"),
+        (i64::MIN, 15, "-9223.372036854775808"),
+        (i64::MAX, 1, "922337203685477580.7"),
+    ] {
+        let spec = ValueSpec::Decimal { min: units, max: units, decimals };
+        assert_eq!(values(spec.clone(), 1), [Bson::Decimal128(text.parse().unwrap())], "{text}");
+        assert_eq!(values(ValueSpec::Text { parts: vec![spec] }, 1), [Bson::String(text.into())]);
+    }
+    let mut seen: Vec<String> = values(ValueSpec::Decimal { min: -2, max: 2, decimals: 1 }, 200)
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen, ["-0.1", "-0.2", "0.0", "0.1", "0.2"]);
+}
+
+/// The distribution function of the normal law by a series (Marsaglia, "Evaluating the Normal Distribution", 2004).
+fn normal_cdf(x: f64) -> f64 {
+    let (mut sum, mut term, mut n) = (x, x, 1.0);
+    while term.abs() > 1e-17 && n < 400.0 {
+        n += 2.0;
+        term *= x * x / n;
+        sum += term;
+    }
+    0.5 + sum * (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt()
+}
+
+#[test]
+fn normal_numbers_follow_their_law() {
+    let drawn = values(normal(10.0, 2.0, NumberKind::Double, None), 50_000);
+    let samples: Vec<f64> = drawn.iter().map(|value| value.as_f64().unwrap()).collect();
+    let distance = kolmogorov_smirnov(samples, |value| normal_cdf((value - 10.0) / 2.0));
+    assert!(distance < KS_MAX, "{distance}");
+    let drawn = values(normal(-4.0, 3.0, NumberKind::Int, None), 20_000);
+    let mean = drawn.iter().map(|value| f64::from(value.as_i32().unwrap())).sum::<f64>() / 20_000.0;
+    assert!((mean + 4.0).abs() < 0.1, "{mean}");
+    assert_eq!(values(normal(1e300, 1e300, NumberKind::Long, None), 9).len(), 9);
+    assert_eq!(values(normal(1e20, 0.0, NumberKind::Long, None), 1), [Bson::Int64(i64::MAX)]);
+    assert_eq!(values(normal(-1e20, 0.0, NumberKind::Int, None), 1), [Bson::Int32(i32::MIN)]);
+    assert_eq!(values(normal(2.345, 0.0, NumberKind::Double, Some(1)), 1), [Bson::Double(2.3)]);
+    for rounded in values(normal(0.0, 1.0, NumberKind::Double, Some(2)), 100) {
+        let places = rounded.as_f64().unwrap() * 100.0;
+        assert!((places - places.round()).abs() < 1e-6, "{places}");
+    }
 }
 
 fn every_kind() -> Vec<FieldSpec> {
@@ -279,6 +337,19 @@ fn impossible_templates_are_refused_with_path_and_reason() {
             field("a", ValueSpec::Point { min: [1.0, 0.0], max: [0.0, 0.0] }),
             "template.a.min: must be south-west of max",
         ),
+        (
+            field("a", ValueSpec::Decimal { min: 2, max: 1, decimals: 2 }),
+            "template.a.min: must be at most max, which is 1, got 2",
+        ),
+        (
+            field("a", ValueSpec::Decimal { min: 1, max: 1, decimals: 16 }),
+            "template.a.decimals: must be at most 15",
+        ),
+        (
+            field("a", normal(0.0, -1.0, NumberKind::Int, None)),
+            "template.a.standard_deviation: must be from 0 to 1e300, got -1",
+        ),
+        (field("a", normal(f64::NAN, 1.0, NumberKind::Int, None)), "template.a.mean: must be at most 1e300"),
         (field("a", nested(17)), "must not be nested deeper than 16"),
         (
             field("a", ValueSpec::Array { length: constant(100), of: Box::new(string(200_000, "é")) }),
@@ -298,6 +369,19 @@ fn impossible_templates_are_refused_with_path_and_reason() {
 fn templates_read_and_write_as_json() {
     let rich = serde_json::to_string(&spec(rich_kinds())).unwrap();
     assert_eq!(serde_json::from_str::<DocumentSpec>(&rich).unwrap(), spec(rich_kinds()));
+    for (spec, json) in [
+        (
+            normal(1.0, 2.0, NumberKind::Int, None),
+            r#"{"kind":"normal","mean":1.0,"standard_deviation":2.0,"type":"int","decimals":null}"#,
+        ),
+        (
+            ValueSpec::Decimal { min: -5, max: 7, decimals: 2 },
+            r#"{"kind":"decimal","min":-5,"max":7,"decimals":2}"#,
+        ),
+    ] {
+        assert_eq!(serde_json::to_string(&spec).unwrap(), json);
+        assert_eq!(serde_json::from_str::<ValueSpec>(json).unwrap(), spec);
+    }
     assert!(rich.contains(r#"{"kind":"fake","what":"name","language":"zh"}"#));
     assert!(serde_json::from_str::<ValueSpec>(r#"{"kind":"uuid","x":1}"#).is_err());
     let json = serde_json::to_string(&spec(every_kind())).unwrap();

@@ -5,6 +5,7 @@ use memchr::memchr;
 pub use super::json::append_base64;
 pub use super::text::append_integer;
 use super::text::{append_date, has_plain_year};
+pub use crate::values::decimal::append_decimal;
 
 /// Appends a line with `cells` as they are, quoted where that is needed: the header.
 pub fn append_header<'a>(cells: impl IntoIterator<Item = &'a str>, out: &mut Vec<u8>) {

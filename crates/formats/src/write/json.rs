@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::text::{append_date, has_plain_year};
+use crate::values::decimal;
 
 /// Appends a 32-bit integer.
 pub fn append_int32(value: i32, canonical: bool, out: &mut Vec<u8>) {
@@ -34,6 +35,11 @@ pub fn append_double(value: f64, canonical: bool, out: &mut Vec<u8>) {
         return wrapped(b"{\"$numberDouble\":\"", out, append);
     }
     append(out);
+}
+
+/// Appends a decimal of 128 bits, by its bytes in BSON.
+pub fn append_decimal(value: [u8; 16], out: &mut Vec<u8>) {
+    wrapped(b"{\"$numberDecimal\":\"", out, |out| decimal::append_decimal(value, out));
 }
 
 /// Appends a boolean.

@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use brimline_datagen::{
-    ChooserSpec, DocumentSpec, Documents, FakeKind, FieldSpec, InsertOrder, Language, LengthSpec, Scalar,
-    ValueSpec, Values,
+    ChooserSpec, DocumentSpec, Documents, FakeKind, FieldSpec, InsertOrder, Language, LengthSpec, NumberKind,
+    Scalar, ValueSpec, Values,
 };
 use brimline_formats::{Columns, Documents as Converted, FormatOptions, ParseGrace, open};
 use brimline_generator::{Ended, Format, Generation, Header, Job, Limit};
@@ -33,6 +33,16 @@ fn data(more: Vec<FieldSpec>) -> DocumentSpec {
         field("long", ValueSpec::Long { min: i64::MIN, max: i64::MAX }),
         field("double", ValueSpec::Double { min: -1e9, max: 1e9, decimals: None }),
         field("price", ValueSpec::Double { min: 0.0, max: 100.0, decimals: Some(2) }),
+        field("decimal", ValueSpec::Decimal { min: -1_050, max: 99_999, decimals: 2 }),
+        field(
+            "normal",
+            ValueSpec::Normal {
+                mean: 5.0,
+                standard_deviation: 2.0,
+                number: NumberKind::Double,
+                decimals: Some(2),
+            },
+        ),
         field("flag", ValueSpec::Boolean { true_share: 0.5 }),
         field("date", ValueSpec::Date { from_unix_ms: 0, to_unix_ms: 2_000_000_000_000 }),
         field("clock", ValueSpec::Clock { start_unix_ms: 1_700_000_000_000, every_ns: 1_500_000_000 }),

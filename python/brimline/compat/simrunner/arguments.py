@@ -39,8 +39,12 @@ class Arguments:
             self.left.change(f"{self.path}.{name}", f"varies, and bounds are constant here: {default:g}")
             return default
         if node is not None and not isinstance(node, Constant):
-            self.left.change(f"{self.path}.{name}", f"varies, and bounds are constant here: {bound:g}")
+            self.left.change(f"{self.path}.{name}", f"varies, and in loaded documents it is constant: {bound:g}")
         return bound
+
+    def varying(self, *names: str) -> bool:
+        """Whether one of some parameters is a named value."""
+        return any(isinstance(self.node(name), Reference) for name in names)
 
 
 def bound_of(node: Node, *, highest: bool) -> float | None:

@@ -7,7 +7,6 @@ from brimline.compat.simrunner.arguments import Arguments
 from brimline.compat.simrunner.nodes import Constant, Form, Node, Reference, as_form
 from brimline.init.rounding import date_text
 
-_UNITS = {"day": "d", "hour": "h", "minute": "m", "second": "s"}
 _PARTS = {"minute": (0, 59), "hour": (0, 23), "day": (1, 31), "month": (1, 12), "second": (0, 59), "year": (1970, 2035)}
 
 
@@ -15,9 +14,13 @@ def date(arguments: Arguments) -> Node:
     """A date between bounds."""
     low = _moment(arguments, "min", datetime(1970, 1, 1, tzinfo=UTC), highest=False)
     high = _moment(arguments, "max", datetime.now(UTC).replace(microsecond=0) + timedelta(days=3650), highest=True)
-    form = {"kind": "date", "from": date_text(low), "to": date_text(max(low, high))}
+    form: dict[str, Any] = {"kind": "date", "from": date_text(low), "to": date_text(max(low, high))}
     unit = arguments.given.get("truncate")
-    return Form({"date_trunc": {"date": form, "unit": unit}}) if unit in _PARTS else Form(form)
+    loaded = Form(form)
+    if arguments.varying("min", "max"):
+        ends = [arguments.node("min") or Constant(low), arguments.node("max") or Constant(high)]
+        form = {"between": [as_form(each) for each in ends]}
+    return Form({"date_trunc": {"date": form, "unit": unit}} if unit in _PARTS else form, loaded)
 
 
 def _moment(arguments: Arguments, name: str, default: datetime, *, highest: bool) -> datetime:
@@ -31,7 +34,7 @@ def _moment(arguments: Arguments, name: str, default: datetime, *, highest: bool
         except ValueError:
             pass
     if isinstance(instead, Form) and instead.form.get("kind") == "date":
-        arguments.left.change(f"{arguments.path}.{name}", "varies, and bounds are constant here")
+        arguments.left.change(f"{arguments.path}.{name}", "varies, and in loaded documents it is constant")
         moment = datetime.fromisoformat(str(instead.form["to" if highest else "from"]))
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     if node is not None:
@@ -53,43 +56,29 @@ def time_of_day(arguments: Arguments) -> Node:  # noqa: ARG001
 
 
 def plus_date(arguments: Arguments) -> Node:
-    """A date so much later."""
+    """A date so much later, by the calendar."""
     base, amount = arguments.node("base") or Reference("$now"), arguments.node("plus") or Constant(0)
-    unit = _UNITS.get(str(arguments.given.get("unit", "")).lower(), "s")
-    if str(arguments.given.get("unit", "")).lower() in ("year", "month"):
-        arguments.left.change(arguments.path, "months are 30 days and years 365 days")
-        unit = "d"
-        factor = 365 if arguments.given["unit"].lower() == "year" else 30
-        amount = (
-            Constant(amount.value * factor)
-            if isinstance(amount, Constant)
-            else Form({"multiply": [as_form(amount), factor]})
-        )
-    if isinstance(amount, Constant) and isinstance(amount.value, int):
-        by: Any = f"{amount.value}{unit}"
-    else:
-        ms = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1_000}[unit]
-        by = {"multiply": [as_form(amount), ms]}
-    return Form({"date_add": {"date": as_form(base), "by": by}})
+    return Form({"date_add": {"date": as_form(base), "by": as_form(amount), "unit": _unit(arguments, "second")}})
 
 
 def floor_date(arguments: Arguments, *, up: bool) -> Node:
-    """A date cut to a unit, or with `up` the next one."""
-    base = arguments.node("base") or Reference("$now")
-    unit = str(arguments.given.get("unit") or "day").lower()
-    unit = unit if unit in ("year", "month", *_UNITS) else "second"
+    """A date cut to a unit, or with `up` the begin of the next one, also of a date that is one."""
+    base, unit = arguments.node("base") or Reference("$now"), _unit(arguments, "day")
     form: dict[str, Any] = {"date_trunc": {"date": as_form(base), "unit": unit}}
-    if up and unit in _UNITS:
-        form = {"date_add": {"date": form, "by": f"1{_UNITS[unit]}"}}
-    elif up:  # some day of the next month or year, cut to that: they differ in length
-        later = {"date_add": {"date": form, "by": "32d" if unit == "month" else "370d"}}
-        form = {"date_trunc": {"date": later, "unit": unit}}
-    return Form(form)
+    return Form({"date_add": {"date": form, "by": 1, "unit": unit}} if up else form)
+
+
+def _unit(arguments: Arguments, default: str) -> str:
+    unit = str(arguments.given.get("unit") or default).lower()
+    return unit if unit in _PARTS else "second"
 
 
 def part_of_date(arguments: Arguments) -> Node:
-    """Any number that the part of a date can be."""
+    """A part of a date."""
     part = next(iter(arguments.given), "day")
     low, high = _PARTS.get(part, (0, 59))
-    arguments.left.lose(arguments.path, f"the {part} of that date; here any from {low} to {high}")
-    return Form({"kind": "int", "min": low, "max": high})
+    loaded = Form({"kind": "int", "min": low, "max": high})
+    date = arguments.node(part) or Reference("$now")
+    if part not in _PARTS:
+        return Form({"modulo": [{"divide": [{"long": as_form(date)}, 1000]}, 2**31]}, loaded)
+    return Form({"date_part": {"date": as_form(date), "part": part}}, loaded)

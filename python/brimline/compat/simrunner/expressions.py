@@ -5,13 +5,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brimline.compat.simrunner.arguments import Arguments
-from brimline.compat.simrunner.nodes import Constant, Fields, Form, Items, Node, Reference, as_form, as_generator
+from brimline.compat.simrunner.nodes import (
+    Constant,
+    Fields,
+    Form,
+    Items,
+    Node,
+    Reference,
+    as_form,
+    as_generator,
+    in_step,
+)
 from brimline.compat.simrunner.operators import operated
-from brimline.compat.simrunner.texts import joined
+from brimline.compat.simrunner.structures import on_line
 from brimline.init.left_out import LeftOut
 from brimline.init.words import name_word
 
-_CONCAT_MAX = 50
+_CONCAT_MAX = 1000
 
 
 @dataclass(slots=True)
@@ -95,7 +105,7 @@ class Expressions:
     def _below(self, node: Node, rest: str) -> Node:
         if isinstance(node, Reference):
             return Reference(f"{node.text}.{rest}", None if node.instead is None else _member(node.instead, rest))
-        if isinstance(node, Fields):
+        if isinstance(node, Fields) or (isinstance(node, Constant) and isinstance(node.value, Mapping)):
             return _member(node, rest) or Constant(None)
         if isinstance(node, Form) and not node.is_generator:
             return Reference(f"${self.definitions.define(f'row_{name_word(rest)}', as_form(node))}.{rest}")
@@ -106,29 +116,45 @@ class Expressions:
         special: Callable[[Expressions, Arguments], Node] | None = _SPECIAL.get(operator)
         return special(self, arguments) if special is not None else operated(operator, arguments)
 
-    def _absolute(self, arguments: Arguments) -> Node:
-        of = arguments.node("of") or Constant(0)
-        if isinstance(of, Constant) and isinstance(of.value, int | float):
-            return Constant(abs(of.value))
-        text = of.text if isinstance(of, Reference) else f"${self.definitions.define('signed', as_form(of))}"
-        return Form({"max": [text, {"multiply": [text, -1]}]})
-
     def _entry(self, arguments: Arguments) -> Node:
         return self._name(str(arguments.given.get("name", "")), arguments.path)
 
     def _entry_at(self, arguments: Arguments) -> Node:
-        self.left.change(arguments.path, "any entry of the dictionary, not the one at a place")
-        return self._name(str(arguments.given.get("from", "")), arguments.path)
+        """The entry at a place, counted around."""
+        named = str(arguments.given.get("from", ""))
+        form = self._form_of(self._name(named, arguments.path))
+        entries = form.get("of" if form.get("kind") == "choice" else "one_of")
+        if not isinstance(entries, list):
+            self.left.change(arguments.path, "any entry of the dictionary, not the one at a place")
+            return self._name(named, arguments.path)
+        listed = entries if "one_of" in form else [in_step(Constant(each)) for each in entries]
+        at = as_form(arguments.node("at") or Constant(0))
+        made = {"element": {"of": {"list": listed}, "at": {"modulo": [at, len(listed)]}}}
+        return Form(made, self._name(named, arguments.path))
 
     def _entries(self, arguments: Arguments) -> Node:
-        """Several entries as one text. Each is drawn anew, so it stands in place."""
-        length = int(min(max(arguments.number("length", 1, highest=True), 0), _CONCAT_MAX))
-        node = self._name(str(arguments.given.get("from", "")), arguments.path)
-        form = as_form(node)
+        """Several entries as one text, each drawn anew."""
+        node, length = self._name(str(arguments.given.get("from", "")), arguments.path), arguments.node("length")
+        least, most = (int(arguments.number("length", 1, highest=highest)) for highest in (False, True))
+        least, most = (min(max(each, 0), _CONCAT_MAX) for each in (least, most))
+        items = {"of": self._form_of(node) or as_form(node)}
+        if isinstance(length, Reference):
+            items |= {"count": as_form(length), "max": most}
+        else:
+            items["count"] = most if least == most else {"kind": "int", "min": least, "max": most}
+        return Form({"join": {"of": {"repeat": items}, "by": str(arguments.given.get("sep") or "")}})
+
+    def _form_of(self, node: Node) -> Mapping[str, Any]:
+        """The form that a reference names, or that a node is; none where it has none."""
         if isinstance(node, Reference):
-            form = self.definitions.values.get(node.text.removeprefix("$"), form)
-        return joined(
-            [Form(form) if isinstance(form, Mapping) else node] * length, str(arguments.given.get("sep") or "")
+            found = self.definitions.values.get(node.text.removeprefix("$"))
+            return found if isinstance(found, Mapping) else {}
+        return node.form if isinstance(node, Form) else {}
+
+    def _on_line(self, arguments: Arguments) -> Node:
+        return on_line(
+            arguments,
+            lambda: f"${self.definitions.define(f'along_{len(self.definitions.values)}', {'kind': 'double'})}",
         )
 
     def _descended(self, arguments: Arguments) -> Node:
@@ -144,10 +170,10 @@ class Expressions:
 
 
 _SPECIAL: Mapping[str, Callable[[Expressions, Arguments], Node]] = {
-    "%abs": Expressions._absolute,
     "%dictionary": Expressions._entry,
     "%dictionaryAt": Expressions._entry_at,
     "%dictionaryConcat": Expressions._entries,
+    "%coordLine": Expressions._on_line,
     "%descend": Expressions._descended,
     "%workloadName": Expressions._workload_name,
     "%custom": Expressions._custom,

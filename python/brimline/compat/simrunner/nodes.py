@@ -30,9 +30,10 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A value's form, such as `{kind: int, max: 5}` or `{concat: […]}`."""
+    """A value's form, such as `{kind: int, max: 5}` or `{concat: […]}`; `instead` stands in `fields`."""
 
     form: Mapping[str, Any]
+    instead: "Node | None" = None
 
     @property
     def is_generator(self) -> bool:
@@ -87,6 +88,21 @@ def as_form(node: Node) -> Any:
             return {"list": [in_step(each) for each in node.items]}
 
 
+def is_generated(node: Node) -> bool:
+    """Whether its generator makes the same as it does itself, and not something in its place."""
+    match node:
+        case Constant():
+            return True
+        case Fields():
+            return all(map(is_generated, node.fields.values()))
+        case Items():
+            return False
+        case Form():
+            return node.is_generator and not _names_values(node.form)
+        case _:
+            return False
+
+
 def as_generator(node: Node) -> Any:
     """The generator for `fields`; None where there is none."""
     match node:
@@ -112,7 +128,9 @@ def as_generator(node: Node) -> Any:
 
 
 def _generator_of(node: Form) -> Any:
-    return dict(node.form) if node.is_generator and not _names_values(node.form) else None
+    if node.is_generator and not _names_values(node.form):
+        return dict(node.form)
+    return None if node.instead is None else as_generator(node.instead)
 
 
 def _names_values(form: Any) -> bool:

@@ -22,6 +22,7 @@ _OPERATORS: Mapping[str, Callable[[Arguments], Node]] = {
     "%iteration": lambda _: Reference("$index", Form({"kind": "sequence"})),
     "%threadNumber": lambda _: Reference("$worker", Constant(0)),
     "%gaussian": numbers.gaussian,
+    "%abs": numbers.absolute,
     "%product": lambda given: numbers.reduced("multiply", given),
     "%sum": lambda given: numbers.reduced("add", given),
     "%mod": numbers.modulo,
@@ -51,7 +52,6 @@ _OPERATORS: Mapping[str, Callable[[Arguments], Node]] = {
     "%head": structures.first,
     "%arrayElement": structures.element,
     "%longlat": structures.longlat,
-    "%coordLine": structures.on_line,
 }
 _SEQUENCES = frozenset({"%sequence", "%threadSequence", "%iteration"})
 

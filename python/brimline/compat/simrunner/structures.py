@@ -1,6 +1,7 @@
 """Owns SimRunner's expressions of arrays, documents and choices, and of places on earth."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from brimline.compat.simrunner.arguments import Arguments
@@ -14,36 +15,56 @@ from brimline.compat.simrunner.nodes import (
     as_form,
     as_generator,
     in_step,
+    is_generated,
 )
 
 _BYTES = frozenset({"uuid", "binary", "object_id"})
-_REPEATED_MAX = 50
+_ITEMS_MAX = 1000
 _REPEATED_WEIGHT_MAX = 1000
 
 
 def array(arguments: Arguments) -> Node:
     """An array of so many values."""
     of = arguments.node("of") or Constant(None)
-    if "size" in arguments.given:
-        low = high = int(arguments.number("size", 0))
-    else:
-        low, high = int(arguments.number("min", 0)), int(arguments.number("max", 10, highest=True))
-    low, high = max(low, 0), max(low, high, 0)
+    low, high = _bounds(arguments)
     generator = as_generator(of)
     length: Any = low if low == high else {"kind": "uniform", "min": low, "max": high}
-    if generator is not None:
-        return Form({"kind": "array", "length": length, "of": generator})
-    if low != high:
-        arguments.left.change(arguments.path, f"{high} items of values always, not from {low} on")
-    return Items([of] * min(high, _REPEATED_MAX))
+    loaded = None if generator is None else Form({"kind": "array", "length": length, "of": generator})
+    if loaded is not None and is_generated(of) and not arguments.varying("size", "min", "max"):
+        return loaded
+    return Form({"repeat": {"of": as_form(of), **_count(arguments, low, high)}}, loaded)
+
+
+def _bounds(arguments: Arguments) -> tuple[int, int]:
+    """How many values there are at least and at most."""
+    if "size" in arguments.given:
+        low, high = int(arguments.number("size", 0)), int(arguments.number("size", 0, highest=True))
+    else:
+        low, high = int(arguments.number("min", 0)), int(arguments.number("max", 10, highest=True))
+    return max(low, 0), max(low, high, 0)
+
+
+def _count(arguments: Arguments, low: int, high: int) -> dict[str, Any]:
+    """The count of a list, and the most that it can be."""
+    most = min(high, _ITEMS_MAX)
+    if high > most:
+        arguments.left.change(arguments.path, f"at most {_ITEMS_MAX} values")
+    if arguments.varying("size"):
+        return {"count": as_form(arguments.node("size") or Constant(low)), "max": most}
+    if arguments.varying("min", "max"):
+        ends = arguments.node("min") or Constant(low), arguments.node("max") or Constant(most)
+        least = as_form(ends[0])
+        return {"count": {"between": [least, {"max": [least, as_form(ends[1])]}]}, "max": most}
+    return {"count": most if low == high else {"kind": "int", "min": min(low, most), "max": most}}
 
 
 def mapped(arguments: Arguments) -> Node:
-    """A document of made-up names."""
-    value = arguments.node("value") or Constant(None)
-    count = int(arguments.number("min", 0) + arguments.number("max", 10, highest=True)) // 2
-    arguments.left.change(arguments.path, f"{count} names key0, key1 …, the mean, in place of any")
-    return Fields({f"key{number}": value for number in range(max(count, 1))})
+    """A document of drawn names; one that comes twice is there once."""
+    key, value = arguments.node("key") or Constant(""), arguments.node("value") or Constant(None)
+    low, high = _bounds(arguments)
+    loaded = Fields({f"key{number}": value for number in range(max((low + high) // 2, 1))})
+    made = {"of": as_form(value), "key": as_form(key), **_count(arguments, low, high)}
+    return Form({"repeat": made}, loaded)
 
 
 def one_of(arguments: Arguments) -> Node:
@@ -75,17 +96,18 @@ def first(arguments: Arguments) -> Node:
         return of.items[0] if of.items else Constant(None)
     made = of.instead if isinstance(of, Reference) else of
     kind = made.form.get("kind") if isinstance(made, Form) else ""
-    if isinstance(made, Items) or kind == "array":
-        return Reference(f"{of.text}.0") if isinstance(of, Reference) else Form(made.form["of"])  # type: ignore[union-attr]
-    if kind in _BYTES:
-        arguments.left.change(arguments.path, "any byte, not the first one of the value")
-        return Form({"kind": "int", "min": 0, "max": 255})
+    is_list = isinstance(made, Items) or kind == "array" or (isinstance(made, Form) and "repeat" in made.form)
+    if is_list or kind in _BYTES:
+        loaded = Form({"kind": "int", "min": 0, "max": 255}) if kind in _BYTES else None
+        if kind == "array" and isinstance(made, Form):
+            loaded = Form(made.form["of"])
+        return Form({"element": {"of": as_form(of), "at": 0}}, loaded)
     return Form({"substring": {"of": {"text": as_form(of)}, "start": 0, "length": 1}})
 
 
 def element(arguments: Arguments) -> Node:
     """The item at a place."""
-    of, at = arguments.node("from"), arguments.node("at") or Constant(0)
+    of, at = arguments.node("from") or Constant(None), arguments.node("at") or Constant(0)
     members = (
         list(of.items)
         if isinstance(of, Items)
@@ -95,11 +117,7 @@ def element(arguments: Arguments) -> Node:
     )
     if members and isinstance(at, Constant) and isinstance(at.value, int) and 0 <= at.value < len(members):
         return members[at.value]
-    arguments.left.lose(
-        arguments.path,
-        "an element at a place that varies; here any of them" if members else "an element of a value; here null",
-    )
-    return Form({"one_of": [in_step(each) for each in members]}) if members else Constant(None)
+    return Form({"element": {"of": as_form(of), "at": as_form(at)}})
 
 
 def longlat(arguments: Arguments) -> Node:
@@ -109,13 +127,20 @@ def longlat(arguments: Arguments) -> Node:
     return Items([Form(each) for each in degrees])
 
 
-def on_line(arguments: Arguments) -> Node:
-    """A pair in the box of a line."""
+def on_line(arguments: Arguments, share: Callable[[], str]) -> Node:
+    """A pair on the line between two; `share` names a value from 0 to 1 of its own."""
     ends = [each for name in ("from", "to") if isinstance(each := arguments.given.get(name), list) and len(each) >= 2]
-    if len(ends) < 2:
+    numbers = [each for end in ends for each in end[:2] if isinstance(each, int | float)]
+    if len(numbers) < 4:
         arguments.left.lose(arguments.path, "a point on a line whose ends vary; here a pair of numbers")
         return Form({"kind": "array", "length": 2, "of": {"kind": "double", "min": -90.0, "max": 90.0}})
-    arguments.left.change(arguments.path, "a point in the box of the line")
-    (x0, y0), (x1, y1) = (each[:2] for each in ends)
-    pairs = ((x0, x1), (y0, y1))
-    return Items([Form({"kind": "double", "min": float(min(pair)), "max": float(max(pair))}) for pair in pairs])
+    named, pairs = share(), zip(numbers[:2], numbers[2:], strict=True)
+    return Items(
+        [
+            Form(
+                {"add": [float(start), {"multiply": [named, float(end - start)]}]},
+                Form({"kind": "double", "min": float(min(start, end)), "max": float(max(start, end))}),
+            )
+            for start, end in pairs
+        ]
+    )

@@ -59,15 +59,20 @@ def text_of(arguments: Arguments) -> Node:
 
 
 def trimmed(arguments: Arguments) -> Node:
-    """A text, with its blanks."""
-    arguments.left.lose(arguments.path, "blanks at the ends stay")
-    return arguments.node("of") or Constant("")
+    """A text without blanks at its ends."""
+    return Form({"trim": {"text": as_form(arguments.node("of") or Constant(""))}})
 
 
 def ngram(arguments: Arguments) -> Node:
-    """Words in place of the parts of a text."""
-    arguments.left.lose(arguments.path, "n-grams; here words")
-    return Form({"kind": "array", "length": 10, "of": {"kind": "fake", "what": "word"}})
+    """The parts of a text, of each word apart."""
+    of: Any = {"text": as_form(arguments.node("of") or Constant(""))}
+    if arguments.given.get("split") is False:
+        arguments.left.change(f"{arguments.path}.split", "parts of each word apart, not across blanks")
+    if arguments.given.get("lowercase") is not False:
+        of = {"lower": of}
+    least = max(int(arguments.number("min", 3)), 1)
+    words = Form({"kind": "array", "length": 10, "of": {"kind": "fake", "what": "word"}})
+    return Form({"ngrams": {"of": of, "min": least}}, words)
 
 
 def binary(arguments: Arguments) -> Node:

@@ -248,11 +248,13 @@ def _series(work: _Work) -> tuple[dict[str, Any], int]:
     else:
         step = int(time.get("step") or 1000)
         start = in_step(Constant(time.get("start"))) if "start" in time else "$now"
-        made[field] = {"$value": {"date_add": {"date": start, "by": {"multiply": ["$index", step]}}}}
+        by: dict[str, Any] = {"multiply": ["$index", step]}
+        if jitter := int(time.get("jitter") or 0):
+            by = {"add": [by, {"kind": "int", "min": -jitter, "max": jitter}]}
+        made[field] = {"$value": {"date_add": {"date": start, "by": by}}}
         work.reader.left.change(f"{work.path}.params.time", "ascends by a step with each operation")
-        for name in ("stop", "jitter"):
-            if name in time:
-                work.reader.left.lose(f"{work.path}.params.time.{name}", "time has no end and no jitter here")
+        if "stop" in time:
+            work.reader.left.lose(f"{work.path}.params.time.stop", "time has no end here")
     generate = meta.get("generate")
     count = generate.get("random") if isinstance(generate, Mapping) else None
     count = count if isinstance(count, int) else _entries_of(form)

@@ -7,6 +7,7 @@ from bson.int64 import Int64
 
 from brimline import units
 from brimline.spec.document import Path
+from brimline.spec.generators import DoubleValue
 from brimline.spec.own.expressions import Scope, described, read_expression
 from brimline.spec.own.forms import Form, Forms, require_number
 from brimline.spec.own.keys import check_keys, choice, mapping
@@ -17,10 +18,16 @@ from brimline.spec.scalars import DATE_MS_MAX, DATE_MS_MIN
 from brimline.units import counted
 
 _NEARER: Final = "take fewer days; a year is 365d"
-_UNITS: Final = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
+UNITS: Final = ("year", "quarter", "month", "week", "second", "minute", "hour", "day")
+PARTS: Final = (
+    "year", "quarter", "month", "day", "minute", "second", "millisecond", "day_of_week", "day_of_year", "hour",
+)  # fmt: skip
+_SHARE: Final = Node({"kind": "generator", "spec": DoubleValue()}, "double")
+"""A share of the way, from 0 to below 1."""
 
 
-def _calculate(operator: str, of: list[Node], kind: str | None) -> Node:
+def calculate(operator: str, of: list[Node], kind: str | None) -> Node:
+    """What an operator of the plan makes of values."""
     return Node({"kind": "calculate", "operator": operator, "of": [node.plan for node in of]}, kind)
 
 
@@ -49,7 +56,7 @@ def arithmetic(count: int | None = None) -> "Form":
         kind = (
             next(iter(kinds)) if len(kinds) == 1 and operator != "divide" else "double" if "double" in kinds else None
         )
-        return _calculate(operator, nodes, kind if None not in kinds else None)
+        return calculate(operator, nodes, kind if None not in kinds else None)
 
     return read
 
@@ -58,7 +65,29 @@ def extreme(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> No
     """The least or the greatest of values."""
     nodes = _operands(forms, value, path, scope)
     kinds = {node.type for node in nodes}
-    return _calculate(next(iter(value)), nodes, next(iter(kinds)) if len(kinds) == 1 else None)
+    return calculate(next(iter(value)), nodes, next(iter(kinds)) if len(kinds) == 1 else None)
+
+
+def absolute(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:
+    """A number without its sign."""
+    check_keys(value, path, ("abs",))
+    node = forms.read(value["abs"], (*path, "abs"), scope)
+    require_number(node, (*path, "abs"), "abs")
+    return calculate("abs", [node], node.type)
+
+
+def between(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:
+    """A value between two others, each equally often: whole numbers and dates with both ends."""
+    nodes = _operands(forms, value, path, scope, count=2)
+    for number, node in enumerate(nodes):
+        if node.type not in (None, "date", "int", "long", "double"):
+            hint = "give two numbers, or two dates"
+            raise Problem((*path, "between", number), f"nothing is between {described(node)} and another", hint)
+    kinds = [node.type for node in nodes]
+    if "date" in kinds and any(node.is_number for node in nodes):
+        raise Problem((*path, "between"), "nothing is between a date and a number", "give two numbers, or two dates")
+    kind = kinds[0] if kinds[0] == kinds[1] else None
+    return calculate("between", [*nodes, _SHARE], kind)
 
 
 def rounded(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:
@@ -68,7 +97,7 @@ def rounded(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> No
     decimals = value["round"][1]
     if isinstance(decimals, bool) or not isinstance(decimals, int) or not 0 <= decimals <= 15:
         raise Problem((*path, "round", 1), f"must be 0 to 15 places, not {shown(decimals)}", "write round: [$x, 2]")
-    return _calculate("round", nodes, nodes[0].type)
+    return calculate("round", nodes, nodes[0].type)
 
 
 def concat(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:
@@ -78,7 +107,7 @@ def concat(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Nod
         if node.type in ("document", "list", "binary"):
             hint = "give text, a number, a date or an ObjectId"
             raise Problem((*path, "concat", number), f"{described(node)} can't be put together", hint)
-    return _calculate("concat", nodes, "text")
+    return calculate("concat", nodes, "text")
 
 
 def conversion(kind: str) -> "Form":
@@ -88,9 +117,9 @@ def conversion(kind: str) -> "Form":
         operator = next(iter(value))
         check_keys(value, path, (operator,))
         node = forms.read(value[operator], (*path, operator), scope)
-        if operator in ("lower", "upper"):
+        if operator in ("lower", "upper", "trim"):
             _require(node, "text", (*path, operator), operator)
-        return _calculate(operator, [node], kind)
+        return calculate(operator, [node], kind)
 
     return read
 
@@ -111,7 +140,7 @@ def substring(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> 
     _require(nodes[0], "text", (*path, "of"), "substring")
     for node, key in zip(nodes[1:], ("start", "length"), strict=True):
         require_number(node, (*path, key), key)
-    return _calculate("substring", nodes, "text")
+    return calculate("substring", nodes, "text")
 
 
 def date_add(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:
@@ -119,20 +148,25 @@ def date_add(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> N
     check_keys(value, path, ("date_add",))
     path = (*path, "date_add")
     given = mapping(value["date_add"], path, "{date: $now, by: -7d}")
-    check_keys(given, path, ("date", "by"), required=("date", "by"))
+    check_keys(given, path, ("date", "by", "unit"), required=("date", "by"))
     date = forms.read(given["date"], (*path, "date"), scope)
     _require(date, "date", (*path, "date"), "date_add")
     by = given["by"]
+    if "unit" in given:
+        count = forms.read(by, (*path, "by"), scope)
+        require_number(count, (*path, "by"), "by")
+        unit = constant(choice(given["unit"], (*path, "unit"), UNITS))
+        return calculate("date_add", [date, count, unit], "date")
     if isinstance(by, str) and not by.startswith("$"):
         milliseconds = constant(Int64(_milliseconds(by, (*path, "by"))))
     elif isinstance(by, int | float) and not isinstance(by, bool) and by != 0:
-        raise Problem((*path, "by"), f"{shown(by)} has no unit", f'write "{by}s" or "{by}ms"')
+        raise Problem((*path, "by"), f"{shown(by)} has no unit", f'write "{by}s", or add unit: month')
     else:
         milliseconds = forms.read(by, (*path, "by"), scope)
         require_number(milliseconds, (*path, "by"), "by")
     if milliseconds.is_constant:
         _check_sum(date, constant_value(milliseconds), (*path, "by"))
-    return _calculate("date_add", [date, milliseconds], "date")
+    return calculate("date_add", [date, milliseconds], "date")
 
 
 def _milliseconds(text: str, path: Path) -> int:
@@ -160,16 +194,20 @@ def _check_sum(date: Node, milliseconds: Any, path: Path) -> None:
         raise Problem(path, "leads out of the years 1 to 9999", _NEARER)
 
 
-def date_trunc(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:
-    """The begin of the unit of time that a date is in."""
-    check_keys(value, path, ("date_trunc",))
-    path = (*path, "date_trunc")
-    given = mapping(value["date_trunc"], path, "{date: $now, unit: day}")
-    check_keys(given, path, ("date", "unit"), required=("date", "unit"))
-    date = forms.read(given["date"], (*path, "date"), scope)
-    _require(date, "date", (*path, "date"), "date_trunc")
-    unit = constant(choice(given["unit"], (*path, "unit"), _UNITS))
-    return _calculate("date_trunc", [date, unit], "date")
+def of_date(word: str, words: tuple[str, ...], kind: str) -> "Form":
+    """The reader of an operator on a date and one of `words`, which is called `word`; it makes a `kind`."""
+
+    def read(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:
+        operator = next(iter(value))
+        check_keys(value, path, (operator,))
+        path = (*path, operator)
+        given = mapping(value[operator], path, f"{{date: $now, {word}: {words[-1]}}}")
+        check_keys(given, path, ("date", word), required=("date", word))
+        date = forms.read(given["date"], (*path, "date"), scope)
+        _require(date, "date", (*path, "date"), operator)
+        return calculate(operator, [date, constant(choice(given[word], (*path, word), words))], kind)
+
+    return read
 
 
 def a_document(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:  # noqa: ARG001

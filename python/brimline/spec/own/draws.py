@@ -25,6 +25,7 @@ _GENERATOR_TYPES: Final = {
     "long": "long",
     "sequence": "long",
     "double": "double",
+    "decimal": "decimal",
     "boolean": "boolean",
     "date": "date",
     "clock": "date",
@@ -50,6 +51,8 @@ def generator(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> 
 def _generated_type(made: Any) -> str | None:
     if made.kind == "constant":
         return constant(made.value).type
+    if made.kind == "normal":
+        return str(made.type)
     return _GENERATOR_TYPES.get(made.kind)
 
 

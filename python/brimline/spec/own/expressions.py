@@ -42,6 +42,7 @@ _EXTENDED: Final = {
     "$uuid": {"$uuid"},
     "$regularExpression": {"$regularExpression"},
     "$timestamp": {"$timestamp"},
+    "$code": {"$code"},
     "$minKey": {"$minKey"},
     "$maxKey": {"$maxKey"},
 }
@@ -71,6 +72,8 @@ class Scope:
     is_named_value: bool = False
     looks_like_form: Callable[[dict[Any, Any]], bool] = lambda _: False
     places: Iterator[int] = field(default_factory=itertools.count)
+    elements: tuple[str, ...] = ()
+    """What the elements of the maps around are called, the innermost one last."""
 
     def next_place(self) -> int:
         """A place for an ObjectId, which no other of the workload has."""
@@ -78,7 +81,13 @@ class Scope:
 
     def knows(self, name: str) -> bool:
         """Whether `$name` is a value here."""
-        return name in self.names or name in self.saved or name in self.saved_later or name in BUILT_IN
+        return (
+            name in self.elements
+            or name in self.names
+            or name in self.saved
+            or name in self.saved_later
+            or name in BUILT_IN
+        )
 
 
 def read_expression(value: Any, path: Path, scope: Scope) -> Node:
@@ -126,6 +135,8 @@ def reference(text: str, path: Path, scope: Scope) -> Node:
         if rest:
             raise Problem(path, f"${name} has no fields", f"write ${name}")
         return Node({**plan, "place": scope.next_place()} if name == "new_id" else dict(plan), kind)
+    if name in scope.elements:
+        return Node({"kind": "item", "level": scope.elements[::-1].index(name), "path": rest})
     found = scope.value_of(name, path)
     if found is not None:
         return _part(found, rest, text, path)
@@ -145,7 +156,7 @@ def reference(text: str, path: Path, scope: Scope) -> Node:
 
 
 def _unknown_hint(name: str, text: str, scope: Scope) -> str:
-    known = [*scope.names, *scope.saved, *BUILT_IN]
+    known = [*scope.elements, *scope.names, *scope.saved, *BUILT_IN]
     literal = f'a field path or literal text is written "${text}"'
     if not name:
         return literal

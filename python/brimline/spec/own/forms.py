@@ -118,6 +118,8 @@ def _again(details: Any, path: Path) -> InitErrorDetails:
 
 def require_number(node: Node, path: Path, what: str) -> None:
     """Refuses what surely is no number."""
+    if node.type == "decimal":
+        raise Problem(path, f"{what} can't calculate with a decimal", "give an int, a long or a double")
     if node.type is not None and not node.is_number:
         raise Problem(path, f"{what} takes a number, and this is {described(node)}", "give a number or such a value")
 

@@ -91,7 +91,8 @@ def _refuse_misspelt(name: str, path: Path, known: tuple[str, ...], what: str) -
 
 _EXTENDED_JSON: Final = (
     "$date", "$oid", "$numberInt", "$numberLong", "$numberDouble", "$numberDecimal", "$binary", "$uuid",
-    "$regularExpression", "$timestamp", "$minKey", "$maxKey", "$value", "$slice", "$meta", "$ref", "$id", "$db",
+    "$regularExpression", "$timestamp", "$code", "$minKey", "$maxKey", "$value", "$slice", "$meta", "$ref", "$id",
+    "$db",
 )  # fmt: skip
 
 

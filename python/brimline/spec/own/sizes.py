@@ -60,6 +60,8 @@ def depth(plan: dict[str, Any]) -> int:
             parts = [each for each, _ in plan["values"]]
         case "repeated":
             parts = [plan["of"]]
+        case "several" | "map":
+            parts = [plan[name] for name in ("count", "over", "of", "key") if plan.get(name) is not None]
         case _:
             parts = []
     return 1 + max(map(depth, parts), default=0)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from brimline.spec.document import Path
-from brimline.spec.own import calculations, draws, rows
+from brimline.spec.own import calculations, draws, lists, rows
 from brimline.spec.own.draws import looks_like_form
 from brimline.spec.own.expressions import BUILT_IN, Scope
 from brimline.spec.own.forms import Form, Forms
@@ -30,16 +30,26 @@ FORMS: Final[dict[str, Form]] = {
     "min": calculations.extreme,
     "max": calculations.extreme,
     "round": calculations.rounded,
+    "abs": calculations.absolute,
+    "between": calculations.between,
     "concat": calculations.concat,
     "lower": calculations.conversion("text"),
     "upper": calculations.conversion("text"),
+    "trim": calculations.conversion("text"),
     "substring": calculations.substring,
+    "join": lists.joined,
+    "ngrams": lists.ngrams,
+    "element": lists.element,
+    "repeat": lists.repeat,
+    "map": lists.mapped,
     "text": calculations.conversion("text"),
     "int": calculations.conversion("int"),
     "long": calculations.conversion("long"),
     "double": calculations.conversion("double"),
     "date_add": calculations.date_add,
-    "date_trunc": calculations.date_trunc,
+    "date_trunc": calculations.of_date("unit", calculations.UNITS, "date"),
+    "date_ceil": calculations.of_date("unit", calculations.UNITS, "date"),
+    "date_part": calculations.of_date("part", calculations.PARTS, "int"),
     "document": calculations.a_document,
     "list": calculations.a_list,
 }

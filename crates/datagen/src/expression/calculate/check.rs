@@ -1,7 +1,7 @@
 //! Owns what is known of a calculation before it is done: whether an operator can take its operands, and the types of what it makes.
 
 use super::operand::Operand;
-use crate::expression::dates::Unit;
+use crate::expression::dates::{DatePart, Unit};
 use crate::expression::node::Expression;
 use crate::expression::operator::Operator;
 use crate::expression::types::Types;
@@ -20,8 +20,15 @@ pub fn check(operator: Operator, of: &[Expression]) -> Result<Types, (Option<usi
             ));
         }
     }
-    if operator == Operator::DateTrunc {
-        check_unit(&of[1])?;
+    match (operator, of) {
+        (Operator::DateTrunc | Operator::DateCeil, [_, unit]) | (Operator::DateAdd, [_, _, unit]) => {
+            let place = of.len() - 1;
+            check_word(operator, place, unit, Unit::NAMES, |name| Unit::named(name).is_some())?;
+        }
+        (Operator::DatePart, [_, part]) => {
+            check_word(operator, 1, part, DatePart::NAMES, |name| DatePart::named(name).is_some())?;
+        }
+        _ => {}
     }
     let null = if of.iter().all(|operand| operand.types.and(Types::NULL).is_empty()) {
         Types::NONE
@@ -32,13 +39,19 @@ pub fn check(operator: Operator, of: &[Expression]) -> Result<Types, (Option<usi
     Ok(null.or(operator.makes(all)))
 }
 
-fn check_unit(unit: &Expression) -> Result<(), (Option<usize>, String)> {
-    let name = match unit.constant().map(|(type_byte, bytes)| Operand::new(type_byte, bytes)) {
+fn check_word(
+    operator: Operator,
+    place: usize,
+    word: &Expression,
+    names: &str,
+    is_known: fn(&[u8]) -> bool,
+) -> Result<(), (Option<usize>, String)> {
+    let name = match word.constant().map(|(type_byte, bytes)| Operand::new(type_byte, bytes)) {
         Some(Operand::Text(name)) => Some(name),
         _ => None,
     };
-    match name.and_then(Unit::named) {
-        Some(_) => Ok(()),
-        None => Err((Some(1), format!("date_trunc takes {} as a constant", Unit::NAMES))),
+    if name.is_some_and(is_known) {
+        return Ok(());
     }
+    Err((Some(place), format!("{} takes {names} as a constant", operator.name())))
 }

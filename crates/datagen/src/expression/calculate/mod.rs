@@ -2,14 +2,15 @@
 //! that doesn't fit, or of a double, a double. Null makes null, as in MongoDB's own expressions.
 
 mod check;
+mod lists;
 mod numbers;
 mod operand;
 mod texts;
 
 pub(super) use self::check::check;
 use self::numbers::Number;
-use self::operand::Operand;
-use super::dates::Unit;
+pub(super) use self::operand::Operand;
+use super::dates::{DatePart, Unit};
 use super::node::{Expression, Moment, Node, UNNAMED_HEAD};
 use super::operator::Operator;
 use super::{Misfit, World};
@@ -27,7 +28,10 @@ pub(super) fn bytes_max(operator: Operator, of: &[Expression]) -> u64 {
         Operator::Concat => of
             .iter()
             .fold(STRING_BYTES, |sum, part| sum.saturating_add(part.bytes_max.max(NUMBER_TEXT_BYTES))),
-        Operator::Lower | Operator::Upper | Operator::Substring => of[0].bytes_max,
+        Operator::Lower | Operator::Upper | Operator::Trim | Operator::Substring => of[0].bytes_max,
+        Operator::Join => STRING_BYTES + lists::JOIN_BYTES_MAX as u64,
+        Operator::Ngrams => lists::NGRAMS_BYTES_MAX as u64,
+        Operator::Element => of[0].bytes_max.max(8),
         Operator::Text => STRING_BYTES + of[0].bytes_max.max(NUMBER_TEXT_BYTES),
         _ => 8,
     }
@@ -39,7 +43,7 @@ pub(super) fn put(
     operator: Operator,
     of: &[Node],
     name: Name<'_>,
-    moment: Moment<'_, '_>,
+    moment: &Moment<'_, '_>,
     out: &mut Vec<u8>,
 ) -> Result<(), Misfit> {
     let calculation = Calculation { world, operator, moment };
@@ -49,13 +53,23 @@ pub(super) fn put(
         }
         Operator::Min | Operator::Max => calculation.extreme(of, out)?,
         Operator::Round => calculation.round(of, out)?.map(Operand::Number),
+        Operator::Abs => calculation.number(&of[0], out)?.map(Number::absolute).map(Operand::Number),
+        Operator::Between => calculation.between(of, out)?,
         Operator::Int | Operator::Long | Operator::Double => {
             calculation.converted(&of[0], out)?.map(Operand::Number)
         }
-        Operator::DateAdd | Operator::DateTrunc => calculation.date(of, out)?.map(Operand::Date),
-        Operator::Concat | Operator::Text | Operator::Lower | Operator::Upper | Operator::Substring => {
-            return calculation.put_text(of, name, out);
+        Operator::DateAdd | Operator::DateTrunc | Operator::DateCeil | Operator::DatePart => {
+            calculation.date(of, out)?
         }
+        Operator::Concat
+        | Operator::Text
+        | Operator::Lower
+        | Operator::Upper
+        | Operator::Trim
+        | Operator::Substring => return calculation.put_text(of, name, out),
+        Operator::Join => return calculation.put_joined(of, name, out),
+        Operator::Ngrams => return calculation.put_ngrams(of, name, out),
+        Operator::Element => return calculation.put_element(of, name, out),
     };
     match made {
         Some(Operand::Number(number)) => number.put(name, out),
@@ -70,7 +84,7 @@ pub(super) fn put(
 struct Calculation<'m, 'd> {
     world: &'m World,
     operator: Operator,
-    moment: Moment<'m, 'd>,
+    moment: &'m Moment<'m, 'd>,
 }
 
 impl Calculation<'_, '_> {
@@ -180,24 +194,62 @@ impl Calculation<'_, '_> {
         })?
     }
 
-    /// A date in milliseconds since 1970; `None`: null.
-    fn date(self, of: &[Node], out: &mut Vec<u8>) -> Result<Option<i64>, Misfit> {
+    /// What lies between two numbers or two dates, at the share that the third operand is.
+    fn between(self, of: &[Node], out: &mut Vec<u8>) -> Result<Option<Operand<'static>>, Misfit> {
+        let (Some(low), Some(high)) = (self.extreme(&of[..1], out)?, self.extreme(&of[1..2], out)?) else {
+            return Ok(None);
+        };
+        if self.is_below(high, low)? {
+            return Err(self.misfit("a range that ends before it begins"));
+        }
+        let share = self.number(&of[2], out)?.map_or(0.0, Number::double);
+        Ok(match (low, high) {
+            (Operand::Number(low), Operand::Number(high)) => Some(Operand::Number(low.between(high, share))),
+            (Operand::Date(low), Operand::Date(high)) => {
+                Some(Operand::Date(numbers::between(low, high, share)))
+            }
+            _ => None,
+        })
+    }
+
+    /// A date, or a part of one; `None`: null.
+    fn date(self, of: &[Node], out: &mut Vec<u8>) -> Result<Option<Operand<'static>>, Misfit> {
         let date = self.operand(&of[0], out, |operand| match operand {
             Operand::Date(unix_ms) => Ok(Some(unix_ms)),
             Operand::Null => Ok(None),
             other => Err(self.misfit(other.name())),
         })??;
-        self.operand(&of[1], out, |operand| match operand {
-            Operand::Null => Ok(None),
-            Operand::Number(by) => {
-                let by = by.integer().ok_or_else(|| self.misfit("a number beyond 64 bits"))?;
-                Ok(date.map(|date| date.saturating_add(by)))
+        if self.operator == Operator::DateAdd {
+            let unit = match of.get(2) {
+                Some(unit) => self.unit(unit, out)?,
+                None => Unit::Fixed(1),
+            };
+            let by = self.number(&of[1], out)?;
+            let by = by
+                .map(|by| by.integer().ok_or_else(|| self.misfit("a number beyond 64 bits")))
+                .transpose()?;
+            return Ok(date.zip(by).map(|(date, by)| Operand::Date(unit.later(date, by))));
+        }
+        let Some(date) = date else { return Ok(None) };
+        Ok(Some(match self.operator {
+            Operator::DatePart => {
+                let part = self.operand(&of[1], out, |operand| match operand {
+                    Operand::Text(name) => DatePart::named(name),
+                    _ => None,
+                })?;
+                let part = part.ok_or_else(|| self.misfit("an unknown part"))?;
+                Operand::Number(Number::Int32(part.of(date)))
             }
-            Operand::Text(unit) => {
-                let unit = Unit::named(unit).ok_or_else(|| self.misfit("an unknown unit"))?;
-                Ok(date.map(|date| unit.start(date)))
-            }
-            other => Err(self.misfit(other.name())),
-        })?
+            Operator::DateCeil => Operand::Date(self.unit(&of[1], out)?.end(date)),
+            _ => Operand::Date(self.unit(&of[1], out)?.start(date)),
+        }))
+    }
+
+    fn unit(self, node: &Node, out: &mut Vec<u8>) -> Result<Unit, Misfit> {
+        let unit = self.operand(node, out, |operand| match operand {
+            Operand::Text(name) => Unit::named(name),
+            _ => None,
+        })?;
+        unit.ok_or_else(|| self.misfit("an unknown unit"))
     }
 }

@@ -64,6 +64,32 @@ impl Number {
         (other.double() != 0.0).then(|| self.combined(other, rest, |a, b| a % b))
     }
 
+    /// Without its sign; of the smallest 32-bit integer 64 bits, of the smallest of those a double.
+    pub fn absolute(self) -> Self {
+        let is_negative = match self {
+            Self::Double(value) => return Self::Double(value.abs()),
+            _ => self.integer() < Some(0),
+        };
+        if is_negative { self.multiply(Self::Int32(-1)) } else { self }
+    }
+
+    /// What lies at a share, from 0 to below 1, of the way from this number to another: each whole number equally often, both ends
+    /// included, where both are whole.
+    pub fn between(self, other: Self, share: f64) -> Self {
+        let (low, high) = match (self, other) {
+            (Self::Double(_), _) | (_, Self::Double(_)) => {
+                let (low, high) = (self.double(), other.double());
+                return Self::Double(low + share * (high - low));
+            }
+            _ => (self.integer().unwrap_or(0), other.integer().unwrap_or(0)),
+        };
+        let found = between(low, high, share);
+        match (self, other, i32::try_from(found)) {
+            (Self::Int32(_), Self::Int32(_), Ok(found)) => Self::Int32(found),
+            _ => Self::Int64(found),
+        }
+    }
+
     /// A 32-bit integer of two such where it fits, else 64 bits where it fits, else a double.
     fn combined(self, other: Self, whole: fn(i64, i64) -> Option<i64>, double: fn(f64, f64) -> f64) -> Self {
         let (wide, is_small) = match (self, other) {
@@ -123,6 +149,13 @@ impl Number {
             Self::Double(value) => sink.double(name, value),
         }
     }
+}
+
+/// A whole number from `low` to `high`, both included, at a share of the way. Beyond 2^53 not all can be drawn.
+pub fn between(low: i64, high: i64, share: f64) -> i64 {
+    let count = i128::from(high) - i128::from(low) + 1;
+    let passed = ((count as f64 * share) as i128).min(count - 1);
+    (i128::from(low) + passed) as i64
 }
 
 /// The number that a text is, an integer where it is one.

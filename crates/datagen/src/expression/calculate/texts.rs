@@ -33,6 +33,7 @@ impl Calculation<'_, '_> {
         match self.operator {
             Operator::Lower => out[text_at..].make_ascii_lowercase(),
             Operator::Upper => out[text_at..].make_ascii_uppercase(),
+            Operator::Trim => trim(text_at, out),
             Operator::Substring => is_null |= !self.cut(text_at, of, out)?,
             _ => {}
         }
@@ -48,7 +49,7 @@ impl Calculation<'_, '_> {
     }
 
     /// Appends the text of an operand; false: it is null.
-    fn append_text(self, node: &Node, out: &mut Vec<u8>) -> Result<bool, Misfit> {
+    pub(super) fn append_text(self, node: &Node, out: &mut Vec<u8>) -> Result<bool, Misfit> {
         let start = out.len();
         self.world.put_node(node, Name::NONE, self.moment, out)?;
         let operand = Operand::new(out[start], &out[start + UNNAMED_HEAD..]);
@@ -97,7 +98,18 @@ impl Calculation<'_, '_> {
     }
 }
 
-fn append_scalar(operand: Operand<'_>, out: &mut Vec<u8>) {
+/// Drops white space at both ends.
+fn trim(text_at: usize, out: &mut Vec<u8>) {
+    let text = &out[text_at..];
+    // What a reply brought need not be UTF-8.
+    let kept = std::str::from_utf8(text).map_or_else(|_| text.trim_ascii(), |text| text.trim().as_bytes());
+    let from = kept.as_ptr() as usize - text.as_ptr() as usize;
+    let to = from + kept.len();
+    out.copy_within(text_at + from..text_at + to, text_at);
+    out.truncate(text_at + to - from);
+}
+
+pub(super) fn append_scalar(operand: Operand<'_>, out: &mut Vec<u8>) {
     // Writing to a Vec can't fail.
     match operand {
         Operand::Number(Number::Int32(value)) => append_number(i64::from(value), out),

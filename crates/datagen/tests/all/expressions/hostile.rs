@@ -95,14 +95,22 @@ fn what_no_document_can_hold_is_refused() {
 fn hostile_replies_are_never_a_panic() {
     let mut fixture = Fixture::new(&[]);
     let saved = json!({"kind": "saved", "slot": 0});
-    let mut expressions: Vec<Json> = ["add", "min", "concat", "divide", "modulo", "date_add"]
-        .into_iter()
-        .map(|operator| calculate(operator, &[saved.clone(), saved.clone()]))
-        .collect();
-    for operator in ["lower", "text", "int", "long", "double", "round"] {
+    let mut expressions: Vec<Json> =
+        ["add", "min", "concat", "divide", "modulo", "date_add", "element", "join"]
+            .into_iter()
+            .map(|operator| calculate(operator, &[saved.clone(), saved.clone()]))
+            .collect();
+    for operator in ["lower", "text", "int", "long", "double", "round", "abs", "trim"] {
         expressions.push(calculate(operator, std::slice::from_ref(&saved)));
     }
     expressions.push(calculate("substring", &[saved.clone(), constant(1), constant(2)]));
+    expressions.push(calculate("ngrams", &[saved.clone(), constant(1), constant(2)]));
+    expressions.push(calculate("between", &[saved.clone(), saved.clone(), constant(0.5)]));
+    expressions.push(calculate("date_part", &[saved.clone(), constant("day_of_year")]));
+    expressions.push(json!({"kind": "several", "count": saved, "count_max": 9, "key": saved, "of": saved}));
+    let element = json!({"kind": "item", "level": 0, "path": ["a"]});
+    expressions
+        .push(json!({"kind": "map", "over": saved, "of": {"kind": "list", "items": [element, saved]}}));
     expressions.push(json!({"kind": "saved", "slot": 0, "path": ["a", "0"]}));
     expressions.push(json!({"kind": "list", "items": [saved]}));
     let expressions: Vec<_> = expressions.into_iter().map(|spec| fixture.prepare(spec).unwrap()).collect();

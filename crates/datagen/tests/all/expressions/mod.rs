@@ -5,6 +5,7 @@ mod calculations;
 mod hostile;
 mod kinds;
 mod laws;
+mod lists;
 
 use brimline_datagen::expression::{
     CollectionData, Draw, ElementName, Expression, ExpressionSpec, Misfit, ObjectIdSpace, RunIdentity,
