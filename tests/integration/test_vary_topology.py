@@ -147,15 +147,93 @@ def test_what_can_t_be_is_refused_before_anything_starts(
     assert brimline_cli.record_directories() == []
 
 
-def test_own_operations_are_refused_on_client_routed_shards_before_a_server_is_started(here: CommandLine) -> None:
-    """Which server holds what such a command is about, nobody knows."""
+@pytest.mark.parametrize(
+    ("step", "reason"),
+    [
+        ("find: {collection: orders}", "`find orders` is for is not known: it doesn't ask for _id by a key of orders"),
+        ("find: {collection: orders, filter: {a: $order}}", "it doesn't ask for _id by a key of orders"),
+        ("find: {collection: orders, filter: {_id: {$in: [$order]}}}", "it doesn't ask for _id by a key of orders"),
+        ("find: {collection: orders, filter: {_id: $customer}}", "it doesn't ask for _id by a key of orders"),
+        ("find: {collection: old, filter: {_id: $order}}", "its collection is existing"),
+        ("insert: {collection: orders, document: {a: 1}}", "the _id of its document is no key of orders"),
+        ("insert: {collection: orders, document: {_id: {$value: {new_key_of: orders}}}, count: 2}", "it has 2 stat"),
+        ("command: {ping: 1}", "ping is about no single document"),
+    ],
+)  # fmt: skip
+def test_a_step_that_names_no_record_is_refused_on_client_routed_shards_before_a_server_is_started(
+    here: CommandLine, step: str, reason: str
+) -> None:
     Path("own.yaml").write_text(
-        "collections: {orders: {records: 10}}\noperations: {one: {share: 1, find: {collection: orders}}}\n"
+        "collections: {orders: {records: 10}, customers: {records: 9, key_prefix: c}, old: existing}\n"
+        "values: {order: {key_of: orders}, customer: {key_of: customers}}\n"
+        f"operations: {{one: {{share: 1, {step}}}}}\n"
     )
-    for words in (
-        ("run", "own.yaml", "--topology", "client-routed-2"),
-        ("sweep", "own.yaml", "--vary", "topology=standalone,shards-2"),
-    ):
-        outcome = here.run(*words)
-        outcome.check_error(2, "operations of your own can't run on", "such a command names none", "sharded-2")
-        assert "bringing up" not in outcome.stderr
+    outcome = here.run("run", "own.yaml", "--topology", "client-routed-2")
+    outcome.check_error(2, "operations of your own can't all run on client-routed-2", reason, "sharded-2")
+    assert "bringing up" not in outcome.stderr
+    outcome = here.run("sweep", "own.yaml", "--vary", "topology=standalone,shards-2")
+    outcome.check_error(2, "operations of your own can't all run on", reason)
+
+
+ROUTED = """
+database: shop
+collections:
+  orders:
+    records: 600
+    key_prefix: o
+    fields: {customer: {key_of: customers}, total: {kind: int, max: 9}}
+  customers: {records: 200, key_prefix: c, insert_order: ordered, fields: {city: {kind: fake, what: city}}}
+values:
+  order: {key_of: orders}
+  customer: {key_of: customers, keys: uniform}
+  placed: {new_record_of: orders}
+operations:
+  look:
+    steps:
+      - find: {collection: orders, filter: {_id: $order}, limit: 1}
+        save: {of: customer}
+        expect: {documents: 1}
+      - find: {collection: customers, filter: {_id: {$eq: $customer}}}
+        expect: {documents: 1}
+  bill: {update: {collection: orders, filter: {_id: $order}, update: {$inc: {total: 1}}}, expect: {matched: 1}}
+  move: {replace: {collection: customers, filter: {_id: $customer}, replacement: {city: Xi'an}}, expect: {matched: 1}}
+  take:
+    find_and_modify: {collection: orders, filter: {_id: $order}, update: {$set: {taken: $now}}, new: true}
+    expect: {fields: {_id: $order}}
+  place: {insert: {collection: orders, document: $placed}}
+  newest:
+    find: {collection: orders, filter: {_id: {$value: {latest_key_of: orders}}}}
+  count: {count: {collection: customers, filter: {_id: $customer}}, expect: {counted: 1}}
+  sum:
+    aggregate: {collection: orders, pipeline: [{$match: {_id: $order}}, {$group: {_id: null, n: {$sum: $$total}}}]}
+    expect: {documents: 1}
+  cancel:
+    delete: {collection: orders, filter: {_id: $order}}
+slo: {response_p99: 1s}
+"""
+
+
+@pytest.mark.slow("two servers are brought up")
+def test_steps_that_name_a_record_go_to_its_shard(here: CommandLine) -> None:
+    """Each finds its record, and what each server counts is what went to it."""
+    required_mongod()
+    found = ROUTED.replace("  cancel:\n    delete: {collection: orders, filter: {_id: $order}}\n", "")
+    Path("routed.yaml").write_text(found)
+    words = ("--topology", "client-routed-2", "--cache-gb", "0.25", "--rate", "400/s", "--duration", "2s")
+    outcome = here.run("run", "routed.yaml", *words, "--warmup", "0s", "--json")
+    assert outcome.exit_code in (0, 3, 4), outcome.stderr
+    document = outcome.json()
+    assert document["error_rate"] == 0, document["errors"]
+    assert {name: each["samples"] > 0 for name, each in document["operations"].items()} == dict.fromkeys(
+        ["look", "bill", "move", "take", "place", "newest", "count", "sum"], True
+    )
+    (directory,) = (each for each in here.record_directories() if "-load-" not in each.name)
+    record = read_record(directory)
+    assert opcounters(record).verdict is Standing.PASS, "the sum of both servers' counters"
+    work = [shard.operation_count for shard in distribution(record.server_facts)]
+    assert len(work) == 2
+    assert all(count is not None and count > 200 for count in work), work
+    Path("routed.yaml").write_text(ROUTED)
+    outcome = here.run("run", "routed.yaml", *words, "--warmup", "0s", "--json")
+    assert outcome.exit_code in (0, 1, 3, 4), outcome.stderr
+    assert outcome.json()["operations"]["cancel"]["samples"] > 0

@@ -9,6 +9,8 @@ from pathlib import Path
 from brimline.api.options import Options
 from brimline.errors import UsageError
 from brimline.execution import StopToken
+from brimline.execution.step_examples import step_examples, with_stand_ins
+from brimline.plan import resolve, wire_target
 from brimline.servers import Deployment, ServerBinary, external
 from brimline.servers.binary import find_mongos
 from brimline.servers.lab.lifecycle import bring_up
@@ -39,12 +41,9 @@ def refuse_over_shards(spec: Spec, options: Options) -> None:
     """No query and no transaction spans several servers. Raises UsageError, before anything is started."""
     if options.topology is None or not is_client_routed(options.topology):
         return
-    if spec.is_own:
-        raise UsageError(
-            f"operations of your own can't run on {options.topology}: which of its servers a command is for follows "
-            "from a record's number, and such a command names none",
-            hint="choose sharded-2, which has a router, a replica set, or operations by key: read, update, insert",
-        )
+    if spec.is_own and not spec.has_transactions:
+        _refuse_steps_over_shards(spec, options.topology)
+        return
     for operation, what in (("scan", "query"), ("transaction", "transaction")):
         if spec.has_transactions if operation == "transaction" else spec.operations.shares.get(operation):
             raise UsageError(
@@ -52,6 +51,19 @@ def refuse_over_shards(spec: Spec, options: Options) -> None:
                 "client-routed shards",
                 hint=f"choose a workload without {operation}s, or another topology",
             )
+
+
+def _refuse_steps_over_shards(spec: Spec, topology: str) -> None:
+    """Every step names a record by its key, from whose number its shard follows. Raises UsageError."""
+    target = wire_target(spec, address="127.0.0.1:1", shards=["127.0.0.1:2"])
+    plan = resolve(spec, target=target)
+    try:
+        step_examples(with_stand_ins(plan))
+    except UsageError as error:
+        raise UsageError(
+            f"operations of your own can't all run on {topology}: {error.message}",
+            hint="choose sharded-2, which has a router, or a replica set",
+        ) from error
 
 
 def fitted(spec: Spec, options: Options) -> Options:

@@ -94,6 +94,10 @@ class _Collection:
         """All, server by server."""
         return Found([part.find(*words, **options) for part in self._parts])
 
+    def find_raw_batches(self, *words: Any, **options: Any) -> Iterator[bytes]:
+        """The batches of each server, one server after the other."""
+        return chain.from_iterable(part.find_raw_batches(*words, **options) for part in self._parts)
+
     def aggregate(self, *words: Any, **options: Any) -> Iterator[Any]:
         """What each server makes of its part, all of them at the same time."""
         answers = at_once(self._parts, lambda part: list(part.aggregate(*words, **options)))
@@ -143,10 +147,10 @@ class _Database:
         """That of the first server: whether documents are taken is tried there, and all have the same shape."""
         return self._databases[0].get_collection(name, **words)
 
-    def command(self, command: str | MutableMapping[str, Any], *words: Any) -> Mapping[str, Any]:
+    def command(self, command: str | MutableMapping[str, Any], *words: Any, **options: Any) -> Mapping[str, Any]:
         """What the first server answers; what makes something is said to every server."""
         asked = self._databases if isinstance(command, Mapping) and _MAKING & command.keys() else self._databases[:1]
-        answers: list[Mapping[str, Any]] = [database.command(command, *words) for database in asked]
+        answers: list[Mapping[str, Any]] = [database.command(command, *words, **options) for database in asked]
         return answers[0]
 
     def drop_collection(self, name: str) -> None:

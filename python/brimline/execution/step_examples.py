@@ -9,8 +9,8 @@ from bson.codec_options import CodecOptions, DatetimeConversion
 from brimline import _native
 from brimline.errors import UsageError
 from brimline.execution.effects import needs_saved
-from brimline.plan import Plan
-from brimline.plan.operations import OperationsWork, Step
+from brimline.plan import Plan, with_tables
+from brimline.plan.operations import OperationsWork, Step, TablePlan
 
 AS_SENT: CodecOptions[dict[str, Any]] = CodecOptions(
     document_class=dict, datetime_conversion=DatetimeConversion.DATETIME_AUTO
@@ -33,6 +33,19 @@ class StepExample:
     def path(self) -> str:
         """Where it is in the spec, for errors."""
         return f"operations.{self.operation}: the step {self.step.name}"
+
+
+def unread_tables(work: OperationsWork) -> dict[int, TablePlan]:
+    """Tables by their place whose rows come with the data."""
+    return {place: table for place, table in enumerate(work.tables) if table.sample and not table.row_count}
+
+
+def with_stand_ins(plan: Plan) -> Plan:
+    """`plan` with a row of nulls in each table that isn't read yet."""
+    if not isinstance(plan.work, OperationsWork):
+        return plan
+    unread = unread_tables(plan.work).values()
+    return with_tables(plan, {each.name: (bson.encode(dict.fromkeys(each.columns)), 1) for each in unread})
 
 
 def step_examples(plan: Plan) -> list[tuple[StepExample, dict[str, Any]]]:

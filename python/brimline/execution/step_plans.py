@@ -58,15 +58,16 @@ def look_at_plans(plan: Plan, deployment: Deployment | None) -> list[dict[str, A
             name = each.step.database
             if name not in databases:
                 databases[name] = stack.enter_context(database_named(name, deployment))
-            found.append(_look(databases[name], each))
+            found.append(_look(databases[name], each, may_execute=not deployment.shards))
     return found
 
 
-def _look(database: DataDatabase, asked: StepCommand) -> dict[str, Any]:
+def _look(database: DataDatabase, asked: StepCommand, *, may_execute: bool) -> dict[str, Any]:
+    """`may_execute`: the server that is asked has all documents, and not only those of a shard."""
     told: dict[str, Any] = dict(_NO_PLAN)
     if asked.name in EXPLAINABLE:
         # With null in place of what replies bring it would find what no step of the run finds.
-        is_executed = asked.is_read and not asked.has_saved
+        is_executed = may_execute and asked.is_read and not asked.has_saved
         for verbosity in ("executionStats", "queryPlanner") if is_executed else ("queryPlanner",):
             with target_errors("asking how the steps are executed"):
                 try:

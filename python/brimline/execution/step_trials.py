@@ -20,8 +20,8 @@ from brimline.execution.database import database_named
 from brimline.execution.effects import needs_rows
 from brimline.execution.execute import RunContext
 from brimline.execution.step_commands import EXPLAINABLE, StepCommand, explain, step_commands
-from brimline.execution.step_examples import AS_SENT
-from brimline.plan import Plan, with_tables
+from brimline.execution.step_examples import AS_SENT, unread_tables, with_stand_ins
+from brimline.plan import Plan
 from brimline.plan.operations import OperationsWork
 from brimline.servers.answers import refusal_words
 from brimline.servers.deployment import WITH_SESSIONS
@@ -59,12 +59,10 @@ def explain_before_load(plan: Plan, context: RunContext) -> None:
     work = plan.work
     if context.deployment is None or not isinstance(work, OperationsWork):
         return
-    unread = {place: table for place, table in enumerate(work.tables) if table.sample and not table.row_count}
-    # Rows come with the data.
-    stand_ins = {table.name: (bson.encode(dict.fromkeys(table.columns)), 1) for table in unread.values()}
+    unread = unread_tables(work)
     with ExitStack() as stack:
         databases = _Databases(stack, context)
-        for each in step_commands(with_tables(plan, stand_ins)):
+        for each in step_commands(with_stand_ins(plan)):
             name, database = each.step.collection, databases[each.step.database]
             if each.name not in EXPLAINABLE or name is None or each.has_saved or needs_rows(each.step, work, unread):
                 continue

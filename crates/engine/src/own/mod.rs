@@ -7,6 +7,7 @@ pub mod mix;
 pub mod plan;
 mod prepared;
 pub mod replies;
+mod routing;
 pub mod state;
 pub mod steps;
 mod validate;

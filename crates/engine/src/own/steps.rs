@@ -12,6 +12,7 @@ use brimline_wire::template::{Template, TemplateBuilder};
 
 use super::plan::{OwnStep, StepAccess, StepCounter, TransactionPlace};
 use super::replies::Checks;
+use super::routing::key_of_step;
 use crate::command::{Opcounter, Part, StepRef};
 use crate::operation::OperationKind;
 use crate::plan::Plan;
@@ -45,6 +46,8 @@ pub struct Step {
     think_time: Option<ThinkTime>,
     checks: Option<Box<Checks>>,
     uses: Uses,
+    /// Of client-routed shards: the key of the record that says which of them it is for.
+    key: Option<Expression>,
 }
 
 /// How a step is said.
@@ -100,6 +103,7 @@ impl Step {
             .unwrap_or(0);
         let draws_as = format!("{operation}.{place}");
         let checks = Checks::new(world, step, &draws_as, path)?.map(Box::new);
+        let mut key = None;
         let (wording, uses) = if step.request.is_some() {
             let values = world
                 .prepare(&draws_as, &step.body)
@@ -110,6 +114,10 @@ impl Step {
             (Wording::Request(Box::new(RequestWording { values, looks })), uses)
         } else {
             let body = Body::new(world, step, &draws_as, path)?;
+            if let Some(work) = plan.own().filter(|_| plan.server_count() > 1) {
+                let fields = fields(&step.body).unwrap_or_default();
+                key = Some(key_of_step(world, work, step, &fields, (&draws_as, path))?);
+            }
             let uses = body.uses.clone();
             (Wording::Command(Box::new(CommandWording::new(plan, step, body))), uses)
         };
@@ -137,6 +145,7 @@ impl Step {
             wording,
             checks,
             uses,
+            key,
         })
     }
 
@@ -201,6 +210,12 @@ impl Step {
     /// Whether its reply has to be kept for a look at its fields.
     pub fn looks_into_replies(&self) -> bool {
         self.checks.as_ref().is_some_and(|checks| checks.looks_into_reply())
+    }
+
+    /// The record that says which of several servers it is for; 0 where there is only one.
+    #[inline]
+    pub fn record(&self, world: &World, draw: &Draw<'_>) -> u64 {
+        self.key.as_ref().map_or(0, |key| world.record(key, draw))
     }
 
     pub(super) fn uses(&self) -> &Uses {

@@ -48,8 +48,8 @@ impl OwnWork {
             _ => !is_mixed && has_requests == plan.target.is_linked(),
         };
         require(fits, "work.operations", || "have steps of another protocol than the target's".to_owned())?;
-        require(plan.server_count() == 1, "target.shards", || {
-            "which of several client-routed shards an own operation belongs to is not known".to_owned()
+        require(plan.server_count() == 1 || !self.has_transactions(), "target.shards", || {
+            "client-routed shards know nothing of each other, so that no transaction spans them".to_owned()
         })?;
         require(!plan.operation_log, "operation_log", || "has no rows for own operations".to_owned())
     }

@@ -144,9 +144,9 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
             return self.render_request(connection, (step, part), index, looks);
         }
         self.target.keep_reply(connection, prepared.looks_into_replies());
-        self.target.route(connection, step.is_read(), 0);
         let cursor = self.own_states[connection].cursor;
         let mut draw = self.own_states[connection].draw(own, index, worker, unix_now_ms());
+        self.target.route(connection, step.is_read(), prepared.record(own.world(), &draw));
         let request = self.target.request(connection);
         prepared
             .render((part, cursor), own.world(), &mut draw, request_id, request)
