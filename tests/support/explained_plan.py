@@ -5,7 +5,7 @@ from brimline.plan import model
 from brimline.plan.document_bytes import mean_document_bytes
 from brimline.plan.log import LOG_ROW_BYTES, log_bytes, operations_at_most
 from brimline.plan.own import collection_plan
-from brimline.plan.pacing import load_line, plural
+from brimline.plan.pacing import load_line
 from brimline.plan.targets import write_concern_text
 from brimline.spec import keys as keys_of_specs
 from brimline.spec import lengths
@@ -69,7 +69,7 @@ def _http(target: model.HttpTarget) -> list[str]:
     kept = "connections are kept" if target.keep_alive else "each request has a connection of its own"
     words = [kept if target.connect == "before" else f"{kept}, and made when a request needs one"]
     if target.follow_redirects:
-        words.append(f"up to {plural(target.follow_redirects, 'redirect')} followed")
+        words.append(f"up to {units.counted(target.follow_redirects, 'redirect')} followed")
     return [*words, "cookies kept by each worker" if target.cookies else "no cookies kept"]
 
 
@@ -114,7 +114,7 @@ def _data(plan: model.Plan) -> str:
     bytes_text = units.format_bytes(mean_bytes * data.record_count, digits=2)
     first = f" from record {units.format_count(data.insert_start)} on" if data.insert_start else ""
     return (
-        f"{plural(data.record_count, 'document')}{first} in "
+        f"{units.counted(data.record_count, 'document')}{first} in "
         f"{plan.namespace.database}.{plan.namespace.collection}, "
         f"{_fields(data)}, about {bytes_text} in all; keys {data.insert_order}"
     )
@@ -123,8 +123,8 @@ def _data(plan: model.Plan) -> str:
 def _fields(data: model.DocumentPlan) -> str:
     if data.template is None:
         derived = ", which follow from key and field" if data.values == "derived" else ""
-        return f"{plural(data.field_count, 'field')} of {_length(data.field_length, 'byte')} each{derived}"
-    return f"{plural(data.field_count, 'field')} ({', '.join(field['name'] for field in data.template)})"
+        return f"{units.counted(data.field_count, 'field')} of {_length(data.field_length, 'byte')} each{derived}"
+    return f"{units.counted(data.field_count, 'field')} ({', '.join(field['name'] for field in data.template)})"
 
 
 def _returned(work: model.MixWork) -> str:
@@ -151,7 +151,7 @@ def _operations(work: model.MixWork) -> str:
     if work.proportions.read or work.proportions.read_modify_write or work.proportions.scan or transaction.reads:
         sentence += f"; reads return {_returned(work)}"
     if work.insert_batch_size > 1:
-        sentence += f"; an insert is of {plural(work.insert_batch_size, 'document')}"
+        sentence += f"; an insert is of {units.counted(work.insert_batch_size, 'document')}"
     if work.upsert:
         sentence += "; inserts replace what is there (upsert)"
     if work.verify_reads:
@@ -163,16 +163,16 @@ def _operations(work: model.MixWork) -> str:
 
 def _statements(transaction: model.Transaction) -> str:
     counts = ((transaction.reads, "read"), (transaction.updates, "update"))
-    return ", ".join(plural(count, noun) for count, noun in counts if count)
+    return ", ".join(units.counted(count, noun) for count, noun in counts if count)
 
 
 def _loading(work: model.LoadWork, data: model.DocumentPlan) -> str:
     count = model.records_to_load(work, data)
-    batch = plural(min(work.batch_size, count), "document")
-    which = "every document" if work.ranges is None else f"the {plural(count, 'document')} still missing"
+    batch = units.counted(min(work.batch_size, count), "document")
+    which = "every document" if work.ranges is None else f"the {units.counted(count, 'document')} still missing"
     sentence = f"insert {which} once, {batch} per {'ordered' if work.ordered else 'unordered'} command"
     if work.insert_retries is not None:
-        attempts = plural(work.insert_retries.limit, "further attempt")
+        attempts = units.counted(work.insert_retries.limit, "further attempt")
         interval = units.duration_text(work.insert_retries.interval_ns)
         sentence += f"; what fails gets up to {attempts}, each after a rest of about {interval}"
     return sentence
@@ -205,7 +205,7 @@ def _time(plan: model.Plan) -> str:
     if plan.duration_ns is not None:
         ends.append(f"{units.duration_text(plan.duration_ns)} measured")
     if plan.operation_count is not None:
-        ends.append(f"{plural(plan.operation_count, 'operation')} in all")
+        ends.append(f"{units.counted(plan.operation_count, 'operation')} in all")
     parts.append(" or ".join(ends) + (", whichever comes first" if len(ends) > 1 else ""))
     return f"{', then '.join(parts)}; a sample every {units.duration_text(plan.interval_ns)}"
 
@@ -213,10 +213,10 @@ def _time(plan: model.Plan) -> str:
 def _length(length: model.LengthPlan, noun: str) -> str:
     match length:
         case lengths.ConstantLength():
-            return plural(length.length, noun)
+            return units.counted(length.length, noun)
         case lengths.UniformLength():
-            return f"{length.min} to {plural(length.max, noun)}"
+            return f"{length.min} to {units.counted(length.max, noun)}"
         case lengths.ZipfianLength():
-            return f"{length.min} to {plural(length.max, noun)}, mostly few"
+            return f"{length.min} to {units.counted(length.max, noun)}, mostly few"
         case model.HistogramLength():
             return f"{len(length.weights)} different lengths in {noun}s"

@@ -397,7 +397,7 @@ def test_the_offered_rate_over_time_and_its_mean() -> None:
                 "load": {"kind": "stages", "stages": [{"rate": "1000/s", "for": "1s"}, {"to": 0, "for": "1s"}]},
                 "operation_count": 100_000,
             },
-            "offers 1500 operations until",
+            "offers 1 500 operations until",
             "leave it out to run for the length of the load",
         ),
         (
