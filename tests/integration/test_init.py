@@ -170,7 +170,7 @@ def test_shapes_references_and_indexes(brimline_cli: CommandLine, shop: str) -> 
             "total": "double",
             "created": "date",
             "status": "choice",
-            "price": "double",
+            "price": "decimal",
             "items": "array",
             "token": "uuid",
         }.items()

@@ -34,7 +34,7 @@ class YcsbLoadResult(LoadResult):
         worst = max(self.record.errors, key=lambda row: row["count"], default=None)
         said = f": {worst['example']}" if worst is not None else ""
         return InvalidRun(
-            f"{format_count(self.document_count)} of {counted(self.intended_count, 'document')} were inserted into "
+            f"{format_count(self.document_count)} of {counted(self.intended_count, 'document')} went into "
             f"{self.namespace}{said}",
             hint=self.where_to_look if worst is None else _hint(worst) or self.where_to_look,
         )

@@ -35,6 +35,7 @@ CHECK_NAMES = {
     "host_watched": "Server's host watched",
     "followed": "Same server watched",
     "errors": "Errors",
+    "redirects": "Redirects followed or expected",
     "misses": "Documents found",
     "contents": "Documents as written",
     "distribution": "Shards make up the whole",

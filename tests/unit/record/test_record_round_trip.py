@@ -300,6 +300,6 @@ def test_documents_of_inserts_that_do_not_add_up_are_said_so(tmp_path: Path) -> 
             writer.append(samples(second))
         problems = writer.seal(summary(inserts=inserts, document_errors=[error]), None, ended_by="completed")
     assert problems == [
-        "1000 documents sent are not 990 inserted + 3 failed + 0 skipped + 0 unknown",
+        "1 000 documents sent are not 990 inserted + 3 failed + 0 skipped + 0 unknown",
         "3 failed documents are not the sum 2 over the kinds of error",
     ]

@@ -47,7 +47,7 @@ def test_members_are_said_by_number() -> None:
         ({"replica_set": 2, "hidden": (3,)}, "no member 3"),
         ({"replica_set": 2, "delays_s": {0: 5}}, "no member 0"),
         ({"replica_set": 2, "delays_s": {2: 0}}, "delay can't be"),
-        ({"replica_set": 1, "priorities": (1.0, 1.0)}, "2 priorities for 1 members"),
+        ({"replica_set": 1, "priorities": (1.0, 1.0)}, "2 priorities for 1 member"),
         ({"replica_set": 1, "priorities": (1001.0,)}, "priority 1001"),
         ({"replica_set": 2, "priorities": (1.0, 1.0), "hidden": (2,)}, "hidden or delayed with priority 1"),
         ({"replica_set": 2, "hidden": (1, 2)}, "could become its primary"),
