@@ -148,9 +148,7 @@ class RunResult(Result):
         if not proves_nothing(self.observation, self.judgement):
             return None
         reasons = why_nothing(self.observation, self.judgement)
-        return InvalidRun(
-            f"the run proves nothing: {self._told(reasons)}", hint=next_step(self.report), reasons=reasons
-        )
+        return InvalidRun(f"the run proves nothing: {self._told(reasons)}", hint=self._then, reasons=reasons)
 
     @property
     def _objective_missed(self) -> GateFailed | InvalidRun | None:
@@ -159,8 +157,13 @@ class RunResult(Result):
         reasons = self.judgement.reasons
         told = self._told(reasons)
         if self.judgement.verdict is Verdict.FAIL:
-            return GateFailed(f"the objective was missed: {told}", hint=next_step(self.report), reasons=reasons)
-        return InvalidRun(f"inconclusive: {told}", hint=next_step(self.report), reasons=reasons)
+            return GateFailed(f"the objective was missed: {told}", hint=self._then, reasons=reasons)
+        return InvalidRun(f"inconclusive: {told}", hint=self._then, reasons=reasons)
+
+    @property
+    def _then(self) -> str:
+        """The step to take, and where the report is, which nothing else tells with `-q`."""
+        return "; ".join(filter(None, (next_step(self.report), self.where_to_look)))
 
     def _told(self, reasons: Sequence[str]) -> str:
         """The reasons after what was planned and never sent: of an open loop it says how far the rate was missed."""
