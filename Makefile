@@ -40,8 +40,7 @@ test-rust: ## Run the engine's tests
 test-python: $(NATIVE) $(TESTSERVER) ## Run the Python tests, with real servers
 	@rm -f .pytest_cache/v/cache/lastfailed # what failed in an earlier run, and is left out of this one
 	$(PYTEST) $(SIDE_BY_SIDE) -m 'not alone and not long' $(ARGUMENTS) || $(BIN)/python -m tests.support.second_look $$? $(ARGUMENTS)
-	$(PYTEST) -m 'alone and not long' $(call files,alone) $(ARGUMENTS) || \
-	  { echo "run once more: what measures can be disturbed"; $(PYTEST) --last-failed -m 'alone and not long' $(call files,alone) $(ARGUMENTS); }
+	$(PYTEST) -m 'alone and not long' $(call files,alone) $(ARGUMENTS) || $(BIN)/python -m tests.support.second_look $$? $(ARGUMENTS)
 
 .PHONY: test-all
 test-all: test test-driver test-docs peers-smoke ## The same, then repetitions whose kind has a quick twin, the official driver, the site, and every peer

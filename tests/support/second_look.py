@@ -1,8 +1,9 @@
-"""Owns the second look at tests that failed side by side: they are run once more, with nothing beside them.
+"""Owns the second look at tests that failed: they are run once more, with nothing beside them.
 
 Some hundred real servers on two processors now and then meet a moment that a test did not think of. One such moment in
-eleven thousand tests says little about a change. So what failed beside others is done again alone, and named in any
-case: a test that is often among them has a defect of its own. Where many fail the first failures stand.
+eleven thousand tests says little about a change. So what failed is done again alone, and named in any case: a test that
+is often among them has a defect of its own. What measures is alone the first time too. Where many fail the first
+failures stand.
 
 `python -m tests.support.second_look EXIT_CODE [ARGUMENTS]` ends as pytest does.
 """
@@ -19,7 +20,7 @@ TESTS_FAILED = 1
 FAILED_MAX = 10
 FAILED = Path(".pytest_cache/v/cache/lastfailed")
 """pytest adds to it, also what other runs left out: it is removed before the tests are run."""
-_AGAIN = ("--last-failed", "--last-failed-no-failures", "none", "--durations", "0", "-m", "not alone and not long")
+_AGAIN = ("--last-failed", "--last-failed-no-failures", "none", "--durations", "0", "-m", "not long")
 
 
 def main(arguments: Sequence[str], again: Callable[[Sequence[str]], int]) -> int:
@@ -28,10 +29,13 @@ def main(arguments: Sequence[str], again: Callable[[Sequence[str]], int]) -> int
     failed = _failed()
     if code != TESTS_FAILED or not 0 < len(failed) <= FAILED_MAX:
         return code
-    _say("failed beside others, and run once more, alone:", failed)
+    _say("failed, and run once more, alone:", failed)
     code = again([*_AGAIN, *rest])
     still = _failed()
-    _say("failed only beside others; look at them, a change may have done it:", [e for e in failed if e not in still])
+    _say(
+        "failed only beside others, or once of two times; look at them, a change may have done it:",
+        [e for e in failed if e not in still],
+    )
     return code
 
 

@@ -10,6 +10,7 @@ from pydantic import SecretStr
 
 from brimline.api.row_files import ROW_FILES, require_same_rows, rows_directory
 from brimline.errors import AnotherServer, BrimlineError, UsageError
+from brimline.execution.stop import KEPT
 from brimline.record import ExperimentRecord, read_experiment
 from brimline.record.damage import damage_told
 from brimline.record.directory_lock import being_written
@@ -33,7 +34,6 @@ _NAMES = (("hello", "setName"), ("hello", "me"))
 """The same of a server that runs by itself; one that brimline starts has other names each time."""
 
 
-KEPT = "what was measured is kept in"
 _RESUMED_BY = {"load": "--resume-design"}
 """The option that goes on with a design, where it has another name."""
 _VERBS = {"frontier": "capacity", "growth": "grow", "vary": "sweep"}

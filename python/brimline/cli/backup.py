@@ -143,6 +143,6 @@ def _put_back(made: Restored) -> str:
         f"{counted(each.indexes, 'index', 'indexes')}; the same by hash"
         for each in made.collections
     ]
-    lines += [f"{counted(made.views, 'view')}"] if made.views else []
+    lines += [counted(made.views, "view")] if made.views else []
     lines.append(f"{counted(made.documents, 'document')} in {format_duration(made.elapsed_s * NS_PER_S)}")
     return "\n".join(lines) + "\n"

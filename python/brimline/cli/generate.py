@@ -116,7 +116,7 @@ def _say_now_and_then() -> Callable[[GenerateProgress], None]:
         rate = format_bytes(progress.bytes / max(progress.elapsed_s, 1e-9))
         left = progress.elapsed_s * (1 / progress.share - 1) if progress.share else None
         share = format_percentage(progress.share)
-        words = [f"{counted(progress.rows, 'row')}", share, f"{rate}/s", *left_words(left)]
+        words = [counted(progress.rows, "row"), share, f"{rate}/s", *left_words(left)]
         console.print(", ".join(words), markup=False, soft_wrap=True)
 
     return say

@@ -12,6 +12,8 @@ from types import FrameType
 from brimline import leaving
 from brimline.errors import Interrupted
 
+KEPT = "what was measured is kept in"
+"""What a hint says in front of the directory."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _END_WITHIN_S = 10.0
 """After the second signal: time to close the record and to say where it is."""
@@ -47,7 +49,7 @@ class StopToken:
     def error(self, *, kept: str | None = None) -> Interrupted:
         """The error that ends the command; `kept` says where what was measured is."""
         name = signal.Signals(self._signal_number).name
-        hint = None if kept is None else f"what was measured is kept in {kept}"
+        hint = None if kept is None else f"{KEPT} {kept}"
         return Interrupted(f"interrupted by {name}", signal_number=self._signal_number, hint=hint)
 
     def raise_if_requested(self) -> None:

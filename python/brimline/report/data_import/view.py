@@ -1,5 +1,6 @@
 """An import as a report: what came in and what did not, how fast, at what cost, and whether the server holds it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from brimline.analysis.data_import import (
@@ -16,7 +17,7 @@ from brimline.analysis.finding import Standing
 from brimline.analysis.import_metrics import IMPORT_METRICS
 from brimline.analysis.metrics import Known
 from brimline.analysis.quantile_text import quantile_text
-from brimline.record.data_import import REJECTED_FILE, ImportRecord, documents_there
+from brimline.record.data_import import REJECTED_FILE, ImportRecord, ImportRow, documents_there
 from brimline.record.layout import RUNNING
 from brimline.record.rejects import Rejects, read_rejects
 from brimline.report import blocks
@@ -128,7 +129,9 @@ def _rejects(record: ImportRecord) -> Rejects:
 
 def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
     counts = record.state.counts
-    rate = documents_per_s(record)
+    rate, rows = documents_per_s(record), counted_rows(record)
+    is_partial = len(rows) < len(record.rows)
+    has_no_rate = rate is None and is_partial
     failed = [each for each in import_findings(record) if each.verdict is Standing.FAIL]
     completed = record.ended_by == "completed"
     running = record.ended_by == RUNNING
@@ -171,25 +174,19 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
         sentence = "The import did not go to its end; brimline import --resume goes on with it."
     return Verdict(
         tone=tone,
-        caption="No rate: the importer stood still" if rate is None and _left_out(record) else "Import rate",
+        caption="No rate: the importer stood still" if has_no_rate else "Import rate",
         figure=format_number(rate, digits=4) if rate is not None else "",
-        unit="documents/s" if rate is not None or not _left_out(record) else "",
-        interval=_without_standstills(record) if rate is not None else "",
+        unit="" if has_no_rate else "documents/s",
+        interval=_without_standstills(rows) if rate is not None and is_partial else "",
         sentence=sentence,
         badges=[] if completed else [_ended_badge(record)],
         facts=facts,
     )
 
 
-def _left_out(record: ImportRecord) -> int:
-    return len(record.rows) - len(counted_rows(record))
-
-
-def _without_standstills(record: ImportRecord) -> str:
+def _without_standstills(rows: Sequence[ImportRow]) -> str:
     """Over which time the rate is, where that is not all of it."""
-    if not _left_out(record):
-        return ""
-    length = format_duration(sum(row.end_ns - row.start_ns for row in counted_rows(record)))
+    length = format_duration(sum(row.end_ns - row.start_ns for row in rows))
     return message("over the {length} in which the importer did not stand still", length=length)
 
 
