@@ -3,6 +3,7 @@
 import signal
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import psutil
 import pytest
@@ -29,10 +30,17 @@ def _run(brimline_cli: CommandLine, cluster: RayCluster, *words: str) -> Outcome
     return brimline_cli.run_process("run", spec, "--null", "--json", *words, environment=cluster.environment)
 
 
+def _summary(brimline_cli: CommandLine, cluster: RayCluster, *words: str) -> dict[str, Any]:
+    outcome = _run(brimline_cli, cluster, *words)
+    assert outcome.exit_code == 0, outcome.stderr
+    document: dict[str, Any] = outcome.json()
+    return document
+
+
 def test_one_and_two_nodes_send_what_this_machine_alone_does(brimline_cli: CommandLine, cluster: RayCluster) -> None:
     """One of them is reached by Ray's client, as from a machine that is no node."""
     where = ((), ("--workers", f"{cluster.client}/1"), ("--workers", "ray"))
-    alone, one, two = (_run(brimline_cli, cluster, *words).json() for words in where)
+    alone, one, two = (_summary(brimline_cli, cluster, *words) for words in where)
     assert [len(each["nodes"]) for each in (alone, one, two)] == [0, 1, 2]
     assert alone["operations_hash"] == one["operations_hash"] == two["operations_hash"]
     assert two["counts_whole_run"]["sent"] == alone["counts_whole_run"]["sent"] == 2000

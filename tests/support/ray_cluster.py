@@ -81,6 +81,7 @@ def _started(prefix: Sequence[str], log: Path, *words: str) -> Iterator[subproce
                 "PYTHONPATH": str(_SOURCES),
                 "RAY_USAGE_STATS_ENABLED": "0",
                 "RAY_raylet_start_wait_time_s": "120",
+                "GRPC_ENABLE_FORK_SUPPORT": "0",  # or, now and then, what it forks for a client dies
             },
             stdin=subprocess.DEVNULL,
             stdout=output,

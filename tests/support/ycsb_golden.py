@@ -8,7 +8,7 @@ from pathlib import Path
 GOLDEN = Path(__file__).parents[1] / "golden" / "ycsb"
 _DOUBLE = re.compile(r"-?\d+\.\d+(?:E-?\d+)?|NaN")
 _INTEGER = re.compile(r"-?\d+")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?|∞")  # the rate of an interval of no length
 _RAW_LINE = re.compile(r"[A-Za-z-]+,\d+,\d+")
 _SERIES_POINT = re.compile(r"\[[^]]+\], \d+, double")
 _ADDRESS = re.compile(r"mongodb://127\.0\.0\.1:\d+/\w+")

@@ -58,21 +58,27 @@ def ray_links(where: Where) -> Iterator[list[RayLink]]:
     ray = _imported()
     with _own_signals():
         try:
-            ray.init(
-                address=where.address or "auto",
-                log_to_driver=False,
-                logging_level="error",
-                **({} if where.address else {"configure_logging": False}),
-            )
+            _reach(ray, where)
         except (ConnectionError, RuntimeError, TimeoutError, ValueError) as error:
             raise TargetError(
-                f"there is no Ray cluster to be reached: {_first_line(error)}",
+                f"there is no Ray cluster to be reached: {_in_one_line(error)}",
                 hint="start one with `ray start --head`, on further machines with `ray start --address=HOST:6379`",
             ) from error
     try:
         yield from _placed(ray, where)
     finally:
         ray.shutdown()
+
+
+def _reach(ray: Any, where: Where) -> None:
+    """Joins the cluster. One that is reached from outside forks a server for each client, which now and then dies."""
+    settings: dict[str, Any] = {"address": where.address or "auto", "log_to_driver": False, "logging_level": "error"}
+    if not where.address:
+        settings["configure_logging"] = False
+    try:
+        ray.init(**settings)
+    except ConnectionAbortedError:
+        ray.init(**settings)
 
 
 def _placed(ray: Any, where: Where) -> Iterator[list[RayLink]]:
@@ -135,5 +141,7 @@ def _own_signals() -> Iterator[None]:
                 signal.signal(number, handler)
 
 
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+def _in_one_line(error: BaseException) -> str:
+    """What went wrong; where a traceback of the cluster's follows, the line that ends it."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[-1] if "Traceback (most recent call last):" in lines else lines[0]
