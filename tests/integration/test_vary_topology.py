@@ -150,7 +150,7 @@ def test_what_can_t_be_is_refused_before_anything_starts(
 @pytest.mark.parametrize(
     ("step", "reason"),
     [
-        ("find: {collection: orders}", "`find orders` is for is not known: it doesn't ask for _id by a key of orders"),
+        ("find: {collection: orders}", "operations.one: which of the client-routed shards `find orders` is for"),
         ("find: {collection: orders, filter: {a: $order}}", "it doesn't ask for _id by a key of orders"),
         ("find: {collection: orders, filter: {_id: {$in: [$order]}}}", "it doesn't ask for _id by a key of orders"),
         ("find: {collection: orders, filter: {_id: $customer}}", "it doesn't ask for _id by a key of orders"),
@@ -158,6 +158,11 @@ def test_what_can_t_be_is_refused_before_anything_starts(
         ("insert: {collection: orders, document: {a: 1}}", "the _id of its document is no key of orders"),
         ("insert: {collection: orders, document: {_id: {$value: {new_key_of: orders}}}, count: 2}", "it has 2 stat"),
         ("command: {ping: 1}", "ping is about no single document"),
+        (
+            "aggregate: {collection: orders, pipeline: [{$match: {_id: $order}}, {$facet: {a: [{$lookup: "
+            "{from: customers, pipeline: [], as: c}}]}}]}",
+            "operations.one: the step aggregate orders has a stage that takes other documents",
+        ),
     ],
 )  # fmt: skip
 def test_a_step_that_names_no_record_is_refused_on_client_routed_shards_before_a_server_is_started(

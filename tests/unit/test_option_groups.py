@@ -158,6 +158,22 @@ def test_python_says_the_same_words(tmp_path: Path) -> None:
     assert result.report.data["load_model"].startswith("constant rate of 2000/s")
 
 
+@pytest.mark.parametrize("verb", [brimline.run, brimline.capacity, brimline.sweep, brimline.ab, brimline.load])
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("uri", r"write options=brimline.Options\(uri=…\)"),
+        ("rate", r"write load=brimline.LoadOptions\(rate=…\)"),
+        ("p99", r"write objective=brimline.ObjectiveOptions\(p99=…\)"),
+        ("urii", "known: .*overrides"),
+    ],
+)
+def test_a_word_that_nobody_would_heed_is_an_error_in_python(verb: Callable[..., Any], word: str, said: str) -> None:
+    names = ("ycsb-a", "ycsb-b") if verb is brimline.ab else ("ycsb-a",)
+    with pytest.raises(TypeError, match=f"{word} is no keyword of this function; {said}"):
+        verb(*names, **{word: "1"})
+
+
 def _verbs() -> dict[str, Any]:
     program: Any = get_command(whole_program())
     return {name: each for name, each in program.commands.items() if not hasattr(each, "commands")}

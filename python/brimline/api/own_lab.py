@@ -1,7 +1,8 @@
 """Owns starting a lab of brimline's own for a measurement, as the options of a verb want it."""
 
+import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +10,10 @@ from pathlib import Path
 from brimline.api.options import Options
 from brimline.errors import UsageError
 from brimline.execution import StopToken
-from brimline.execution.step_examples import step_examples, with_stand_ins
+from brimline.execution.step_examples import StepExample, step_examples, with_stand_ins
 from brimline.plan import resolve, wire_target
+from brimline.plan.known import mentions
+from brimline.plan.operations import OperationsWork
 from brimline.servers import Deployment, ServerBinary, external
 from brimline.servers.binary import find_mongos
 from brimline.servers.lab.lifecycle import bring_up
@@ -30,6 +33,7 @@ from brimline.servers.selection import Mode
 from brimline.spec import Spec
 
 SMALLEST_SET = "replica-set-1"
+_BEYOND = ("$lookup", "$graphLookup", "$unionWith", "$out", "$merge")
 
 
 def wants_lab(options: Options) -> bool:
@@ -57,13 +61,25 @@ def _refuse_steps_over_shards(spec: Spec, topology: str) -> None:
     """Every step names a record by its key, from whose number its shard follows. Raises UsageError."""
     target = wire_target(spec, address="127.0.0.1:1", shards=["127.0.0.1:2"])
     plan = resolve(spec, target=target)
+    work = plan.work
+    assert isinstance(work, OperationsWork)  # noqa: S101 - of every spec with operations of its own
     try:
-        step_examples(with_stand_ins(plan))
+        _refuse_other_documents(work, step_examples(with_stand_ins(plan)))
     except UsageError as error:
+        # The engine counts operations; their author knows them by name.
+        by_number = r"^work\.operations\.(\d+)(\.steps\.\d+)?"
+        reason = re.sub(by_number, lambda found: f"operations.{work.operations[int(found[1])].name}", error.message)
         raise UsageError(
-            f"operations of your own can't all run on {topology}: {error.message}",
+            f"operations of your own can't all run on {topology}: {reason}",
             hint="choose sharded-2, which has a router, or a replica set",
         ) from error
+
+
+def _refuse_other_documents(work: OperationsWork, examples: Iterable[tuple[StepExample, object]]) -> None:
+    """An aggregation that takes documents, or writes some, beyond the one that it begins with. Raises UsageError."""
+    for each, _ in examples:
+        if each.step.command == "aggregate" and mentions(each.step, work, _BEYOND):
+            raise UsageError(f"{each.path} has a stage that takes other documents, and they are at several shards")
 
 
 def fitted(spec: Spec, options: Options) -> Options:

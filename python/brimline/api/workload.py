@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from brimline.analysis.objective import ErrorObjective, LatencyObjective, Slo, parse_statistic
-from brimline.api.options import LoadOptions, ObjectiveOptions
+from brimline.api.options import LoadOptions, ObjectiveOptions, Options
 from brimline.api.row_files import rows_directory
 from brimline.errors import UsageError
 from brimline.spec import LoadedSpec, Spec, load_spec
@@ -52,10 +52,23 @@ def properties_of(words: PropertyWords) -> PropertyWords:
 
 
 def overrides_of(words: WorkloadWords) -> dict[str, object]:
-    """All changes by spec path. Raises UsageError."""
+    """All changes by spec path. Raises UsageError, and TypeError for a word that nothing would heed."""
+    _check_words(words)
     load, objective = words.get("load", LoadOptions()), words.get("objective", ObjectiveOptions())
     changes = (load.overrides, objective.overrides, words.get("overrides") or {})
     return {path: value for each in changes for path, value in each.items() if value is not None}
+
+
+def _check_words(words: WorkloadWords) -> None:
+    """Python itself takes any word here, and where nobody looks at a `uri` another server would be measured."""
+    known = WorkloadWords.__annotations__
+    groups: dict[str, type[Any]] = {"options": Options, "load": LoadOptions, "objective": ObjectiveOptions}
+    for name in words.keys() - known.keys():
+        home = next((each for each, group in groups.items() if name in group.__dataclass_fields__), None)
+        way = f"known: {', '.join(known)}"
+        if home is not None:
+            way = f"write {home}=brimline.{groups[home].__name__}({name}=…)"
+        raise TypeError(f"{name} is no keyword of this function; {way}")
 
 
 def check_no_think_time(spec: Spec) -> None:

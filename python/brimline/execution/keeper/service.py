@@ -81,4 +81,6 @@ def _failure(summary: Summary, count: int, *, all_of_them: bool) -> tuple[int, s
     if not summary["errors"] or (all_of_them and summary["failed"] < count):
         return None
     first = summary["errors"][0]
-    return first["code"], f"{first['label']} {first['example']}".strip()
+    # What was expected is the label of a reply that was otherwise, and its example says that again.
+    label = "" if first["label"] in first["example"] else first["label"]
+    return first["code"], f"{label} {first['example']}".strip()

@@ -22,6 +22,8 @@ UNITS: Final = ("year", "quarter", "month", "week", "second", "minute", "hour", 
 PARTS: Final = (
     "year", "quarter", "month", "day", "minute", "second", "millisecond", "day_of_week", "day_of_year", "hour",
 )  # fmt: skip
+_COMPARED: Final = ("int", "long", "double", "date")
+_CONVERTED: Final = (*_COMPARED, "text", "boolean")
 _SHARE: Final = Node({"kind": "generator", "spec": DoubleValue()}, "double")
 """A share of the way, from 0 to below 1."""
 
@@ -64,8 +66,13 @@ def arithmetic(count: int | None = None) -> "Form":
 def extreme(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:
     """The least or the greatest of values."""
     nodes = _operands(forms, value, path, scope)
+    operator = next(iter(value))
+    for number, node in enumerate(nodes):
+        _require_one_of(node, _COMPARED, (*path, operator, number), operator, "give numbers, or dates")
     kinds = {node.type for node in nodes}
-    return calculate(next(iter(value)), nodes, next(iter(kinds)) if len(kinds) == 1 else None)
+    if "date" in kinds and any(node.is_number for node in nodes):
+        raise Problem((*path, operator), f"{operator} takes no date beside a number", "give numbers, or dates")
+    return calculate(operator, nodes, next(iter(kinds)) if len(kinds) == 1 else None)
 
 
 def absolute(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:
@@ -119,9 +126,18 @@ def conversion(kind: str) -> "Form":
         node = forms.read(value[operator], (*path, operator), scope)
         if operator in ("lower", "upper", "trim"):
             _require(node, "text", (*path, operator), operator)
+        else:
+            taken = (*_CONVERTED, "object_id") if operator == "text" else _CONVERTED
+            _require_one_of(node, taken, (*path, operator), operator, "give a number, text, a boolean or a date")
         return calculate(operator, [node], kind)
 
     return read
+
+
+def _require_one_of(node: Node, kinds: tuple[str, ...], path: Path, what: str, hint: str) -> None:
+    """Refuses what is surely of another type; null makes null."""
+    if node.type not in (None, "null", *kinds):
+        raise Problem(path, f"{what} can't take {described(node)}", hint)
 
 
 def _require(node: Node, kind: str, path: Path, what: str) -> None:

@@ -6,6 +6,7 @@ import math
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from decimal import DecimalException
 from typing import Any, Final
 
 import bson
@@ -181,7 +182,9 @@ def _part(found: tuple[int, Node], rest: list[str], text: str, path: Path) -> No
 
 
 def _a(kind: str | None) -> str:
-    return f"an {kind}" if kind and kind[0] in "aeiou" else f"a {kind}" if kind not in ("text", None) else "text"
+    if kind in (None, "text", "null", "binary"):
+        return kind or "text"
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
 
 
 def described(node: Node) -> str:
@@ -196,7 +199,7 @@ def _mapping(value: dict[Any, Any], path: Path, scope: Scope) -> Node:
             raise Problem(path, "has keys beside $value", "write {$value: {kind: …}} alone")
         return scope.read_form(value["$value"], (*path, "$value"), scope)
     if first in _EXTENDED and set(value) <= _EXTENDED[first]:
-        return constant(_extended(value, first, (*path, first)))
+        return _extended(value, first, (*path, first))
     if scope.looks_like_form(value):
         hint = f"write {{$value: {{{first}: {shown(value[first])}, …}}}}; a document begins with another field"
         raise Problem(path, "would be sent as a document, and looks like a value", hint)
@@ -208,36 +211,52 @@ def _mapping(value: dict[Any, Any], path: Path, scope: Scope) -> Node:
     return document(fields)
 
 
-def _extended(value: dict[str, Any], kind: str, path: Path) -> Any:
+def _extended(value: dict[str, Any], kind: str, path: Path) -> Node:
+    """The constant that Extended JSON writes. Raises Problem."""
     given = value[kind]
     if isinstance(given, str) and given.startswith("$") and given[1:2].isalpha():
         raise Problem(path, f"{kind} makes a constant and takes no value", f"write {given} without {kind}")
     try:
-        if kind == "$date" and isinstance(given, str):
-            return DatetimeMS(read_date(given))
-        if kind == "$date" and isinstance(given, int) and not isinstance(given, bool):
-            return DatetimeMS(check_date(given))
-        if kind == "$uuid":
-            return bson.Binary.from_uuid(uuid.UUID(given), UuidRepresentation.STANDARD)
-        if kind == "$numberLong":
-            return Int64(int(given))
-        if kind == "$numberDouble" and isinstance(given, str) and math.isfinite(float(given)):
-            return float(given)
-        read = json_util.loads(json.dumps(value), json_options=_JSON_OPTIONS)
-        if kind == "$date":
-            check_date(int(read))
-        return read
-    except (TypeError, ValueError, OverflowError, AttributeError, KeyError, bson.errors.BSONError) as error:
+        # That it can be encoded belongs to what is tried: an Int64 takes any whole number.
+        return constant(_extended_value(value, kind))
+    except (TypeError, ValueError, ArithmeticError, AttributeError, KeyError, bson.errors.BSONError) as error:
         reason = str(error).partition(";")[0]
+        if isinstance(error, DecimalException):
+            reason = "is no decimal of up to 34 digits"
         raise Problem(path, f"is no Extended JSON: {reason}", _EXAMPLES.get(kind, f"write {{{kind}: …}}")) from None
+
+
+def _extended_value(value: dict[str, Any], kind: str) -> Any:
+    given = value[kind]
+    if kind == "$date" and isinstance(given, str):
+        return DatetimeMS(read_date(given))
+    if kind == "$date" and isinstance(given, int) and not isinstance(given, bool):
+        return DatetimeMS(check_date(given))
+    if kind == "$uuid":
+        return bson.Binary.from_uuid(uuid.UUID(given), UuidRepresentation.STANDARD)
+    if kind == "$numberLong":
+        if isinstance(given, bool | float):
+            raise TypeError("is no whole number")
+        return Int64(int(given))
+    if kind == "$numberDouble" and isinstance(given, str) and math.isfinite(float(given)):
+        return float(given)
+    read = json_util.loads(json.dumps(value), json_options=_JSON_OPTIONS)
+    if kind == "$date":
+        check_date(int(read))
+    return read
 
 
 _EXAMPLES: Final = {
     "$date": 'write {$date: "2024-01-31T12:00:00Z"}',
     "$oid": 'write {$oid: "65a1b2c3d4e5f6a7b8c9d0e1"}',
+    "$numberInt": 'write {$numberInt: "5"}',
     "$numberLong": "write {$numberLong: 5}",
+    "$numberDouble": 'write {$numberDouble: "0.5"}',
     "$numberDecimal": 'write {$numberDecimal: "9.99"}',
     "$uuid": 'write {$uuid: "123e4567-e89b-12d3-a456-426614174000"}',
     "$binary": 'write {$binary: {base64: "AAEC", subType: "00"}}',
     "$regularExpression": 'write {$regularExpression: {pattern: "^a", options: i}}',
+    "$timestamp": "write {$timestamp: {t: 0, i: 0}}",
+    "$minKey": "write {$minKey: 1}",
+    "$maxKey": "write {$maxKey: 1}",
 }

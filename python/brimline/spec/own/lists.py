@@ -74,15 +74,20 @@ def _most(count: Node, given: dict[str, Any], path: Path) -> int:
     made = count.plan.get("spec")
     if count.is_constant:
         known = constant_value(count)
+        known = int(known) if isinstance(known, float) and known.is_integer() else known
         place = (*path, "count") if "max" not in given else place
     elif isinstance(made, IntValue):
+        if made.min < 0:
+            raise Problem((*path, "count"), f"reaches {made.min}, and a list has no fewer than 0", "write min: 0")
         known = made.max
     if most is None:
         if known is None:
             raise Problem(place, "is missing, as the count varies", f"add max: {ITEMS_MAX}, or fewer")
         most = known
     if isinstance(most, bool) or not isinstance(most, int) or not 0 <= most <= ITEMS_MAX:
-        raise Problem(place, f"must be a number up to {ITEMS_MAX}, not {shown(most)}", f"give at most {ITEMS_MAX}")
+        raise Problem(
+            place, f"must be a whole number up to {ITEMS_MAX}, not {shown(most)}", f"give at most {ITEMS_MAX}"
+        )
     if isinstance(known, int | float) and known > most:
         raise Problem(place, f"is below the count, which reaches {known}", f"write max: {known}")
     return max(most, 1)
