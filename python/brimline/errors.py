@@ -240,6 +240,10 @@ class TargetError(BrimlineError):
     exit_code = ExitCode.TARGET
 
 
+class NotPutBack(TargetError):
+    """Servers are not as they were, and somebody has to see to it: nothing more is measured on them."""
+
+
 class Interrupted(BrimlineError):
     """The user or the system ended the run; what was measured is kept. `signal_number` as in `signal`."""
 

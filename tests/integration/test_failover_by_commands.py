@@ -41,3 +41,26 @@ def test_commands_of_a_person_are_undone_on_an_interrupt_and_gone_on_with(
     assert trial["figures"]["outage_ns"] < 1e9, "a command that does nothing to it costs nothing"
     assert trial["ledger"]["acknowledged"] > 100
     assert (trial["ledger"]["missing"], trial["ledger"]["twice"]) == (0, 0)
+
+
+@pytest.mark.slow("a run has seconds before a fault and after it")
+def test_an_undo_that_fails_is_said_loudly_until_somebody_sees_to_it(
+    uri: str, brimline_cli: CommandLine, tmp_path: Path
+) -> None:
+    """Alone and in a design: nothing more is measured on servers that are not as they were."""
+    tries = tmp_path / "tries"
+    asked = (
+        "failover", "ycsb-a", "--uri", f"{uri}/not_undone", "--data", "load", "--records", "500", "--rate", "200/s",
+        "--repeats", "2", "--before", "2s", "--hold", "0s", "--after", "2s", "--ledger", "0",
+        "--fault", "true it is done", "--undo", f"echo >> {tries}; echo no such unit >&2; exit 5",
+    )  # fmt: skip
+    for words in ((), ("--vary", "connections=2,4")):
+        tries.unlink(missing_ok=True)
+        ended = brimline_cli.run(*asked, *words)
+        ended.check_error(5, "was not undone: the command ended with 5: no such unit", "do it by hand: echo >>")
+        assert "the servers are NOT as they were" in ended.stderr
+        assert tries.read_text() == "\n", "neither another fault nor another combination"
+    (directory,) = brimline_cli.runs.glob("*-failover-*")
+    assert len(list(directory.glob(f"*/*/{BEGUN_FILE}"))) == 1
+    again = brimline_cli.run("failover", "--resume", directory, "--uri", f"{uri}/not_undone", "--data", "load")
+    assert "never undone; see to it by hand: echo >>" in " ".join(again.stderr.split())

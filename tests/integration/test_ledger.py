@@ -50,6 +50,24 @@ def test_every_write_that_a_server_forgets_is_found() -> None:
     assert (settled.twice, settled.unknown, settled.entries.strange) == ([], [], [])
 
 
+@pytest.mark.parametrize("old_by", [1, 3], ids=["its last write", "what it had read as well"])
+def test_every_read_that_a_session_should_not_have_seen_is_found(old_by: int) -> None:
+    """A read without its session's last write breaks read-your-writes; one without what an earlier read had, monotonic
+    reads as well. The next read has all again, so that nothing is missing in the end."""
+    writes = Writes(old_every=97, old_by=old_by)
+    settled = settled_of(writes, count=1500)
+    lacked = [(int(key.split("/")[1]), numbers) for key, numbers in writes.left_out]
+    assert len(lacked) >= 10
+    own = sorted((session, numbers[-1]) for session, numbers in lacked)
+    earlier = sorted((session, number) for session, numbers in lacked for number in numbers[:-1])
+    found = {
+        kind: sorted((each.session, each.number) for each in settled.stale if each.kind == kind)
+        for kind in ("read-your-writes", "monotonic reads")
+    }
+    assert found == {"read-your-writes": own, "monotonic reads": earlier}
+    assert (settled.missing, settled.twice, settled.unknown) == ([], [], [])
+
+
 def test_its_sessions_watch_the_servers_as_one_application() -> None:
     """At an election all who watch wake at once: a client for each session made outages longer than they were."""
     with numbered_writes(Writes()) as address:

@@ -4,7 +4,7 @@ import socketserver
 import struct
 import threading
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
@@ -23,12 +23,17 @@ class Writes:
 
     `forget_every`: so many writes are acknowledged and the last of them is not kept. `break_every`: a write is done and
     the connection closed instead of an answer; when it comes again under its number it is done again. `is_behind`: most
-    members have what was written before the last write that was to be on most of them, and nothing later.
+    members have what was written before the last write that was to be on most of them, and nothing later. `old_every`:
+    so many reads of one document are answered, and the last of them without the `old_by` writes that came last.
     """
 
     forget_every: int = 0
     break_every: int = 0
     is_behind: bool = False
+    old_every: int = 0
+    old_by: int = 0
+    reads: int = 0
+    left_out: list[tuple[str, Sequence[int]]] = field(default_factory=list)
     replicated: dict[str, list[int]] = field(default_factory=dict)
     kept: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     forgotten: list[tuple[str, int]] = field(default_factory=list)
@@ -51,6 +56,16 @@ class Writes:
                 self.doubled.append((key, number))
                 return False
             return True
+
+    def read(self, key: str) -> list[int]:
+        """What a read of one document is answered."""
+        with self.lock:
+            self.reads += 1
+            numbers = list(self.kept[key])
+            if not self.old_every or self.reads % self.old_every or len(numbers) < self.old_by:
+                return numbers
+            self.left_out.append((key, numbers[-self.old_by :]))
+            return numbers[: -self.old_by]
 
     def replicate(self) -> None:
         """Most members have what is there now."""
@@ -144,8 +159,9 @@ def _answer(body: dict[str, Any], writes: Writes, address: str) -> dict[str, Any
 
 def _found(body: dict[str, Any], writes: Writes) -> list[dict[str, Any]]:
     wanted = body.get("filter", {}).get("_id")
+    if isinstance(wanted, str):
+        return [{"_id": wanted, "writes": writes.read(wanted)}]
     is_behind = writes.is_behind and body.get("readConcern", {}).get("level") == "majority"
     with writes.lock:
         kept = writes.replicated if is_behind else writes.kept
-        keys = [wanted] if isinstance(wanted, str) else sorted(kept)
-        return [{"_id": key, "writes": list(kept[key])} for key in keys]
+        return [{"_id": key, "writes": list(kept[key])} for key in sorted(kept)]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from brimline.analysis.outages import retried_count
 from brimline.errors import RecordError
 from brimline.operations import KINDS
 from brimline.record.fault import FaultFacts
@@ -67,7 +68,8 @@ class FaultFigures:
     `resolution_ns`. `back_ns`: from the begin to where 95 % of the rate before it is answered again, and stays so for 2
     s; None: not before the end. `p99_ns`: response time of the `around` operations due in the ten seconds around; None
     where more than 1 % of them were never answered, or it isn't known. Of those `due`, `failed`, `unfinished` and
-    `overdue` were never answered. `errors` by class, code and name.
+    `overdue` were never answered. `repeated`: commands that the client sent once more by itself, as a driver does, so
+    that the application hears of no error. `errors` by class, code and name.
     """
 
     begun_ns: int
@@ -84,6 +86,7 @@ class FaultFigures:
     failed: int
     unfinished: int
     overdue: int
+    repeated: int
     errors: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -134,7 +137,7 @@ def fault_figures(record: RunRecord, facts: FaultFacts) -> FaultFigures | None:
         begun_ns=begun_ns, undone_ns=undone_ns, gap=gap, gaps=gaps, resolution_ns=resolution_ns,
         rate_before_ops_per_s=before, back_ns=back_ns, p99_ns=p99_ns, around=around, around_unanswered=unanswered,
         due=summary["due"], failed=summary["failed"], unfinished=summary["unfinished"], overdue=summary["overdue"],
-        errors=dict(errors),
+        repeated=retried_count(record), errors=dict(errors),
     )  # fmt: skip
 
 

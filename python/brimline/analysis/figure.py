@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from brimline.units import format_bytes, format_count, format_duration, format_number, format_percentage, format_rate
 from brimline.wording import message
 
-COUNTED = ("connections", "threads", "records", "queries", "operations", "writes")
+COUNTED = ("connections", "threads", "records", "queries", "operations", "commands", "writes")
 """Units of whole numbers, which stand in the head of their column."""
 
 

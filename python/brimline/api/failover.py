@@ -6,8 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
-from brimline.analysis.finding import Finding, Standing
-from brimline.analysis.observation import observe
+from brimline.analysis.finding import Finding
 from brimline.api.kinds import Kind, MeasureInPlace, conduct
 from brimline.api.options import Options
 from brimline.api.protocols import require_mongodb
@@ -16,11 +15,18 @@ from brimline.api.results import Result
 from brimline.api.resume import require_same
 from brimline.api.workload import WorkloadWords, load_workload
 from brimline.api.workplace import Workplace, given_uri
-from brimline.errors import BrimlineError, GateFailed, InvalidRun, TargetError, UsageError
+from brimline.errors import BrimlineError, GateFailed, InvalidRun, NotPutBack, TargetError, UsageError
 from brimline.execution import allow_descriptors, putting_back
 from brimline.execution.unrecorded import execute_unrecorded
 from brimline.experiments.conductor import conduct_trials
-from brimline.experiments.failover.figures import Judged, failover_figures, figures_of, judge
+from brimline.experiments.failover.figures import (
+    Judged,
+    failed_proof,
+    failover_figures,
+    figures_of,
+    judge,
+    worst_findings,
+)
 from brimline.experiments.failover.order import (
     FAILOVER_KIND,
     WARM_UP_S,
@@ -58,10 +64,6 @@ _RATE_SHARE = 0.3
 _LOOK_S = 3.0
 _INTERVAL_NS, _INTERVAL_WITHOUT_LOG_NS = NS_PER_S // 4, NS_PER_S // 10
 """Where operations have no log, which own ones and those of several workers haven't, an outage is known to this."""
-# The ledger's commands are counted at the server as well, and a server that was started again counts from 0.
-_PROVING = frozenset({"conservation", "unaltered", "operation_log", "standstills"})
-"""Checks without which no figure holds; others fail because of the fault."""
-_NOT_ASKED = frozenset({"opcounters", "outages"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -82,7 +84,7 @@ class FailoverResult(Result):
         left = next((each.facts for each in self.trials if each.facts is not None and each.facts.undo_trouble), None)
         if left is not None:
             by_hand = f"do it by hand: {left.by_hand}" if left.by_hand else "put the servers right by hand"
-            return TargetError(f"the fault was not undone: {left.undo_trouble}", hint=by_hand)
+            return NotPutBack(f"the fault was not undone: {left.undo_trouble}", hint=by_hand)
         if self.trials and _is_left_in_part(self.trials[-1].facts):
             return TargetError(
                 "the fault was undone, and still not every server does its part",
@@ -94,11 +96,8 @@ class FailoverResult(Result):
         if not self.trials or broken is not None:
             why = "no run went to its end" if broken is None else broken.problem
             return InvalidRun(f"fault {len(self.trials)} was not measured: {why}", hint=self.where_to_look)
-        # A write that is lost is lost, also where the generator stood still.
-        failed = self._failed
-        missed = [each for each in self.judged if each.held is False and not (failed and each.limit.is_time)]
-        if missed:
-            told = "; ".join(map(_missed, missed))
+        failed = failed_proof(self.findings)
+        if told := _missed(self.judged, failed):
             return GateFailed(f"the objective was missed: {told}", hint=self.where_to_look)
         if failed is not None:
             return InvalidRun(
@@ -106,11 +105,6 @@ class FailoverResult(Result):
             )
         unknown = [each.limit.what for each in self.judged if each.held is None]
         return InvalidRun(f"not known: {'; '.join(unknown)}", hint=self.where_to_look) if unknown else None
-
-    @property
-    def _failed(self) -> Finding | None:
-        failed = (each for each in self.findings if each.verdict is Standing.FAIL and each.name in _PROVING)
-        return next(failed, None)
 
 
 def _is_left_in_part(facts: FaultFacts | None) -> bool:
@@ -120,7 +114,14 @@ def _is_left_in_part(facts: FaultFacts | None) -> bool:
     return facts.whole_unix_ns is None
 
 
-def _missed(each: Judged) -> str:
+def _missed(judged: Sequence[Judged], failed: Finding | None) -> str:
+    """Which objectives were missed; "" where none."""
+    # A write that is lost is lost, also where the generator stood still.
+    missed = [each for each in judged if each.held is False and not (failed and each.limit.is_time)]
+    return "; ".join(map(_missed_text, missed))
+
+
+def _missed_text(each: Judged) -> str:
     worst = "no end seen" if each.worst is None else limit_text(each, each.worst)
     return f"{each.limit.what}: {worst}, and at most {limit_text(each, each.limit.most)} was asked"
 
@@ -276,7 +277,8 @@ def failover_result(experiment: ExperimentRecord) -> FailoverResult:
     """What the trials show, now or years later. Raises RecordError."""
     settings, trials = stored_settings(FailoverSettings, experiment), stored_failover_trials(experiment)
     directories = {trial.probe: entry.directory for trial, entry in zip(trials, experiment.trials, strict=True)}
-    judged, findings = judge(settings.slo, trials), _findings(directories.values())
+    judged = judge(settings.slo, trials)
+    findings = worst_findings(read_record(each) for each in directories.values())
     report = failover_report(
         Seen(
             experiment=experiment,
@@ -297,19 +299,6 @@ def failover_result(experiment: ExperimentRecord) -> FailoverResult:
         judged=judged,
         findings=findings,
     )
-
-
-def _findings(directories: Any) -> list[Finding]:
-    """The worst of each check over all runs, in the order of the first."""
-    order = (Standing.FAIL, Standing.WARN, Standing.UNKNOWN, Standing.PASS)
-    worst: dict[str, Finding] = {}
-    for directory in directories:
-        record = read_record(directory)
-        for each in observe(record).findings if record.summary is not None else ():
-            known = worst.setdefault(each.name, each)
-            if order.index(each.verdict) < order.index(known.verdict):
-                worst[each.name] = each
-    return [each for name, each in worst.items() if name not in _NOT_ASKED]
 
 
 FAILOVER = Kind(
@@ -334,6 +323,15 @@ def _said(_spec: Spec, said: Mapping[str, Any]) -> FailoverSettings:
     return settings
 
 
+def _missed_in(directory: Path) -> str:
+    experiment = read_experiment(directory)
+    limits = stored_settings(FailoverSettings, experiment).slo
+    if not limits:
+        return ""
+    findings = worst_findings(read_record(each.directory) for each in experiment.trials)
+    return _missed(judge(limits, stored_failover_trials(experiment)), failed_proof(findings))
+
+
 MEASURE = MeasureInPlace(
     measure=Measure(
         name="failover",
@@ -349,6 +347,7 @@ MEASURE = MeasureInPlace(
     settings=_said,
     estimate_s=lambda _spec, settings: failover_time(settings).typical_s,
     words=frozenset({"fault"}),
+    missed=_missed_in,
 )
 """A failover as a design crosses it; said to it are `FailoverSettings`."""
 

@@ -110,7 +110,8 @@ class MeasureInPlace:
     `estimate_s`: about how long it takes with these, without server starts and loading; 0 where only the first tells.
     `data_bytes`: what it brings to a server at most.
     `words`: what of that a factor can say. `on_data`: it is measured on data that is loaded before. `fits` raises
-    UsageError for settings that don't go with the server that the options ask for, before any is started.
+    UsageError for settings that don't go with the server that the options ask for, before any is started. `missed`:
+    which of the objectives that were stated a record misses, as a clause; "" where none. Raises RecordError.
     """
 
     measure: Measure
@@ -121,6 +122,7 @@ class MeasureInPlace:
     words: frozenset[str] = field(default_factory=frozenset)
     on_data: bool = True
     fits: Callable[[Any, Options], None] = lambda _settings, _options: None
+    missed: Callable[[Path], str] = lambda _directory: ""
 
 
 def kind_named(kind: str) -> Kind[Any, Any] | None:

@@ -191,10 +191,17 @@ def _said(spec: Spec, said: Mapping[str, Any]) -> SoakSettings:
     return SoakSettings(**{name: value for name, value in said.items() if value is not None})
 
 
+def _missed_in(directory: Path) -> str:
+    experiment = read_experiment(directory)
+    error = None if _slo(experiment) is None else soak_result(experiment).error
+    return "; ".join(error.reasons) if isinstance(error, GateFailed) else ""
+
+
 MEASURE = MeasureInPlace(
     measure=Measure(name="soak", kind=SOAK_KIND, figures=soak_figures),
     made_in=soak_in,
     settings=_said,
     estimate_s=lambda spec, settings: soak_time(spec, settings).typical_s,
+    missed=_missed_in,
 )
 """A soak as a design crosses it; said to it are `SoakSettings`."""

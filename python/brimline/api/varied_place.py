@@ -10,7 +10,7 @@ from brimline.api.opened import opened
 from brimline.api.resume import require_same_server
 from brimline.api.variants import Variant, run_plan
 from brimline.api.workplace import Workplace, workplace
-from brimline.errors import TargetError, UsageError
+from brimline.errors import NotPutBack, TargetError, UsageError
 from brimline.execution import MakeDirectory, StopToken, allow_descriptors
 from brimline.execution.carried import Carried
 from brimline.execution.indexed_data import ensure_indexed_data
@@ -71,6 +71,8 @@ class _Place:
         made.made_in(place, settings, directory=directory, resume=is_there(directory / EXPERIMENT_FILE))
         result = opened(directory)
         result.write(place.options.language)
+        if isinstance(result.error, NotPutBack):
+            raise result.error
         return "" if result.error is None else result.error.message
 
     def _there(self, variant: Variant) -> Workplace:

@@ -39,7 +39,7 @@ from brimline.api.workload import (
 from brimline.api.workplace import environment_of, given_uri
 from brimline.doctor.check import Status
 from brimline.doctor.disk import free_below, server_disk
-from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError, redact_text
+from brimline.errors import BrimlineError, GateFailed, Interrupted, InvalidRun, TargetError, UsageError, redact_text
 from brimline.execution import interruptible
 from brimline.execution.telemetry import at_work
 from brimline.experiments.cost import NOTHING_PUT_BACK, PutBack
@@ -71,7 +71,7 @@ from brimline.experiments.vary.stored import (
 from brimline.plan import NullTarget
 from brimline.record import ExperimentRecord, ExperimentWriter, create_run_directory, read_experiment
 from brimline.record.files import is_there, make_directory, replace_text
-from brimline.record.layout import ENVIRONMENT_FILE, EXPERIMENT_FILE, SPEC_FILE, slug
+from brimline.record.layout import ENVIRONMENT_FILE, EXPERIMENT_FILE, SPEC_FILE, TRIALS_DIRECTORY, slug
 from brimline.record.model import Environment
 from brimline.record.reader import read_environment, read_state
 from brimline.report.vary.view import vary_report
@@ -95,7 +95,7 @@ class VaryResult(Result):
 
     @property
     def error(self) -> BrimlineError | None:
-        """Interrupted, target lost, or no run that counts."""
+        """Interrupted, target lost, no run that counts, or an objective that was missed."""
         if self.interrupted is not None:
             return self.interrupted
         if self.conclusion.ended_by is VaryEnd.BROKEN_OFF:
@@ -106,6 +106,12 @@ class VaryResult(Result):
         if not any(trial.counts for trial in self.trials):
             reasons = next((trial.reasons for trial in self.trials if trial.reasons), ("nothing was measured",))
             return InvalidRun(f"no run counts: {'; '.join(reasons)}", hint=self.where_to_look)
+        if missed := [trial for trial in self.trials if trial.missed]:
+            first = f"{describe_levels(self.settings, missed[0].probe.levels)}: {missed[0].missed}"
+            return GateFailed(
+                f"an objective was missed in {len(missed)} of {len(self.trials)}; the first is {first}",
+                hint=self.where_to_look,
+            )
         if failed := [trial for trial in self.trials if trial.outcome is RunOutcome.FAILED]:
             first = f"{describe_levels(self.settings, failed[0].probe.levels)}: {'; '.join(failed[0].reasons)}"
             return InvalidRun(
@@ -219,6 +225,9 @@ def vary_result(
     made = measure_named(settings.measure)
     measure = None if made is None else made.measure
     runs = stored_vary_trials(experiment, measure) if trials is None else trials
+    if made is not None:
+        place = experiment.directory / TRIALS_DIRECTORY
+        runs = [replace(each, missed=made.missed(place / each.name)) if each.counts else each for each in runs]
     loads = stored_vary_loads(experiment)
     conclusion = conclude_vary(settings, runs, loads, seed=stored_seed(experiment))
     return VaryResult(

@@ -11,6 +11,7 @@ def figures(gap: Gap) -> FaultFigures:
     return FaultFigures(
         begun_ns=5 * NS_PER_S, undone_ns=None, gap=gap, gaps={}, resolution_ns=0, rate_before_ops_per_s=400.0,
         back_ns=None, p99_ns=None, around=0, around_unanswered=0, due=0, failed=0, unfinished=0, overdue=0,
+        repeated=0,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import pytest
 from brimline.analysis.figure import Figure
 from brimline.analysis.metrics import Metric
 from brimline.api.varied_place import kind_of_server
-from brimline.errors import AnotherServer, BrimlineError, TargetError
+from brimline.errors import AnotherServer, BrimlineError, NotPutBack, TargetError
 from brimline.execution import MakeDirectory, Silence, StopToken
 from brimline.experiments.measure import Measure
 from brimline.experiments.vary.conclusion import VaryConclusion, _no_difference, conclude_vary
@@ -46,6 +46,7 @@ class Place:
     def __init__(self, settings: VarySettings, stop: StopToken, made: list[Path]) -> None:
         self.settings, self.stop, self.made = settings, stop, made
         self.fails: Levels | None = None
+        self.error: BrimlineError = TargetError("the disk is full")
         self.stops_at: int | None = None
 
     def prepare(self, levels: Levels, make_directory: MakeDirectory) -> Setup:
@@ -60,7 +61,7 @@ class Place:
             self.stop.request()
             return ""
         if levels == self.fails:
-            raise TargetError("the disk is full")
+            raise self.error
         factor = 1.0 if named.get("records", "1k") == "1k" else 0.5
         rate = RATES[named["connections"]] * factor
         replace_json(directory / EXPERIMENT_FILE, {"kind": "peak", "ended_by": "completed", "goes_on": there,
@@ -81,6 +82,7 @@ def design(
     stop, made = StopToken(), list[Path]()
     place = Place(settings, stop, made)
     place.fails, place.stops_at = fails, stops_at
+    place.error = error or place.error
 
     @contextmanager
     def open_place(levels: Levels) -> Iterator[Place]:
@@ -140,6 +142,16 @@ def test_one_measure_a_cell_has_intervals_ratios_and_verdicts(tmp_path: Path) ->
     }  # fmt: skip
     assert by_level["8"].adjusted_p is not None
     assert "Peak is higher with connections" in found.text
+
+
+def test_on_servers_that_are_not_as_they_were_nothing_more_is_measured(tmp_path: Path) -> None:
+    with pytest.raises(NotPutBack, match="not undone"):
+        design(tmp_path / "d", fails=("8", "1k"), error=NotPutBack("the fault was not undone"))
+    stored = stored_vary_trials(read_experiment(tmp_path / "d"), PEAK)
+    assert stored[-1].probe.levels == ("8", "1k"), "it is the last"
+    assert stored[-1].ended_by == "interrupt", "it can be gone on with"
+    _, made = design(tmp_path / "d")
+    assert len(made) == 6 - (len(stored) - 1)
 
 
 def test_a_cell_that_fails_is_named_and_the_others_stand(tmp_path: Path) -> None:

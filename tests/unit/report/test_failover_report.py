@@ -11,17 +11,22 @@ from brimline.analysis.around_fault import Gap, fault_figures, longest_gap, time
 from brimline.analysis.finding import Finding, Standing
 from brimline.api.compared_record import read_compared
 from brimline.api.failover import failover_result
+from brimline.api.vary import VaryResult, vary_result
 from brimline.errors import BrimlineError, GateFailed, InvalidRun, TargetError, UsageError
 from brimline.experiments.failover.figures import failover_figures
 from brimline.experiments.failover.order import FailoverTrial, Limit, parse_limit
-from brimline.record import ExperimentRecord, read_record
+from brimline.experiments.vary.order import VaryProbe
+from brimline.experiments.vary.stored import settings_document
+from brimline.record import ExperimentRecord, ExperimentWriter, read_experiment, read_record
 from brimline.record.fault import read_fault, write_fault
 from brimline.record.ledger import read_ledger
 from brimline.report import render_json
 from brimline.report.failover.axis import time_charts
 from brimline.report.failover.view import Seen, failover_report
 from brimline.report.view import Report
+from tests.unit.experiments.vary_simulator import settings_of
 from tests.unit.report.failover_samples import BEGUN_S, END_S, RATE_OPS_PER_S, STALL_S, S, make_failover
+from tests.unit.report.report_samples import ENVIRONMENT, SPEC
 
 MS = 1_000_000
 
@@ -221,3 +226,41 @@ def test_failovers_are_compared_by_their_figures(experiment: ExperimentRecord, t
     assert not a.problems and not b.problems
     outages = [each.figures["outage"] for each in (a, b)]
     assert outages == [pytest.approx(2.0 * S, rel=0.01), pytest.approx(4.0 * S, rel=0.01)]
+
+
+def _design_of(directory: Path, slo: tuple[Limit, ...]) -> VaryResult:
+    """At the first level two faults, of the second of which a write is missing; at the other level one, and none."""
+    words = {"fault": "pause", "slo": [asdict(each) for each in slo]}
+    settings = replace(settings_of("retryable-writes=off,on", blocks=1, blocks_max=1), measure="failover", said=words,
+                       cell_s=2.0)  # fmt: skip
+    with ExperimentWriter(directory, kind="vary", name="order-service", settings=settings_document(settings) |
+                          {"seed": 1}, spec_text=SPEC, environment=ENVIRONMENT) as writer:  # fmt: skip
+        for level, repeats in (("off", 2), ("on", 1)):
+            asked = {**asdict(VaryProbe(block=1, levels=(level,))), "stage": "failover", "server": 1}
+            place = writer.begin_trial(asked, stage="failover", label=level)
+            make_failover(place, repeats=repeats, slo=slo)
+            writer.end_trial(place, took_s=30.0)
+        writer.seal(ended_by="completed")
+    return vary_result(read_experiment(directory))
+
+
+def test_an_objective_is_stated_for_each_combination_of_a_design(tmp_path: Path) -> None:
+    missed = _design_of(tmp_path / "missed", (Limit(name="lost", most=0),))
+    assert isinstance(missed.error, GateFailed) and missed.exit_code == 3
+    assert "missed in 1 of 2; the first is retryable-writes off: acknowledged writes missing: 1" in str(missed.error)
+    document = json.loads(render_json(missed.report))
+    assert [bool(each["missed"]) for each in document["cells"]] == [True, False]
+    assert [each["repeated_commands"] for each in document["combinations"]] == [0, 0]
+    assert "objective missed in 1 of 2" in [each.text for each in missed.report.verdict.badges]
+    held = _design_of(tmp_path / "held", (Limit(name="lost", most=1),))
+    assert held.error is None and not any(each.missed for each in held.trials)
+
+
+def test_a_run_that_proves_nothing_gives_a_design_no_figure(tmp_path: Path) -> None:
+    experiment = make_failover(tmp_path / "failover", repeats=1)
+    assert "outage" in failover_figures(experiment.directory)
+    path = experiment.trials[0].directory / "record.json"
+    document = json.loads(path.read_text())
+    document["summary"]["standstills"] = [{"from_ns": 5 * S, "to_ns": 15 * S, "still_ns": 10 * S}]
+    path.write_text(json.dumps(document))
+    assert failover_figures(experiment.directory) == {}

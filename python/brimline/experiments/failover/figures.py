@@ -1,18 +1,25 @@
 """Owns the figures of a failover over its trials, as a comparison and a design need them, and what must hold."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from brimline.analysis.figure import Figure
+from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.observation import observe
 from brimline.experiments.failover.order import FailoverTrial, Limit
 from brimline.experiments.failover.stored import stored_failover_trials
-from brimline.record import read_experiment
+from brimline.record import RunRecord, read_experiment, read_record
 from brimline.stats.batch_means import mean_interval
 
 _REPEATS_MIN = 3
 """Trials from which their spread gives an interval."""
 LOST, TWICE, OUTAGE, BACK, P99, UNANSWERED = "lost", "twice", "outage", "back", "p99", "unanswered"
+REPEATED = "repeated"
+# The ledger's commands are counted at the server as well, and a server that was started again counts from 0.
+_PROVING = frozenset({"conservation", "unaltered", "operation_log", "standstills"})
+"""Checks without which no figure holds; others fail because of the fault."""
+_NOT_ASKED = frozenset({"opcounters", "outages"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +49,10 @@ def _unanswered(trial: FailoverTrial) -> float | None:
     return None if trial.figures is None else trial.figures.unanswered
 
 
+def _repeated(trial: FailoverTrial) -> float | None:
+    return None if trial.figures is None else trial.figures.repeated
+
+
 def _lost(trial: FailoverTrial) -> float | None:
     return None if trial.settled is None or trial.problem else len(trial.settled.missing)
 
@@ -55,14 +66,36 @@ METRICS = (
     FailoverMetric(key=BACK, label="Time until 95 % of the rate", unit="ns", of=_back),
     FailoverMetric(key=P99, label="Response p99 in the ten seconds around", unit="ns", of=_p99),
     FailoverMetric(key=UNANSWERED, label="Never answered", unit="operations", of=_unanswered),
+    FailoverMetric(key=REPEATED, label="Sent once more", unit="commands", of=_repeated),
     FailoverMetric(key=LOST, label="Acknowledged writes missing", unit="writes", of=_lost, total=True),
     FailoverMetric(key=TWICE, label="Writes done twice", unit="writes", of=_twice, total=True),
 )
 
 
 def failover_figures(directory: Path) -> Mapping[str, Figure]:
-    """The figures of a record, by key. Raises RecordError."""
-    return figures_of(stored_failover_trials(read_experiment(directory)))
+    """The figures of a record, by key; none where it proves nothing. Raises RecordError."""
+    experiment = read_experiment(directory)
+    findings = worst_findings(read_record(entry.directory) for entry in experiment.trials)
+    if failed_proof(findings) is not None:
+        return {}
+    return figures_of(stored_failover_trials(experiment))
+
+
+def worst_findings(records: Iterable[RunRecord]) -> list[Finding]:
+    """The worst of each check over the runs of all trials, in the order of the first."""
+    order = (Standing.FAIL, Standing.WARN, Standing.UNKNOWN, Standing.PASS)
+    worst: dict[str, Finding] = {}
+    for record in records:
+        for each in observe(record).findings if record.summary is not None else ():
+            known = worst.setdefault(each.name, each)
+            if order.index(each.verdict) < order.index(known.verdict):
+                worst[each.name] = each
+    return [each for name, each in worst.items() if name not in _NOT_ASKED]
+
+
+def failed_proof(findings: Iterable[Finding]) -> Finding | None:
+    """The check for which no figure holds; None where all do."""
+    return next((each for each in findings if each.verdict is Standing.FAIL and each.name in _PROVING), None)
 
 
 def figures_of(trials: Sequence[FailoverTrial]) -> Mapping[str, Figure]:

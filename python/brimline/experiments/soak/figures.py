@@ -4,20 +4,27 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from brimline.analysis.figure import Figure
+from brimline.analysis.finding import Standing
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.soak import SoakFindings, soak_findings
 from brimline.experiments.soak.runner import stored_soak
 from brimline.record import read_experiment
 from brimline.wording import message
 
+_ENDED = "ended"
+"""The check of how a run ended: of a soak what was measured counts, whatever ended it."""
+
 
 def soak_figures(directory: Path) -> Mapping[str, Figure]:
-    """The figures by key; none of a soak in which nothing was measured. Raises RecordError."""
+    """The figures by key; none of a soak that proves nothing, as where nothing was measured. Raises RecordError."""
     parts = [part for trial, part in stored_soak(read_experiment(directory)) if trial.counts]
     if not parts:
         return {}
     found = soak_findings(parts)
-    return {each.key: each for each in figures_of(found, observe(found.observed.record))}
+    observation = observe(found.observed.record)
+    if any(each.verdict is Standing.FAIL and each.name != _ENDED for each in observation.findings):
+        return {}
+    return {each.key: each for each in figures_of(found, observation)}
 
 
 def figures_of(found: SoakFindings, observation: Observation) -> Iterator[Figure]:

@@ -196,6 +196,7 @@ class VaryTrial:
     The `reasons` of one that counts are why lag of the generator spoils single figures, which are absent.
 
     `measured`: of another measure than a run, the figures with what is known of them. `name`: of its directory.
+    `missed`: which of the objectives that were stated it misses, "" where none; its figures count all the same.
     `kind`: what the figures of a run are figures of.
 
     `server` tells which runs had the same server, counted from 1. `took_s`: by the wall clock, starting and loading
@@ -218,6 +219,7 @@ class VaryTrial:
     size_bytes: int | None = None
     measured: Mapping[str, Figure] = field(default_factory=dict)
     name: str = ""
+    missed: str = ""
     kind: LoadKind = "closed loop"
 
     @property

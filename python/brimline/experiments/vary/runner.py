@@ -16,7 +16,7 @@ from brimline.analysis.observation import Observation, observe
 from brimline.analysis.spoilt import spoilt_text
 from brimline.analysis.step_truth import plan_summaries
 from brimline.analysis.validity import GENERATOR_CHECKS
-from brimline.errors import AnotherServer, BrimlineError, Interrupted
+from brimline.errors import AnotherServer, BrimlineError, Interrupted, NotPutBack
 from brimline.execution import MakeDirectory, ProgressSink, RunContext, StopToken, execute, putting_back
 from brimline.execution.cool_down import CoolDown, cool_down, cool_down_limit_s
 from brimline.experiments.conductor import Made, conduct_trials
@@ -277,7 +277,7 @@ def _measure(
         directory = work.writer.begin_trial(asked, stage=_stage(measure), label=probe.label)
     try:
         problem = place.measure(probe.levels, directory, _load_directory(probe, server, work))
-    except (Interrupted, AnotherServer):
+    except (Interrupted, AnotherServer, NotPutBack):
         raise
     except BrimlineError as error:
         problem = error.message

@@ -67,6 +67,7 @@ def _trial(trial: FailoverTrial) -> dict[str, Any]:
             "unfinished": figures.unfinished,
             "overdue": figures.overdue,
             "unanswered": figures.unanswered,
+            "repeated": figures.repeated,
             "errors": dict(figures.errors),
         }
     if settled is not None and facts is not None:

@@ -39,6 +39,11 @@ DEFINITIONS = (
     ),
     Fact(label="Never answered", value="of what was due: operations that failed, and those that nothing came back of."),
     Fact(
+        label="Sent once more",
+        value="commands that the client sent again by itself, as drivers do with retryable reads and writes. What was "
+        "answered then is no error: the application sees a longer time and nothing else.",
+    ),
+    Fact(
         label="Missing",
         value="a write of the ledger that the server acknowledged, and that most members don't have afterwards.",
     ),
@@ -191,6 +196,7 @@ def _faults_table(trials: Sequence[FailoverTrial]) -> Table:
             Column(label="p99 around"),
             Column(label="Due"),
             Column(label="Never answered"),
+            Column(label="Sent once more"),
             Column(label="Whole again after"),
         ],
         rows=[_fault_row(trial) for trial in trials],
@@ -201,7 +207,7 @@ def _fault_row(trial: FailoverTrial) -> list[Cell]:
     facts, figures = trial.facts, trial.figures
     head = [Cell(text=format_count(trial.probe.number)), Cell(text=Verbatim(facts.at if facts is not None else ""))]
     if figures is None:
-        return [*head, Cell(text=trial.problem, tone="warn"), *(Cell(text=UNKNOWN_TEXT) for _ in range(5))]
+        return [*head, Cell(text=trial.problem, tone="warn"), *(Cell(text=UNKNOWN_TEXT) for _ in range(6))]
     whole = None
     if facts is not None and facts.whole_unix_ns is not None and facts.begun_unix_ns is not None:
         whole = facts.whole_unix_ns - facts.begun_unix_ns
@@ -214,6 +220,7 @@ def _fault_row(trial: FailoverTrial) -> list[Cell]:
         Cell(text=_p99_text(trial)),
         Cell(text=format_count(figures.due)),
         Cell(text=message("{count} ({share})", count=format_count(figures.unanswered), share=format_percentage(share))),
+        Cell(text=format_count(figures.repeated)),
         Cell(text="not seen", tone="warn") if whole is None else Cell(text=format_duration(whole)),
     ]
 

@@ -67,6 +67,7 @@ def vary_document(
                 "server": trial.server,
                 "result": trial.outcome.value,
                 "reasons": list(trial.reasons),
+                "missed": trial.missed,
                 "took_s": trial.took_s,
             }
             for trial in trials

@@ -214,6 +214,9 @@ def _verdict(conclusion: VaryConclusion, settings: VarySettings, trials: Sequenc
                             "combinations without a run that counts", tone="fail"))  # fmt: skip
     if failed := sum(trial.outcome is RunOutcome.FAILED for trial in trials):
         badges.append(Badge(text=message("{count} failed", count=format_count(failed)), tone="fail"))
+    if missed := sum(bool(trial.missed) for trial in trials):
+        words = message("objective missed in {count} of {all}", count=format_count(missed), all=len(trials))
+        badges.append(Badge(text=words, tone="fail"))
     if precise < known:
         precision = format_percentage(settings.precision)
         badges.append(Badge(text=message("not all known within {precision}", precision=precision), tone="warn"))
