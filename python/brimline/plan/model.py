@@ -259,8 +259,8 @@ class Plan(Part):
     def hash8(self) -> str:
         """8 hex digits of the SHA-256 of the canonical JSON, the target's addresses left out.
 
-        A bundled server gets another port each time; the same work on it keeps its hash. Of client-routed shards the
-        number counts.
+        A bundled server gets another port each time, and a replica set of brimline's own another name; the same work on
+        it keeps its hash. Of client-routed shards the number counts.
         """
         values = self.model_dump()
         target = values["target"]
@@ -270,6 +270,8 @@ class Plan(Part):
         for part in (each for each in parts if isinstance(each, dict)):
             for name in ("address", "authority", "routers", "addresses", "members"):
                 part.pop(name, None)
+        if replica_set := target.get("replica_set"):
+            replica_set.pop("name", None)
         return hashlib.sha256(_canonical(values).encode()).hexdigest()[:_HASH_DIGITS]
 
     @classmethod
