@@ -162,6 +162,7 @@ def test_a_lab_that_lost_a_member_is_not_complete_and_one_that_lost_all_is_swept
     outcome = cli.run("lab", "status", "worn", "--json")
     assert outcome.exit_code == 5
     assert _states(outcome.json()) == ["PRIMARY", "ended"]
+    assert "1 of 2 up" in cli.run("lab", "list").stdout
     second.kill()
     assert eventually(lambda: not processes_below(cache / "brimline" / "labs"))
     assert cli.run("lab", "list", "--json").json() == []

@@ -15,12 +15,14 @@ from urllib.parse import quote_plus
 import pymongo
 import pytest
 
+from brimline.dataset.tables.store import DIALECTS, Store
 from brimline.errors import RecordError
 from brimline.execution import import_data as importing
 from brimline.record import files, layout
 from tests.support.command_line import CommandLine
 from tests.support.secured_mongod import ADMIN, ADMIN_PASSWORD, SecuredServer, secured_mongod
 from tests.support.server import required_mongod
+from tests.support.sql_servers import SqlServer
 
 pytestmark = pytest.mark.mongod
 
@@ -257,3 +259,128 @@ def test_that_nothing_was_tried_before_a_drop_is_said(here: CommandLine, databas
     assert outcome.exit_code == 0, outcome.stderr
     assert "not tried before it was emptied" in outcome.stderr
     assert list(database[COLLECTION].find()) == [{"_id": 1, "mine": 100}]
+
+
+TABLES = """\
+name: several
+protocol: sql
+collections:
+  usertable: {records: 200, fields: {n: int, of: {kind: array, length: 2, of: int}}, indexes: [{n: 1}]}
+tables: {usertable: {child: [of]}}
+values: {key: {key_of: usertable}}
+operations: {look: {share: 1, sql: "SELECT n FROM usertable WHERE id = $key"}}
+"""
+SQL_VERBS = [
+    verb
+    for verb, words in VERBS.items()
+    if words[0] in ("load", "run", "sweep", "capacity", "ab", "soak") and verb != "vary indexes"
+]
+SQL_FAULTS = {**EXIT_CODES, "in use": 5}
+SQL_USERS = {
+    "mysql": """
+        CREATE OR REPLACE USER dropper IDENTIFIED BY 'x'
+        GRANT SELECT, DROP, INSERT ON prepared.* TO dropper
+        GRANT ALL ON prepared.brimline_manifest TO dropper
+        CREATE OR REPLACE USER reader IDENTIFIED BY 'x'
+        GRANT SELECT ON prepared.* TO reader
+    """,
+    "postgres": """
+        DROP ROLE IF EXISTS dropper
+        CREATE ROLE dropper LOGIN PASSWORD 'x'
+        DROP ROLE IF EXISTS reader
+        CREATE ROLE reader LOGIN PASSWORD 'x'
+    """,
+}
+SQL_OWNERS = """
+    REVOKE CREATE ON SCHEMA public FROM PUBLIC
+    CREATE TABLE brimline_manifest (name TEXT PRIMARY KEY, document TEXT NOT NULL)
+    ALTER TABLE brimline_manifest OWNER TO dropper
+    ALTER TABLE usertable OWNER TO dropper
+    GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader
+"""
+IN_USE = {
+    "mysql": "CREATE TABLE other (mine INT, FOREIGN KEY (mine) REFERENCES usertable (mine))",
+    "postgres": "CREATE VIEW other AS SELECT * FROM usertable",
+}
+
+
+def _statements(server: SqlServer, text: str) -> None:
+    with server.client(DATABASE) as client:
+        for statement in filter(None, map(str.strip, text.splitlines())):
+            client.change(statement)
+
+
+def _sql_state(server: SqlServer) -> Any:
+    """All that a person can lose."""
+    with server.client(DATABASE) as client:
+        store = Store(client=client, dialect=DIALECTS[server.protocol], database=DATABASE)
+        rows = client.rows("SELECT * FROM usertable ORDER BY mine")
+        return rows, sorted(store.beside("usertable")), store.identity("usertable")
+
+
+@pytest.fixture
+def table(sql_server: SqlServer) -> SqlServer:
+    """A database with a table that somebody else has made."""
+    sql_server.make_database(DATABASE)
+    rows = ", ".join(f"({number}, 'x')" for number in range(50))
+    made = f"CREATE TABLE usertable (mine INT PRIMARY KEY, also CHAR(9))\nINSERT INTO usertable VALUES {rows}"
+    _statements(sql_server, f"{made}\nCREATE INDEX theirs ON usertable (also)\n{SQL_USERS[sql_server.protocol]}")
+    return sql_server
+
+
+def test_every_verb_that_can_drop_tables_is_among_them() -> None:
+    pages = (Path(__file__).parents[2] / "docs" / "reference" / "verbs").glob("*.md")
+    texts = {page.stem: page.read_text() for page in pages}
+    able = {verb for verb, text in texts.items() if "`--drop`" in text and "`--mariadb`" in text}
+    assert able | {"load"} == {VERBS[verb][0] for verb in SQL_VERBS}
+
+
+@pytest.mark.parametrize("fault", SQL_FAULTS)
+@pytest.mark.parametrize("verb", SQL_VERBS)
+def test_what_a_command_lacks_costs_no_row_and_no_index(
+    verb: str, fault: str, here: CommandLine, table: SqlServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MariaDB and PostgreSQL: also a table that something else needs stays somebody else's."""
+    if verb not in ("load", "load several") and fault not in ("record", "rights"):
+        pytest.skip("all begin by the same load, whose faults are walked by that verb")
+    Path("several.yaml").write_text(TABLES)
+    if fault == "in use":
+        _statements(table, IN_USE[table.protocol])
+    uri = table.uri(DATABASE)
+    if user := {"rights": "dropper", "no rights": "reader"}.get(fault):
+        _statements(table, SQL_OWNERS if table.protocol == "postgres" else "")
+        uri = f"{uri.partition('//')[0]}//{user}:x@{table.target(DATABASE).address}/{DATABASE}"
+    before = _sql_state(table)
+    with monkeypatch.context() as patch:
+        _faulty(fault, patch)
+        runs = "/proc/none" if fault == "directory" else "runs"
+        outcome = here.run(*VERBS[verb], "--uri", uri, "-q", "--runs-dir", runs)
+    assert _sql_state(table) == before, outcome.stderr
+    assert outcome.exit_code == SQL_FAULTS[fault], outcome.stderr
+    if fault in ("in use", "rights"):
+        words = [each for each in VERBS[verb] if each != "--drop"]
+        again = here.run(*words, "--uri", table.uri(DATABASE), "-q", "--runs-dir", "runs")
+        again.check_error(2, "brimline did not make it")
+        assert _sql_state(table) == before
+
+
+@pytest.mark.parametrize("verb", ["load", "load several"])
+def test_without_a_fault_a_table_is_replaced(verb: str, here: CommandLine, table: SqlServer) -> None:
+    """Else the test above would show nothing. What somebody gave the new one later isn't lost without a word."""
+    Path("several.yaml").write_text(TABLES)
+    uri = ("--uri", table.uri(DATABASE), "-q", "--runs-dir", "runs")
+    assert here.run(*VERBS[verb], *uri).exit_code == 0
+    again = [each for each in VERBS[verb] if each != "--drop"]
+    assert here.run(*again, *uri).exit_code == 0, "what is brimline's own is replaced without being told"
+    _statements(table, "ALTER TABLE usertable ADD COLUMN mine INT\nCREATE INDEX theirs ON usertable (mine)")
+    with table.client(DATABASE) as client:
+        before = client.rows("SELECT * FROM usertable ORDER BY 1")
+        refused = here.run(*again, *uri)
+        if table.protocol == "postgres":
+            refused.check_error(2, "the index theirs of usertable", "the column mine of usertable")
+        refused.check_error(2, "brimline did not make", "--drop")  # MariaDB knows an altered table as another one
+        assert client.rows("SELECT * FROM usertable ORDER BY 1") == before
+        assert here.run(*VERBS[verb], *uri).exit_code == 0
+        assert client.rows("SELECT COUNT(*) FROM usertable") == [(200,)]
+        names = "SELECT table_name FROM information_schema.tables WHERE table_name LIKE 'brimline_trial%'"
+        assert client.rows(names) == []

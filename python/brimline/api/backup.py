@@ -56,13 +56,6 @@ def backup_of(
 ) -> Backup:
     """`backup` of a server that is known. What it began is taken away where it doesn't come to its end."""
     existed = directory.exists()
-    begun = False
-
-    def note(seen: BackupProgress) -> None:
-        nonlocal begun
-        begun = True
-        progress(seen)
-
     with control_client(deployment.address, access=deployment.access, purpose="backup",
                         command_timeout_s=WORK_WITHIN_S) as client:  # fmt: skip
         try:
@@ -73,7 +66,7 @@ def backup_of(
                 databases=databases,
                 gzip=gzip,
                 require_room=partial(check_room, directory=directory, what="the backup"),
-                progress=note,
+                progress=progress,
                 notice=notice,
                 stopped=lambda: stop.requested,
             )

@@ -24,7 +24,7 @@ from brimline.servers.lab.kinds import kind_of
 from brimline.servers.lab.lifecycle import DEADLINE_S, ServerLook, is_complete
 from brimline.servers.lab.network import LOCAL, Network
 from brimline.servers.lab.spec import CACHE_GB_DEFAULT, NAME_DEFAULT, WORKERS_DEFAULT
-from brimline.servers.lab.state import Lab, damaged_names, labs_directory
+from brimline.servers.lab.state import Lab, damaged_names, labs_directory, server_process
 from brimline.units import parse_duration
 
 _MEMBER = re.compile(r"[0-9]{1,3}")
@@ -224,9 +224,11 @@ def list_labs(output: _AsJson) -> int:
         for column in ("Name", "Topology", "Network", "State", "Servers", "Version", "Since"):
             table.add_column(column, overflow="fold")
         for lab in found:
-            network, count = _network(lab), str(len(lab.servers))
+            network, count = _network(lab), len(lab.servers)
             line = LOCAL if network is None else network.text
-            table.add_row(lab.name, lab.topology, line, lab.phase, count, lab.version or "", lab.created)
+            alive = sum(server_process(lab, each) is not None for each in lab.servers) if lab.phase == "up" else count
+            state = lab.phase if alive == count else f"{alive} of {count} up"
+            table.add_row(lab.name, lab.topology, line, state, str(count), lab.version or "", lab.created)
         console().print(table if found else "no labs")
     return 0
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from brimline.dataset.tables.copy import drop_copy, has_copy, make_copy, put_copy_back
-from brimline.dataset.tables.inspection import TableInspection, inspect_table, require_ours
+from brimline.dataset.tables.inspection import TableInspection, inspect_table, require_nothing_given, require_ours
 from brimline.dataset.tables.keys import KeysOf, count_known, find_missing, is_being_indexed
 from brimline.dataset.tables.store import DIALECTS, Store
-from brimline.dataset.tables.table import complete, delete_keys, make_empty, without_new_records
+from brimline.dataset.tables.table import complete, delete_keys, make_empty, require_makable, without_new_records
 from brimline.plan.targets import SqlTarget
 from brimline.servers.sql_client import open_client
 from brimline.servers.target_uri import TargetUri
@@ -36,6 +36,8 @@ __all__ = [
     "make_empty",
     "open_store",
     "put_copy_back",
+    "require_makable",
+    "require_nothing_given",
     "require_ours",
     "without_new_records",
 ]

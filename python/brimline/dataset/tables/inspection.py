@@ -54,7 +54,7 @@ def inspect_table(store: Store, table: SqlTable, wanted: Manifest) -> TableInspe
 def require_ours(
     store: Store, table: SqlTable, looked: TableInspection, *, count_known: Callable[[], int] | None = None
 ) -> None:
-    """Raises UsageError where a table, which is to be dropped, isn't known to hold brimline's rows alone.
+    """Raises UsageError where a table, whose rows are to go, isn't known to hold brimline's rows alone.
 
     What a load that did not end left is, and what the last run left where no row came or went since. Of a run that was
     killed `count_known` says how many rows are under keys that only brimline makes: where all are, they are its own.
@@ -74,6 +74,30 @@ def require_ours(
             return
         message = f"{name} was changed since brimline loaded it, and may hold rows that brimline did not load"
     raise UsageError(message, hint="name another database in the workload, or give --drop to have it replaced")
+
+
+def require_nothing_given(store: Store, table: SqlTable, looked: TableInspection, *, stays: bool = False) -> None:
+    """Raises UsageError where a table has an index, a column, a trigger or a foreign key that others gave it.
+
+    It would be lost as a row of theirs is. Where the table itself `stays` and only its rows go, a column is.
+    """
+    made = [] if looked.stored is None or not looked.is_same else looked.stored.statements
+    if given := [
+        f"the {kind} {name} of {each}"
+        for each in (table.name, *(child.name for child in table.children))
+        for kind, name in store.beside(each)
+        if not (stays and kind != "column") and not any(_is_made_by(text, kind, store.quoted(name)) for text in made)
+    ]:
+        raise UsageError(
+            f"{store.database}.{table.name} would lose what brimline did not make: {', '.join(given)}",
+            hint="take it away first, name another database in the workload, or give --drop to lose it",
+        )
+
+
+def _is_made_by(statement: str, kind: str, name: str) -> bool:
+    """Whether a statement of brimline's makes the index or the column of that quoted name."""
+    made = {"index": f" INDEX {name} ON ", "column": f"\n  {name} "}.get(kind)
+    return made is not None and made in statement
 
 
 def _left(manifest: Manifest) -> int | None:

@@ -17,12 +17,16 @@ from brimline.servers.sql_client import SqlClient, sql_errors
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableDialect:
-    """What the kinds of servers say otherwise. A text that has a parameter has it at `%s` or `$1`."""
+    """What the kinds of servers say otherwise. A text that has a parameter has it at `%s` or `$1`.
+
+    `beside`: what each kind of thing is called, and the names of those that a table has besides its primary key.
+    """
 
     name: Dialect
     tables: str
     identity: str
     indexes: str
+    beside: Sequence[str]
     make_manifests: str
     write_manifest: str
     copy: tuple[str, str]
@@ -42,6 +46,16 @@ _MYSQL: Final = TableDialect(
         "SELECT index_name FROM information_schema.statistics "
         "WHERE table_schema = DATABASE() AND table_name = %s AND index_name <> 'PRIMARY'"
     ),
+    beside=(
+        "SELECT DISTINCT 'index', index_name FROM information_schema.statistics "
+        "WHERE table_schema = DATABASE() AND table_name = %s AND index_name <> 'PRIMARY'",
+        "SELECT 'column', column_name FROM information_schema.columns "
+        "WHERE table_schema = DATABASE() AND table_name = %s",
+        "SELECT 'trigger', trigger_name FROM information_schema.triggers "
+        "WHERE event_object_schema = DATABASE() AND event_object_table = %s",
+        "SELECT 'foreign key', constraint_name FROM information_schema.referential_constraints "
+        "WHERE constraint_schema = DATABASE() AND %s IN (table_name, referenced_table_name)",
+    ),
     make_manifests=(
         f"CREATE TABLE IF NOT EXISTS {MANIFEST_COLLECTION} (name VARCHAR(64) COLLATE utf8mb4_bin PRIMARY KEY, "
         "document LONGTEXT NOT NULL) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4"
@@ -56,6 +70,15 @@ _POSTGRES: Final = TableDialect(
     tables="SELECT relname FROM pg_class WHERE oid = to_regclass(quote_ident($1))",
     identity="SELECT to_regclass(quote_ident($1))::oid",
     indexes="SELECT 1 FROM pg_index WHERE indrelid = to_regclass(quote_ident($1)) AND NOT indisprimary",
+    beside=(
+        "SELECT 'index', relname FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid "
+        "WHERE indrelid = to_regclass(quote_ident($1)) AND NOT indisprimary",
+        "SELECT 'column', attname FROM pg_attribute "
+        "WHERE attrelid = to_regclass(quote_ident($1)) AND attnum > 0 AND NOT attisdropped",
+        "SELECT 'trigger', tgname FROM pg_trigger WHERE tgrelid = to_regclass(quote_ident($1)) AND NOT tgisinternal",
+        "SELECT 'foreign key', conname FROM pg_constraint "
+        "WHERE contype = 'f' AND to_regclass(quote_ident($1)) IN (conrelid, confrelid)",
+    ),
     make_manifests=(
         f"CREATE TABLE IF NOT EXISTS {MANIFEST_COLLECTION} (name TEXT PRIMARY KEY, document TEXT NOT NULL)"
     ),
@@ -103,6 +126,14 @@ class Store:
         """Whether it has an index besides its primary key."""
         return bool(self.rows("looking for indexes", self.dialect.indexes, table))
 
+    def beside(self, table: str) -> list[tuple[str, str]]:
+        """What it has: the kind and the name of each index but that of its key, column, trigger and foreign key."""
+        return [
+            (str(row[0]), str(row[1]))
+            for text in self.dialect.beside
+            for row in self.rows("looking what the table has", text, table)
+        ]
+
     def quoted(self, table: str) -> str:
         """A name as statements have it."""
         return quoted(table, self.dialect.name)
@@ -130,6 +161,14 @@ class Store:
         with sql_errors("writing the manifest"):
             self.client.change(self.dialect.make_manifests)
             self.client.change(self.dialect.write_manifest, manifest.collection, document)
+
+    def take_manifest_back(self, table: str, before: Stored | None) -> None:
+        """Makes the manifest of a table what was read before another one was written."""
+        if before is not None:
+            self.write_manifest(before.manifest, before.statements)
+            return
+        where = f"WHERE name = {self.dialect.parameter}"
+        self.change("writing the manifest", f"DELETE FROM {MANIFEST_COLLECTION} {where}", table)  # noqa: S608
 
     def rows(self, doing: str, text: str, *parameters: Any) -> list[tuple[Any, ...]]:
         """The rows of a statement."""

@@ -1,6 +1,9 @@
-"""Owns the table around a load: made empty before, counted and indexed after; and rows taken away by their keys."""
+"""Owns the table around a load: tried and made empty before, counted and indexed after; rows deleted by their keys."""
 
-from collections.abc import Callable, Sequence
+import re
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -8,12 +11,30 @@ from brimline.dataset.manifest import Manifest
 from brimline.dataset.tables.copy import drop_copy
 from brimline.dataset.tables.keys import KEYS_AT_ONCE, LOOKED_FOR_AHEAD, KeysOf
 from brimline.dataset.tables.store import Store, statements_of
-from brimline.errors import InvalidRun
+from brimline.errors import InvalidRun, TargetError
 from brimline.plan.tables import SqlTable
 from brimline.units import counted
 
 _NO_TABLE: Final = "none"
 """The identity that no table has."""
+
+
+def require_makable(store: Store, table: SqlTable) -> None:
+    """Raises TargetError where the server refuses what making the table anew and filling it takes.
+
+    All of it is done under names of its own, without rows: to drop comes first in what is done later, and a user who
+    may drop and not create, or whose server can't make a child table, would be left with nothing.
+    """
+    trial = f"brimline_trial_{secrets.token_hex(4)}"
+    names = {name: f"{trial}_{place}" for place, name in enumerate(_dropped(table))}
+    doing = f"trying whether {store.database}.{table.name} can be made anew, before anything is changed"
+    try:
+        inserting = f"INSERT INTO {table.quoted} SELECT * FROM {table.quoted}"  # noqa: S608 - names are quoted
+        for text in (table.create, inserting, *table.after_load):
+            store.change(doing, _renamed(text, names, store))
+    finally:
+        with suppress(TargetError):  # what was not made can't be dropped, and may not be
+            _drop(store, list(names.values()))
 
 
 def make_empty(store: Store, table: SqlTable, manifest: Manifest) -> None:
@@ -23,13 +44,38 @@ def make_empty(store: Store, table: SqlTable, manifest: Manifest) -> None:
     """
     # First the word that the data is not whole: whoever looks after an interruption here finds it. It is about
     # the table that is there: where making another one fails, and somebody else makes it, that one isn't ours.
-    there = store.identity(table.name) or _NO_TABLE
-    store.write_manifest(replace(manifest, collection_uuid=there), statements_of(table))
+    before = store.read_manifest(table.name)
+    there = [store.identity(name) for name in _dropped(table)]
+    store.write_manifest(replace(manifest, collection_uuid=there[-1] or _NO_TABLE), statements_of(table))
+    try:
+        _drop(store, _dropped(table))
+    except TargetError:
+        # What the server keeps, because something else needs it, is what it was: not ours to drop the next time.
+        if there == [store.identity(name) for name in _dropped(table)]:
+            store.take_manifest_back(table.name, before)
+        raise
     drop_copy(store, table)
-    for name in (*(child.name for child in table.children), table.name):
-        store.change("dropping the table", f"DROP TABLE IF EXISTS {store.quoted(name)}")
     store.change("making the table", table.create)
     store.write_manifest(replace(manifest, collection_uuid=None), statements_of(table))
+
+
+def _dropped(table: SqlTable) -> list[str]:
+    """All that is made anew, the children first."""
+    return [*(child.name for child in table.children), table.name]
+
+
+def _drop(store: Store, names: Sequence[str]) -> None:
+    for name in names:
+        store.change("dropping the table", f"DROP TABLE IF EXISTS {store.quoted(name)}")
+
+
+def _renamed(text: str, names: Mapping[str, str], store: Store) -> str:
+    """A statement about tables of other names. PostgreSQL's indexes have names of their own in all of a schema."""
+    index = rf"(?<= INDEX ){re.escape(store.quoted('x')[0])}.*?(?= ON )"
+    text = re.sub(index, store.quoted(f"brimline_trial_{secrets.token_hex(4)}"), text, count=1)
+    for name, other in names.items():
+        text = text.replace(store.quoted(name), store.quoted(other))
+    return text
 
 
 def complete(store: Store, table: SqlTable, manifest: Manifest) -> Manifest:

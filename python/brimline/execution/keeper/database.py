@@ -101,9 +101,8 @@ class TableKeeper(Keeper):
         for look in looks:
             if look.wanted in going_on:
                 require_resumable(look.seen.found)
-            elif not drop:
-                with self._store(look.wanted.load) as store:
-                    self._require_ours(store, look)
+            else:
+                self._require_replaceable(look, drop=drop)
         reports: list[LoadReport] = []
         for look in looks:
             if look.wanted in going_on and look.seen.ready:
@@ -164,7 +163,9 @@ class TableKeeper(Keeper):
                 self._take_away(store, table, manifest, look.seen.found.document_count)
                 return
             self._require_ours(store, look)
-            if tables.has_copy(store, table):
+            has_copy = tables.has_copy(store, table)
+            tables.require_nothing_given(store, table, look.seen, stays=has_copy)
+            if has_copy:
                 tell_putting_back(self.context, look.wanted.namespace)
                 tables.put_copy_back(store, table)
                 put_back = replace(manifest.unchanged(), collection_uuid=store.identity(table.name))
@@ -173,6 +174,7 @@ class TableKeeper(Keeper):
                     self.context, look.wanted.namespace, "put back from its copy", "data_put_back", began_s=began
                 )
                 return
+            tables.require_makable(store, table)
         tell_loading_again(self.context, look.wanted.namespace)
         execute_unrecorded(look.wanted.load, context=self.context, change=partial(self._make_empty, look))
         self.context.stop.raise_if_requested()
@@ -190,6 +192,15 @@ class TableKeeper(Keeper):
             keys_of=_keys_of(manifest),
             is_given_up=lambda: self.context.stop.urgent,
         )
+
+    def _require_replaceable(self, look: _Look, *, drop: bool) -> None:
+        """Raises UsageError where it isn't ours and `drop` is False; TargetError where the server wouldn't make it."""
+        with self._store(look.wanted.load) as store:
+            if not drop:
+                self._require_ours(store, look)
+                tables.require_nothing_given(store, look.table, look.seen)
+            if look.seen.found.state is not State.ABSENT:
+                tables.require_makable(store, look.table)
 
     def _require_ours(self, store: tables.Store, look: _Look) -> None:
         """Raises UsageError where the table may hold what others wrote."""
