@@ -63,11 +63,15 @@ def begin_fault(directory: Path, facts: FaultFacts) -> None:
     replace_json(directory / BEGUN_FILE, redact(asdict(facts)))
 
 
+def note_undone(directory: Path) -> None:
+    """Nothing is to be done by hand any more, whatever becomes of the rest: a second signal, a full disk."""
+    (directory / BEGUN_FILE).unlink(missing_ok=True)
+
+
 def write_fault(directory: Path, facts: FaultFacts) -> None:
     """Stores what was done. Raises RecordError."""
-    # First: what is undone is so also where a full disk takes no word of it.
     if not facts.undo_trouble:
-        (directory / BEGUN_FILE).unlink(missing_ok=True)
+        note_undone(directory)
     replace_json(directory / FAULT_FILE, redact(asdict(facts)))
 
 

@@ -15,7 +15,7 @@ from brimline.experiments.failover.order import WARM_UP_S, FailoverProbe, Failov
 from brimline.experiments.failover.stored import read_trial
 from brimline.plan import Plan
 from brimline.record import ExperimentWriter
-from brimline.record.fault import FAULT_FILE, FaultFacts, Said, begin_fault, write_fault
+from brimline.record.fault import FAULT_FILE, FaultFacts, Said, begin_fault, note_undone, write_fault
 from brimline.record.ledger import write_ledger
 from brimline.servers import Deployment
 from brimline.servers.faults.fault import fault_on
@@ -117,6 +117,8 @@ class FailoverWork:
             progress.warning(
                 f"the fault was not undone, the servers are NOT as they were: {facts.undo_trouble}{by_hand}"
             )
+        else:
+            note_undone(directory)
         if site.await_whole(WHOLE_WITHIN_S, meanwhile=lambda: not stop.urgent):
             facts = replace(facts, whole_unix_ns=time.time_ns())
         elif not facts.undo_trouble:
