@@ -149,17 +149,17 @@ class CapacitySettings:
 
 
 def quick(slo: Slo | None = None) -> CapacitySettings:
-    """A look: a whole search in 86 s by the wall clock, in windows too short to be quoted."""
+    """A look: a whole search in 81 s by the wall clock, in windows too short to be quoted."""
     return CapacitySettings(
         preset="quick",
         slo=slo or Slo(),
-        sweep=SweepSettings(warmup_s=0.3, duration_s=2.0),
-        calibrate_s=2.0,
+        sweep=SweepSettings(warmup_s=0.3, duration_s=1.5),
+        calibrate_s=1.0,
         warmup_s=0.5,
         glance_s=None,
         window_s=4.0,
         operations_min=400,  # fewer give no upper bound for a p99
-        budget_s=86.0,
+        budget_s=81.0,
         budget_elapses=True,
     )
 
