@@ -106,7 +106,7 @@ MEASURE = MeasureInPlace(
     ),
     made_in=best_in,
     settings=lambda _spec, said: BestSettings(**said),
-    estimate_s=lambda _spec, settings: best_time(settings).typical_s,
+    estimate=lambda _spec, settings: best_time(settings),
 )
 
 

@@ -82,3 +82,12 @@ def test_how_long_it_takes_is_not_said_before_it_is_known() -> None:
     said = str(vary_cost_text(settings, own_server=True))
     assert said == "estimate: 4 times import (2 combinations), at most 8; how long one takes shows with the first"
     assert str(rest_text(settings, 2.0)).startswith("estimate: about 6.00 s more, 3 times as long as the first")
+
+
+def test_the_most_that_a_design_takes_is_the_most_of_each_measure() -> None:
+    settings = settings_of(
+        "connections=1,8", measure="capacity", cell_s=240.0, cell_most_s=420.0, blocks=1, blocks_max=2
+    )
+    said = str(vary_cost_text(settings, own_server=False))
+    assert "estimate: about 8 min, 2 times capacity of about 4 min" in said
+    assert "at most 28 min, without server starts and loading" in said

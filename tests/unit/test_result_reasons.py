@@ -12,6 +12,7 @@ from brimline.api.results import RunResult
 from brimline.api.run_result import run_result
 from brimline.api.soak import SoakResult
 from brimline.errors import GateFailed, Interrupted, InvalidRun, TargetError
+from brimline.report.summary import next_step
 from tests.unit.report.report_samples import simulated_plan, write_run
 
 MISSED = Slo(latencies=(LatencyObjective(limit_ns=1),))
@@ -43,6 +44,7 @@ def test_a_missed_objective_and_a_run_that_proves_nothing_have_theirs(missed: Ru
     for result in (missed, soak_of(missed)):
         assert isinstance(result.error, GateFailed)
         assert result.reasons == missed.judgement.reasons != ()
+        assert result.error.hint == f"{next_step(result.report)}; the report says more: {result.html}"
     invalid = replace(missed.observation, findings=(*missed.observation.findings, FAILED))
     for result in (replace(missed, observation=invalid, judgement=None), soak_of(missed, observation=invalid)):
         assert isinstance(result.error, InvalidRun)

@@ -21,7 +21,7 @@ from brimline.api.workload import WorkloadWords, load_workload, overrides_of, pr
 from brimline.api.workplace import Workplace
 from brimline.errors import BrimlineError, InvalidRun, TargetError, UsageError, redact_text
 from brimline.execution import allow_descriptors
-from brimline.experiments.cost import TimeEstimate, pairs_time
+from brimline.experiments.cost import TimeEstimate, pairs_time, run_time
 from brimline.experiments.paired.ab import AB_KIND, ABSettings
 from brimline.experiments.paired.order import Arm
 from brimline.experiments.paired.runner import ArmPlan, pair_entries
@@ -227,17 +227,17 @@ def _moved(place: Workplace) -> Workplace:
     return place.with_spec(spec.model_copy(update={"data": data, "database": database}))
 
 
-def _run_s(spec: Spec, settings: ABSettings) -> float | None:
+def _arm_time(spec: Spec, settings: ABSettings) -> TimeEstimate:
     made = measure_named(settings.measure)
     if made is not None:
-        return made.estimate_s(spec, made.settings(spec, settings.said))
+        return made.estimate(spec, made.settings(spec, settings.said))
     duration_ns = spec.effective_duration_ns
-    return None if duration_ns is None else (spec.effective_warmup_ns + duration_ns) / NS_PER_S
+    return run_time(None if duration_ns is None else (spec.effective_warmup_ns + duration_ns) / NS_PER_S)
 
 
 def _estimate(a: Spec, work: ABWork) -> TimeEstimate:
-    run_s = {"A": _run_s(a, work.settings), "B": _run_s(work.b.spec, work.settings)}
-    return pairs_time(work.settings.pairs, run_s | ({"A2": run_s["A"]} if work.settings.floor else {}))
+    arms = {"A": _arm_time(a, work.settings), "B": _arm_time(work.b.spec, work.settings)}
+    return pairs_time(work.settings.pairs, arms | ({"A2": arms["A"]} if work.settings.floor else {}))
 
 
 def _stored(experiment: ExperimentRecord) -> ABWork:

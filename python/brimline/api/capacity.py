@@ -20,7 +20,7 @@ from brimline.experiments.axis import On
 from brimline.experiments.capacity.figures import CAPACITY
 from brimline.experiments.capacity.frontier import Frontier, FrontierSettings
 from brimline.experiments.capacity.search import Capacity
-from brimline.experiments.cost import capacity_time
+from brimline.experiments.cost import TimeEstimate, capacity_time
 from brimline.experiments.settings import CapacitySettings, Grade
 from brimline.experiments.stored import (
     stored_capacity_settings,
@@ -196,10 +196,10 @@ def _said(spec: Spec, said: Mapping[str, Any]) -> CapacitySettings | FrontierSet
     return frontier_settings(spec, preset, limits_ns, search) if limits_ns else settings_for(spec, preset, search)
 
 
-def _estimate_s(_spec: Spec, settings: CapacitySettings | FrontierSettings) -> float:
+def _estimate(_spec: Spec, settings: CapacitySettings | FrontierSettings) -> TimeEstimate:
     if isinstance(settings, FrontierSettings):
-        return capacity_time(settings.search, goals=len(settings.limits_ns)).typical_s
-    return capacity_time(settings).typical_s
+        return capacity_time(settings.search, goals=len(settings.limits_ns))
+    return capacity_time(settings)
 
 
 def _search_in(
@@ -214,7 +214,7 @@ MEASURE = MeasureInPlace(
     measure=CAPACITY,
     made_in=_search_in,
     settings=_said,
-    estimate_s=_estimate_s,
+    estimate=_estimate,
     words=frozenset({"connections", "loops", "ramp_up_s"}),
 )
 """A search as a design crosses it. Said to it are `SearchWords`, the `preset`, and `limits_ns` of a frontier."""

@@ -88,7 +88,7 @@ class FailoverResult(Result):
         if self.trials and _is_left_in_part(self.trials[-1].facts):
             return TargetError(
                 "the fault was undone, and still not every server does its part",
-                hint=f"see the servers' logs; {self.where_to_look}",
+                hint=f"see the servers' logs; {self._more}",
             )
         broken = next((trial for trial in self.trials if trial.problem), None)
         if broken is not None and broken.ended_by == TARGET_LOST:
@@ -345,7 +345,7 @@ MEASURE = MeasureInPlace(
     ),
     made_in=failover_in,
     settings=_said,
-    estimate_s=lambda _spec, settings: failover_time(settings).typical_s,
+    estimate=lambda _spec, settings: failover_time(settings),
     words=frozenset({"fault"}),
     missed=_missed_in,
 )

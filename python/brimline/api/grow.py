@@ -215,7 +215,7 @@ MEASURE = MeasureInPlace(
     ),
     made_in=grow_in,
     settings=_said,
-    estimate_s=lambda spec, settings: growth_cost(settings, spec.data).time.typical_s,
+    estimate=lambda spec, settings: growth_cost(settings, spec.data).time,
     words=frozenset({"connections", "indexes"}),
     on_data=False,
 )

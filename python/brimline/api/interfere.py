@@ -28,7 +28,7 @@ from brimline.execution.backups import backups
 from brimline.execution.import_data import check_inputs
 from brimline.execution.import_inputs import find_inputs, type_of_file
 from brimline.execution.leftovers import remove_leftovers
-from brimline.experiments.cost import TimeEstimate, pairs_time
+from brimline.experiments.cost import TimeEstimate, pairs_time, run_time
 from brimline.experiments.measure import Measure
 from brimline.experiments.paired.interference import INTERFERENCE_KIND, Beside, InterferenceSettings
 from brimline.experiments.paired.order import counting_pairs
@@ -263,9 +263,9 @@ def _run_ns(spec: Spec) -> int:
 
 
 def _estimate(spec: Spec, settings: InterferenceSettings) -> TimeEstimate:
-    run_s = _run_ns(spec) / NS_PER_S
+    run = run_time(_run_ns(spec) / NS_PER_S)
     documents = message("up to {count} documents in the background", count=format_count(settings.rows))
-    return pairs_time(settings.pairs, {"alone": run_s, f"with {settings.background}": run_s}, further=(documents,))
+    return pairs_time(settings.pairs, {"alone": run, f"with {settings.background}": run}, further=(documents,))
 
 
 INTERFERENCE = Kind(
@@ -325,6 +325,6 @@ MEASURE = MeasureInPlace(
     measure=Measure(name="interfere", kind=INTERFERENCE_KIND, figures=_figures),
     made_in=interfere_in,
     settings=_said,
-    estimate_s=lambda spec, settings: _estimate(spec, settings).typical_s,
+    estimate=_estimate,
 )
 """An interference as a design crosses it; said to it are `InterferenceSettings`."""

@@ -107,7 +107,7 @@ class MeasureInPlace:
 
     `made_in` is called as that of a `Kind`, always with a directory to write into. `settings` makes its settings from a
     workload and from what was said to it, as JSON has it; raises UsageError.
-    `estimate_s`: about how long it takes with these, without server starts and loading; 0 where only the first tells.
+    `estimate`: how long it takes with these, without server starts and loading; NaN where only the first tells.
     `data_bytes`: what it brings to a server at most.
     `words`: what of that a factor can say. `on_data`: it is measured on data that is loaded before. `fits` raises
     UsageError for settings that don't go with the server that the options ask for, before any is started. `missed`:
@@ -117,7 +117,7 @@ class MeasureInPlace:
     measure: Measure
     made_in: Callable[..., Path]
     settings: Callable[[Spec, Mapping[str, Any]], Any]
-    estimate_s: Callable[[Spec, Any], float]
+    estimate: Callable[[Spec, Any], TimeEstimate]
     data_bytes: Callable[[Spec, Any], int] = lambda spec, _settings: spec_bytes(spec)
     words: frozenset[str] = field(default_factory=frozenset)
     on_data: bool = True
@@ -182,7 +182,7 @@ def _cost(kind: Kind[Settings, ResultT], spec: Spec, settings: Settings) -> Cost
     if kind.estimate is not None:
         seconds = put_back_of(spec).within(kind.estimate(spec, settings)).typical_s
     else:
-        seconds = math.nan if made is None else made.estimate_s(spec, settings)
+        seconds = math.nan if made is None else made.estimate(spec, settings).typical_s
     return Cost(
         seconds=seconds,
         data_bytes=spec_bytes(spec) if made is None else made.data_bytes(spec, settings),

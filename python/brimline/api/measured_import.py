@@ -23,6 +23,7 @@ from brimline.execution.import_collection import ImportContext, Namespace
 from brimline.execution.import_inputs import column_names, require_unchanged
 from brimline.execution.import_progress import ImportSilence
 from brimline.execution.memory import allow_memory_of
+from brimline.experiments.cost import TIME_UNKNOWN
 from brimline.experiments.measure import Measure
 from brimline.experiments.vary.factor_kinds import KINDS, SERVER
 from brimline.experiments.vary.factors import index_sets, parse_factors, parse_listed
@@ -179,7 +180,7 @@ MEASURE = MeasureInPlace(
     ),
     made_in=import_in,
     settings=_cell,
-    estimate_s=lambda _spec, _settings: 0.0,
+    estimate=lambda _spec, _settings: TIME_UNKNOWN,
     data_bytes=lambda _spec, settings: sum(each.size_bytes or 0 for each in settings.job.inputs),
     words=frozenset((*_WORDS, "indexes", "write_concern", "journal")),
     on_data=False,

@@ -1,5 +1,6 @@
 """Owns the load as a design crosses it: apart from the verb, whose load has the memory to itself."""
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from brimline.api.wanted import wanted_data
 from brimline.api.workplace import Workplace
 from brimline.errors import UsageError
 from brimline.execution import keeper
+from brimline.experiments.cost import TimeEstimate
 from brimline.experiments.growth.cost import ASSUMED_LOAD_BYTES_PER_S
 from brimline.experiments.load_figures import LOAD
 from brimline.plan import NullTarget
@@ -32,11 +34,16 @@ def _one_collection(spec: Spec, _said: Mapping[str, Any]) -> None:
         raise UsageError("a design loads one collection", hint="choose a workload with one, that has a shape")
 
 
+def _estimate(spec: Spec, _settings: None) -> TimeEstimate:
+    data_bytes = spec.data.records * spec.data.document_bytes_max
+    return TimeEstimate(typical_s=data_bytes / ASSUMED_LOAD_BYTES_PER_S, max_s=math.inf)
+
+
 MEASURE = MeasureInPlace(
     measure=LOAD,
     made_in=load_in,
     settings=_one_collection,
-    estimate_s=lambda spec, _settings: spec.data.records * spec.data.document_bytes_max / ASSUMED_LOAD_BYTES_PER_S,
+    estimate=_estimate,
     on_data=False,
 )
 """A load as a design crosses it; nothing is said to it."""

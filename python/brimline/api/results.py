@@ -93,12 +93,17 @@ class Result(Reported):
 
     @property
     def where_to_look(self) -> str:
-        """The hint of an error about a result that is there."""
-        return f"the report says more: {self.html}"
+        """The hint of an error about a result that is there: the step to take, and where the report is."""
+        return "; ".join(filter(None, (next_step(self.report), self._more)))
 
     def where_to_go_on(self, verb: str) -> str:
         """The hint of an error that ended an experiment of `verb` early."""
-        return f"{self.where_to_look}; {way_on(verb, self.directory)}"
+        return f"{self._more}; {way_on(verb, self.directory)}"
+
+    @property
+    def _more(self) -> str:
+        """Where the report is, which nothing else tells with `-q`."""
+        return f"the report says more: {self.html}"
 
     def showing(self, names: Sequence[str]) -> Self:
         """The result with the figures of these names at the beginning of its report, such as `update.p99`.
@@ -148,7 +153,7 @@ class RunResult(Result):
         if not proves_nothing(self.observation, self.judgement):
             return None
         reasons = why_nothing(self.observation, self.judgement)
-        return InvalidRun(f"the run proves nothing: {self._told(reasons)}", hint=self._then, reasons=reasons)
+        return InvalidRun(f"the run proves nothing: {self._told(reasons)}", hint=self.where_to_look, reasons=reasons)
 
     @property
     def _objective_missed(self) -> GateFailed | InvalidRun | None:
@@ -157,13 +162,8 @@ class RunResult(Result):
         reasons = self.judgement.reasons
         told = self._told(reasons)
         if self.judgement.verdict is Verdict.FAIL:
-            return GateFailed(f"the objective was missed: {told}", hint=self._then, reasons=reasons)
-        return InvalidRun(f"inconclusive: {told}", hint=self._then, reasons=reasons)
-
-    @property
-    def _then(self) -> str:
-        """The step to take, and where the report is, which nothing else tells with `-q`."""
-        return "; ".join(filter(None, (next_step(self.report), self.where_to_look)))
+            return GateFailed(f"the objective was missed: {told}", hint=self.where_to_look, reasons=reasons)
+        return InvalidRun(f"inconclusive: {told}", hint=self.where_to_look, reasons=reasons)
 
     def _told(self, reasons: Sequence[str]) -> str:
         """The reasons after what was planned and never sent: of an open loop it says how far the rate was missed."""

@@ -21,7 +21,7 @@ from brimline.execution.database import database_named
 from brimline.experiments.conductor import conduct_trials
 from brimline.experiments.measure import Measure
 from brimline.experiments.scan.figures import scan_figures
-from brimline.experiments.scan.order import SCAN_KIND, Scan, ScanProbe, ScanSettings, assumed_s, probes, scan_time
+from brimline.experiments.scan.order import SCAN_KIND, Scan, ScanProbe, ScanSettings, assumed_time, probes, scan_time
 from brimline.experiments.scan.runner import Queries, ScanPlace
 from brimline.experiments.scan.setting import (
     check_scenarios,
@@ -225,6 +225,6 @@ MEASURE = MeasureInPlace(
     ),
     made_in=scan_in,
     settings=_said,
-    estimate_s=lambda spec, settings: assumed_s(_scans_of(spec), spec.data.records, settings),
+    estimate=lambda spec, settings: assumed_time(_scans_of(spec), spec.data.records, settings),
 )
 """A scan as a design crosses it; said to it are `ScanSettings`."""

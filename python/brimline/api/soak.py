@@ -201,7 +201,7 @@ MEASURE = MeasureInPlace(
     measure=Measure(name="soak", kind=SOAK_KIND, figures=soak_figures),
     made_in=soak_in,
     settings=_said,
-    estimate_s=lambda spec, settings: soak_time(spec, settings).typical_s,
+    estimate=soak_time,
     missed=_missed_in,
 )
 """A soak as a design crosses it; said to it are `SoakSettings`."""

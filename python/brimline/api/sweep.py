@@ -67,7 +67,7 @@ MEASURE = MeasureInPlace(
     measure=SWEEP,
     made_in=sweep_in,
     settings=lambda _spec, said: SweepSettings(**said),
-    estimate_s=lambda _spec, settings: sweep_time(settings).typical_s,
+    estimate=lambda _spec, settings: sweep_time(settings),
 )
 """A sweep as a design crosses it; said to it are `SweepSettings`."""
 

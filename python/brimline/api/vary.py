@@ -168,8 +168,10 @@ def vary(
     bytes_of = made.data_bytes if made is not None else lambda spec, _settings: spec_bytes(spec)
     sizes = {levels: bytes_of(each.loaded.spec, cells.get(levels)) for levels, each in variants.items()}
     if made is not None:
-        cells_s = [made.estimate_s(variants[levels].loaded.spec, each) for levels, each in cells.items()]
-        wanted = replace(wanted, cell_s=sum(cells_s) / len(cells_s))
+        times_of = [made.estimate(variants[levels].loaded.spec, each) for levels, each in cells.items()]
+        cell_s = math.fsum(each.typical_s for each in times_of) / len(times_of)
+        most_s = math.fsum(each.max_s for each in times_of) / len(times_of)
+        wanted = replace(wanted, cell_s=0.0 if math.isnan(cell_s) else cell_s, cell_most_s=most_s)
     elif measure:
         wanted = replace(wanted, cell_s=sum(run_s(each.loaded.spec) for each in variants.values()) / len(variants))
     if is_planning():

@@ -73,14 +73,18 @@ class TimeEstimate:
                 count=format_count(count),
                 stages=stages,
             )
-        most = (
-            "without server starts and loading"
-            if math.isinf(self.max_s)
-            else message(
-                "at most {most}, without server starts and loading", most=format_duration(self.max_s * NS_PER_S)
-            )
-        )
-        return joined("; ", [about, most, *self.further])
+        return joined("; ", [about, most_text(self.max_s), *self.further])
+
+
+TIME_UNKNOWN = TimeEstimate(typical_s=math.nan, max_s=math.inf)
+"""Of what only the first of several tells."""
+
+
+def most_text(max_s: float) -> str:
+    """`at most 41 min, without server starts and loading`; the bound is left out where there is none."""
+    if math.isinf(max_s):
+        return "without server starts and loading"
+    return message("at most {most}, without server starts and loading", most=format_duration(max_s * NS_PER_S))
 
 
 def sweep_time(settings: SweepSettings) -> TimeEstimate:
@@ -133,16 +137,20 @@ def _window_s(settings: CapacitySettings) -> float:
     return settings.ramp_up_s or settings.warmup_s + settings.window_s
 
 
-def pairs_time(pairs: int, run_s: Mapping[str, float | None], *, further: Sequence[str] = ()) -> TimeEstimate:
+def run_time(run_s: float | None) -> TimeEstimate:
+    """Time of a run of that length; None: it ends after a number of operations."""
+    return TIME_UNKNOWN if run_s is None else TimeEstimate(typical_s=run_s, max_s=run_s)
+
+
+def pairs_time(pairs: int, arms: Mapping[str, TimeEstimate], *, further: Sequence[str] = ()) -> TimeEstimate:
     """Time of `pairs` of runs, each of which has a run of each arm; at most some of them are made again.
 
-    `run_s`: by the name of an arm, the time of one run; None where it ends after a number of operations.
+    `arms`: by the name of an arm, the time of one run.
     """
-    pair_s = math.fsum(math.nan if each is None else each for each in run_s.values())
     return TimeEstimate(
-        typical_s=pairs * pair_s,
-        max_s=math.inf if math.isnan(pair_s) else (pairs + PAIRS_AGAIN_MAX) * pair_s,
-        stages=tuple(StageCost(name, pairs, each or 0.0) for name, each in run_s.items()),
+        typical_s=pairs * math.fsum(each.typical_s for each in arms.values()),
+        max_s=(pairs + PAIRS_AGAIN_MAX) * math.fsum(each.max_s for each in arms.values()),
+        stages=tuple(StageCost(name, pairs, each.typical_s) for name, each in arms.items()),
         further=(
             message(
                 "up to {count} pairs that prove nothing are made again",
@@ -150,7 +158,7 @@ def pairs_time(pairs: int, run_s: Mapping[str, float | None], *, further: Sequen
             ),
             *further,
         ),
-        most_probes=(pairs + PAIRS_AGAIN_MAX) * len(run_s),
+        most_probes=(pairs + PAIRS_AGAIN_MAX) * len(arms),
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 
 from brimline.experiments.conductor import Made
-from brimline.experiments.cost import ASSUMED_COPY_BYTES_PER_S, PutBack, pairs_time
+from brimline.experiments.cost import ASSUMED_COPY_BYTES_PER_S, PutBack, TimeEstimate, pairs_time, run_time
 from brimline.experiments.paired.ab import ABSettings
 from brimline.experiments.paired.order import PairProbe, Pairs, PairTrial, arm_order
 from brimline.experiments.paired.runner import PairedRuns, pair_records
@@ -60,19 +60,23 @@ def test_after_a_run_that_was_cut_short_nothing_is_asked() -> None:
 
 
 def test_the_time_is_that_of_all_runs() -> None:
-    assert pairs_time(5, {"A": 10.0, "B": 20.0}).typical_s == 150
-    estimate = pairs_time(5, {"A": 10.0, "B": 20.0, "A2": 10.0})
+    assert pairs_time(5, {"A": run_time(10.0), "B": run_time(20.0)}).typical_s == 150
+    estimate = pairs_time(5, {"A": run_time(10.0), "B": run_time(20.0), "A2": run_time(10.0)})
     assert (estimate.typical_s, estimate.max_s) == (200, 280)
     assert estimate.text == (
         "estimate: about 3 min 20 s, 15 probes (A 5, B 5, A2 5); at most 4 min 40 s, without server starts and loading"
         "; up to 2 pairs that prove nothing are made again"
     )
-    unknown = pairs_time(5, {"A": None, "B": 20.0})
+    unknown = pairs_time(5, {"A": run_time(None), "B": run_time(20.0)})
     assert unknown.text == (
         "estimate: 10 probes (A 5, B 5); without server starts and loading; "
         "up to 2 pairs that prove nothing are made again"
     )
-    put_back = PutBack(round(ASSUMED_COPY_BYTES_PER_S)).within(pairs_time(2, {"A": 10.0, "B": 10.0}))
+    search = pairs_time(3, dict.fromkeys(("A", "B"), TimeEstimate(typical_s=10.0, max_s=15.0)))
+    assert (search.typical_s, search.max_s) == (60, 150), "of searches the longest are longer than usual"
+    put_back = PutBack(round(ASSUMED_COPY_BYTES_PER_S)).within(
+        pairs_time(2, {"A": run_time(10.0), "B": run_time(10.0)})
+    )
     assert (put_back.typical_s, put_back.max_s) == (43, 87), "data are put back before the runs that are made again too"
 
 

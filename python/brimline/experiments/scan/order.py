@@ -193,20 +193,21 @@ def scan_time(asked: Sequence[ScanProbe], scans: ScansSpec, *, restarts: bool) -
     )
 
 
-def assumed_s(scans: ScansSpec, records: int, settings: ScanSettings) -> float:
+def assumed_time(scans: ScansSpec, records: int, settings: ScanSettings) -> TimeEstimate:
     """About what a scan takes before anything is known of the server: queries that look at each entry they may."""
     restarts_s = _ASSUMED_RESTART_S if settings.restarts else 0.0
     limit_s = scans.time_per_scenario_ns / NS_PER_S
     found = (
         min(records, each.width or records) / _ASSUMED_ENTRIES_PER_S for each in probes(scans, entry_count=records)
     )
-    return math.fsum(
+    typical_s = math.fsum(
         restarts_s
         + _ASSUMED_QUERY_S
         + 2 * once_s
         + min(max(limit_s, REPETITIONS_MIN * once_s), scans.repetitions * once_s)
         for once_s in found
     )  # once cold, once explained, and then repeated
+    return TimeEstimate(typical_s=typical_s, max_s=math.inf)
 
 
 def _condition(scenario: ScenarioSpec, bounds: RangeBounds | None) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Owns what a factor sweep costs in time, to be said before it starts."""
 
-from brimline.experiments.cost import NOTHING_PUT_BACK, PutBack
+from brimline.experiments.cost import NOTHING_PUT_BACK, PutBack, most_text
 from brimline.experiments.vary.order import VarySettings
 from brimline.units import NS_PER_S, format_count, format_duration
 from brimline.wording import joined, message
@@ -19,8 +19,8 @@ def vary_cost_text(settings: VarySettings, *, own_server: bool, put_back: PutBac
             combinations=format_count(count),
         )
     least_s, most_s = (
-        blocks * settings.block_s + put_back.seconds(blocks * count)
-        for blocks in (settings.blocks, settings.blocks_max)
+        blocks * count * run_s + put_back.seconds(blocks * count)
+        for blocks, run_s in ((settings.blocks, settings.run_s), (settings.blocks_max, settings.run_most_s))
     )
     if settings.budget_s is not None:
         least_s, most_s = min(least_s, settings.budget_s), min(most_s, settings.budget_s)
@@ -36,7 +36,7 @@ def vary_cost_text(settings: VarySettings, *, own_server: bool, put_back: PutBac
             combinations=format_count(count),
             blocks=format_count(settings.blocks),
         ),
-        message("at most {most}, without server starts and loading", most=format_duration(most_s * NS_PER_S)),
+        most_text(most_s),
     ]
     parts.extend(put_back.clauses(settings.blocks * count))
     if own_server and settings.apart:

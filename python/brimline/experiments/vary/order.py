@@ -72,7 +72,7 @@ class VarySettings:
 
     `measure`: the verb that is measured at each combination, with what was `said` to it; "" is a run in a closed loop
     over the connections, for `warmup_s` and `duration_s`, "run" one with the load of its workload. `cell_s`: about how
-    long one of these other measures takes.
+    long one of these other measures takes on average, 0 where only the first tells, and `cell_most_s` at most.
     """
 
     factors: tuple[Factor, ...]
@@ -80,6 +80,7 @@ class VarySettings:
     said: Mapping[str, Any] = field(default_factory=dict)
     listed: tuple[Levels, ...] = ()
     cell_s: float | None = None
+    cell_most_s: float | None = None
     apart: tuple[str, ...] = ()
     loads: tuple[str, ...] = ()
     precision: float = PRECISION_DEFAULT
@@ -113,6 +114,11 @@ class VarySettings:
     def run_s(self) -> float:
         """Time of one run, without what is around it."""
         return self.warmup_s + self.duration_s if self.cell_s is None else self.cell_s
+
+    @property
+    def run_most_s(self) -> float:
+        """The most that one run takes; infinite where nothing bounds it."""
+        return self.run_s if self.cell_most_s is None else self.cell_most_s
 
     @property
     def attempts_max(self) -> int:
