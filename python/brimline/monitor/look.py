@@ -30,6 +30,7 @@ class ServerLook:
 
     `seen` are the columns that looks have filled so far, also looks at other servers; it is added to. `is_primary` is
     what the last answer said of a member of a followed set; None of any other server, and where it doesn't say.
+    `process_ended`: a server of this machine was gone when its process was looked at, whoever answered before.
     """
 
     def __init__(self, client: Client, deployment: Deployment, *, seen: set[str] | None = None) -> None:
@@ -45,6 +46,7 @@ class ServerLook:
         self.host = ServerHost.of(deployment, client)
         self.command_count = 0
         self.is_primary: bool | None = None
+        self.process_ended = False
 
     def take(self) -> dict[str, Any]:
         """The columns of a `ServerRow`, `at_ns` on the monotonic clock; what isn't known is missing. Raises nothing."""
@@ -61,7 +63,10 @@ class ServerLook:
             columns["gap"] = f"unreadable answer ({type(error).__name__})"
         done_ns = time.monotonic_ns()
         if self.host is not None:
-            columns |= self.host.columns()
+            of_host = self.host.columns()
+            self.process_ended = of_host["server_cpu_ns"] is None
+            # A process that ended since it answered takes nothing back of what it said.
+            columns |= {name: value for name, value in of_host.items() if value is not None}
         columns |= {
             "at_ns": done_ns,
             "round_trip_ns": done_ns - sent_ns,
@@ -159,7 +164,10 @@ class _OwnThread:
         self._place = self._find()
 
     def cpu_ns(self, *, connected: bool) -> int | None:
-        """CPU time so far, None while the thread can't be told. Without a connection nobody is asked for a new one."""
+        """CPU time so far, of a thread that has ended as far as it was seen; None before one was found.
+
+        Without a connection nobody is asked for a new one.
+        """
         if self._place is None and connected:
             self._place = self._find()
         now_ns = None if self._place is None else thread_cpu_ns(self._place)
@@ -167,7 +175,7 @@ class _OwnThread:
             self._ended_ns += self._last_ns
             self._last_ns = 0
             self._place = None
-            return None
+            return self._ended_ns or None
         self._last_ns = now_ns
         return self._ended_ns + now_ns
 

@@ -1,7 +1,8 @@
 """Owns which server is looked at: the one that was named, or, of a set that is followed, its primary, whoever that is.
 
-That the primary has changed is learnt from the answers of the looks, which say what the server is, or from a look that
-fails. Only then are the members asked. A row is never that of a member that is no primary.
+That the primary has changed is learnt from the answers of the looks, which say what the server is, from a look that
+fails, or from a process that has ended: another one may answer at its address. Only then are the members asked. A row
+is never that of a member that is no primary.
 """
 
 import time
@@ -76,7 +77,8 @@ class WatchedServer:
         `may_search`: the members are asked for the primary when the server that was it is none any more, or silent.
         """
         columns = self._take_once()
-        if self._deployment.replica_set is None or not columns.get("gap") or not may_search:
+        is_lost = bool(columns.get("gap")) or self._look.process_ended
+        if self._deployment.replica_set is None or not is_lost or not may_search:
             return columns
         return self._take_once() if self._search() else _of_nobody(columns)
 

@@ -1,6 +1,11 @@
 """What is asked of a server for a row, and what happens when it refuses: a scripted client, no server."""
 
+import os
+import subprocess
+import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -107,6 +112,44 @@ def test_a_server_that_is_gone_makes_gaps_and_is_asked_again() -> None:
     assert _reason(look, "insert") == NOT_ANSWERED
     admin.script["serverStatus"] = _STATUS
     assert look.take()["insert"] == 1
+
+
+def test_a_server_that_ends_after_its_answer_takes_nothing_back() -> None:
+    """It was killed between `serverStatus` and the look at its process."""
+    used = {"extra_info": {"user_time_us": 5, "system_time_us": 2}}
+    with subprocess.Popen(["sleep", "60"]) as process:
+
+        def killed(_: Mapping[str, Any]) -> Answer:
+            process.kill()
+            process.wait()
+            return {**_STATUS, **used}
+
+        client = _Client({"serverStatus": killed, "hello": {"connectionId": 7}})
+        look = ServerLook(cast(Client, client), replace(_deployment(), local=True, pid=process.pid))
+        row = ServerRow(**look.take())
+    assert (row.gap, row.server_cpu_ns, look.process_ended) == ("", 7000, True)
+
+
+def test_a_thread_that_has_ended_is_counted_as_far_as_it_was_seen() -> None:
+    """As where the connection of the monitor breaks, and is made anew by the next command."""
+    named, end = threading.Event(), threading.Event()
+
+    def serve() -> None:
+        Path(f"/proc/self/task/{threading.get_native_id()}/comm").write_text("conn7")
+        sum(range(300_000))
+        named.set()
+        end.wait()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    named.wait()
+    client = _Client({"serverStatus": _STATUS, "hello": {"connectionId": 7}})
+    look = ServerLook(cast(Client, client), replace(_deployment(), local=True, pid=os.getpid()))
+    seen = look.take()["monitor_server_cpu_ns"]
+    end.set()
+    thread.join()
+    assert seen > 0
+    assert look.take()["monitor_server_cpu_ns"] == seen
 
 
 def test_an_answer_of_an_unforeseen_shape_is_a_gap() -> None:

@@ -1,5 +1,7 @@
 """Who is watched when a followed set gets another primary: scripted members, no server."""
 
+import os
+import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
@@ -74,13 +76,17 @@ class _Set:
             cpu_count=8,
             replica_set=members if followed else None,
         )
+        self.pid: int | None = None
+        self.watch()
+
+    def watch(self) -> None:
         self.watched = WatchedServer(self.deployment, find_primary=self._find_primary, connect=self._connect)
 
     def _find_primary(self, deployment: Deployment) -> Deployment:
         self.searches += 1
         for member in self.members.values():
             if member.primary and not member.gone:
-                return replace(deployment, address=member.address)
+                return replace(deployment, address=member.address, pid=self.pid)
         raise TargetError("the replica set rs has no primary")
 
     def _connect(self, deployment: Deployment) -> Client:
@@ -125,6 +131,22 @@ def test_after_a_death_the_row_is_the_new_primarys() -> None:
     members.elect(B)
     row = members.look()
     assert (row.server, row.insert, row.gap) == (B, 7, "")
+
+
+def test_a_process_that_has_ended_is_no_row_of_who_answers_at_its_address() -> None:
+    """A primary that was killed, started again and elected between two looks: nobody fails to answer."""
+    members = _Set()
+    with subprocess.Popen(["sleep", "60"]) as process:
+        process.kill()
+        process.wait()
+    members.deployment = replace(members.deployment, local=True, pid=process.pid)
+    members.watch()
+    members.pid = os.getpid()
+    row = members.look()
+    assert (row.server, row.gap, members.searches) == (A, "", 1)
+    assert row.server_cpu_ns is not None
+    members.look()
+    assert members.searches == 1, "the process of now is known"
 
 
 def test_without_a_primary_rows_are_of_nobody_until_there_is_one() -> None:
