@@ -35,7 +35,7 @@ def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _virtual(settings: CapacitySettings) -> CapacitySettings:
-    """The preset as it is, but for the calibration: the null target runs on real time."""
+    """The preset as it is, but for a calibration of a tenth: how quick the generator is was set."""
     return replace(settings, calibrate_s=0.2)
 
 

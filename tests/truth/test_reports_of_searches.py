@@ -1,9 +1,11 @@
 """Searches on T and for several limits as their records tell them: read back, concluded anew, and put into reports."""
 
+import itertools
 import json
 import os
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from brimline.api.reopen import open_result
 from brimline.api.results import CapacityResult, FrontierResult, Result
 from brimline.api.search_settings import SearchWords, frontier_settings, settings_for
+from brimline.experiments import conductor
 from brimline.experiments.axis import On
 from brimline.experiments.capacity.frontier import Frontier, FrontierSettings
 from brimline.experiments.capacity.search import Capacity
@@ -96,7 +99,10 @@ def test_a_search_on_connections(tmp_path: Path) -> None:
     check_lint(result)
 
 
-def test_a_frontier(tmp_path: Path) -> None:
+def test_a_frontier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside a machine that takes seconds for each probe: the clock of a simulated search is its own."""
+    looks_s = itertools.count(0.0, 5.0)
+    monkeypatch.setattr(conductor, "time", SimpleNamespace(monotonic=lambda: next(looks_s)))
     settings = frontier_settings(read_only(), "quick", [20 * MS, 6 * MS])
     settings = replace(settings, search=replace(settings.search, calibrate_s=0.2))
     result = measured(tmp_path / "x", "frontier", Frontier(settings, 1), settings)

@@ -34,7 +34,8 @@ class Made(Generic[TrialT]):
     """A trial, and where its record lies. `title` and `outcome`: what was asked, and what came of it, in a line.
 
     `ended`: it went to its planned end, so that more can be asked. `took_s`: where the time since the probe was asked
-    for is not that of this trial alone. `failed`: why it has no figure, where that is to be noted in its record.
+    for is not that of this trial alone, or not by the clock that counts. `failed`: why it has no figure, where that is
+    to be noted in its record.
     """
 
     trial: TrialT
