@@ -240,19 +240,21 @@ def changed(comparison: Comparison) -> bool:
     return any(each.verdict in (ChangeVerdict.IMPROVED, ChangeVerdict.REGRESSED) for each in comparison.changes)
 
 
+@pytest.mark.parametrize("count", [50, pytest.param(200, marks=pytest.mark.long)])
 @pytest.mark.parametrize("pairs", [3, 5, 10])
-def test_of_equal_sets_at_most_eight_of_a_hundred_are_called_different(pairs: int) -> None:
-    """200 comparisons at α = 0.05, with drift, heavy tails and disturbed runs; any metric counts."""
+def test_of_equal_sets_at_most_eight_of_a_hundred_are_called_different(pairs: int, count: int) -> None:
+    """Comparisons at α = 0.05, with drift, heavy tails and disturbed runs; any metric counts."""
     rng = np.random.default_rng(21)
-    called = sum(changed(compare_runs(*run_sets(rng, order=abba(pairs)))) for _ in range(200))
-    assert called <= 0.08 * 200
+    called = sum(changed(compare_runs(*run_sets(rng, order=abba(pairs)))) for _ in range(count))
+    assert called <= 0.08 * count
 
 
-def test_five_percent_is_found_in_four_of_five_comparisons_of_five_runs_a_side() -> None:
+@pytest.mark.parametrize("count", [60, pytest.param(300, marks=pytest.mark.long)])
+def test_five_percent_is_found_in_four_of_five_comparisons_of_five_runs_a_side(count: int) -> None:
     rng = np.random.default_rng(22)
-    comparisons = [compare_runs(*run_sets(rng, order=abba(5), slower=0.05)) for _ in range(300)]
+    comparisons = [compare_runs(*run_sets(rng, order=abba(5), slower=0.05)) for _ in range(count)]
     found = sum(each.verdict is ChangeVerdict.REGRESSED for each in comparisons)
-    assert found >= 0.8 * 300
+    assert found >= 0.8 * count
     assert not any(each.verdict in (ChangeVerdict.IMPROVED, ChangeVerdict.MIXED) for each in comparisons)
 
 

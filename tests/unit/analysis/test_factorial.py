@@ -73,16 +73,17 @@ def test_less_is_better_for_times() -> None:
     assert p99.change.value < 0
 
 
-def test_equal_levels_make_no_claim() -> None:
+@pytest.mark.parametrize("count", [40, pytest.param(100, marks=pytest.mark.long)])
+def test_equal_levels_make_no_claim(count: int) -> None:
     """Nine differences without a cause; each would be claimed once in twenty times, were they not adjusted."""
     claims = {ChangeVerdict.IMPROVED, ChangeVerdict.REGRESSED}
     wrong = everywhere = 0
-    for seed in range(100):
+    for seed in range(count):
         within = [each for each in found(equal, seed, within=True, noise=0.05) if each.factor == "mongod"]
         wrong += any(each.verdict in claims for each in within)
         everywhere += any(each.verdict in claims for each in of(found(equal, seed, noise=0.05), "mongod", "throughput"))
-    assert wrong <= 6
-    assert everywhere <= 8
+    assert wrong <= 0.06 * count
+    assert everywhere <= 0.08 * count
 
 
 def test_drift_of_the_machine_is_no_difference() -> None:

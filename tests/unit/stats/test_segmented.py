@@ -33,7 +33,7 @@ def looked_at(values: list[float], seed: int = 0) -> Segmented:
     return find_break(VOLUMES, values, unit="records", seed=seed)
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(100, marks=MANY)])
+@pytest.mark.parametrize("count", [20, pytest.param(100, marks=MANY)])
 @pytest.mark.parametrize("kind", list(Course))
 def test_a_break_is_found_where_it_is_and_its_interval_holds_it(kind: Course, count: int) -> None:
     rng = np.random.default_rng(1)
@@ -44,7 +44,7 @@ def test_a_break_is_found_where_it_is_and_its_interval_holds_it(kind: Course, co
     assert np.mean([abs(each.value / BREAK_AT - 1) <= 0.15 for each in places]) >= 0.85
 
 
-@pytest.mark.parametrize("count", [100, pytest.param(300, marks=MANY)])
+@pytest.mark.parametrize("count", [50, pytest.param(300, marks=MANY)])
 @pytest.mark.parametrize("heavy", [False, True], ids=["normal noise", "heavy tails"])
 def test_there_is_no_break_where_there_is_none(heavy: bool, count: int) -> None:
     rng = np.random.default_rng(2)
