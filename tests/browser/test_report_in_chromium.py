@@ -1,8 +1,10 @@
 """The report in a real browser, from disk, with the network off."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +40,7 @@ PLOTS = {
 }
 """How many charts each kind of report has."""
 KINDS = (*PLOTS, *(f"{kind}-zh" for kind in PLOTS))
-WIDTHS_PX = (390, 768, 1440)
+PHONE_PX, TABLET_PX, DESK_PX = 390, 768, 1440
 PAPER_PX = 703
 """A4 between its margins."""
 
@@ -91,20 +93,52 @@ def browser() -> Iterator[Chromium]:
         yield chromium
 
 
-@pytest.mark.parametrize("width", WIDTHS_PX)
-@pytest.mark.parametrize("kind", KINDS)
-def test_page_draws_everything_and_fits_its_window(
-    browser: Chromium, files: dict[str, Path], kind: str, width: int
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A report that is shown, and what there was of it until it was drawn."""
+
+    browser: Chromium
+    kind: str
+    width: int
+    problems: tuple[str, ...]
+    requests: tuple[str, ...]
+
+    def evaluate(self, expression: str) -> Any:
+        return self.browser.evaluate(expression)
+
+
+@pytest.fixture(scope="module")
+def page(request: pytest.FixtureRequest, browser: Chromium, files: dict[str, Path]) -> Page:
+    """Opened once for all tests that ask for the same: pytest puts them one after the other."""
+    kind, width, medium = request.param
     browser.problems.clear()
     browser.requests.clear()
+    browser.open(files[kind], width=width, medium=medium)
+    return Page(browser, kind, width, tuple(browser.problems), tuple(browser.requests))
 
-    browser.open(files[kind], width=width)
 
-    assert browser.problems == []
-    assert {url.partition(":")[0] for url in browser.requests} <= {"file", "data", "blob"}
-    assert browser.evaluate("document.documentElement.scrollWidth") <= width
-    plots = browser.evaluate(
+Look = tuple[str, int, str]
+"""A kind of report, how wide the window is, and its medium where that is no screen."""
+
+
+def looks(kinds: Iterable[str], *each: tuple[int, str]) -> list[Look]:
+    return [(kind, *look) for kind in kinds for look in each]
+
+
+def pages(every: Sequence[Look]) -> pytest.MarkDecorator:
+    names = ["-".join(map(str, filter(None, each))) for each in every]
+    return pytest.mark.parametrize("page", every, ids=names, indirect=True)
+
+
+PHONE, TABLET, DESK, PAPER = (PHONE_PX, ""), (TABLET_PX, ""), (DESK_PX, ""), (PAPER_PX, "print")
+
+
+@pages(looks(KINDS, PHONE, DESK) + looks(PLOTS, TABLET))
+def test_page_draws_everything_and_fits_its_window(page: Page) -> None:
+    assert page.problems == ()
+    assert {url.partition(":")[0] for url in page.requests} <= {"file", "data", "blob"}
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.width
+    plots = page.evaluate(
         """[...document.querySelectorAll('.plot')].map(plot => ({
             id: plot.id,
             width: plot.clientWidth,
@@ -112,16 +146,15 @@ def test_page_draws_everything_and_fits_its_window(
             marks: plot.querySelectorAll('.trace path, .trace rect').length,
         }))"""
     )
-    assert len(plots) == PLOTS[kind.removesuffix("-zh")]
+    assert len(plots) == PLOTS[page.kind.removesuffix("-zh")]
     for plot in plots:
         assert plot["drawn"] == plot["width"] > 0, plot
         assert plot["marks"] > 0, plot
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_text_of_a_chart_is_cut_at_its_edge(browser: Chromium, files: dict[str, Path], kind: str) -> None:
-    browser.open(files[kind], width=390)
-    cut = browser.evaluate(
+@pages(looks(KINDS, PHONE))
+def test_no_text_of_a_chart_is_cut_at_its_edge(page: Page) -> None:
+    cut = page.evaluate(
         """[...document.querySelectorAll('.plot text')].filter(text => {
             const own = text.getBoundingClientRect(), plot = text.closest('.plot').getBoundingClientRect();
             return own.width && (own.left < plot.left - 1 || own.right > plot.right + 1
@@ -131,10 +164,9 @@ def test_no_text_of_a_chart_is_cut_at_its_edge(browser: Chromium, files: dict[st
     assert cut == []
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_text_is_never_wider_than_its_box(browser: Chromium, files: dict[str, Path], kind: str) -> None:
-    browser.open(files[kind], width=390)
-    overflowing = browser.evaluate(
+@pages(looks(KINDS, PHONE))
+def test_text_is_never_wider_than_its_box(page: Page) -> None:
+    overflowing = page.evaluate(
         """[...document.querySelectorAll('td, dd, p, h1, h2, h3, figcaption, pre, li')]
             .filter(element => element.getClientRects().length)
             .filter(element => element.scrollWidth > element.clientWidth + 1)
@@ -143,13 +175,9 @@ def test_text_is_never_wider_than_its_box(browser: Chromium, files: dict[str, Pa
     assert overflowing == []
 
 
-@pytest.mark.parametrize(("medium", "width"), [("", 390), ("", 1440), ("print", PAPER_PX)])
-@pytest.mark.parametrize("kind", PLOTS)
-def test_tables_stay_in_their_cards_and_words_in_one_piece(
-    browser: Chromium, files: dict[str, Path], kind: str, medium: str, width: int
-) -> None:
-    browser.open(files[kind], width=width, medium=medium)
-    wide = browser.evaluate(
+@pages(looks(PLOTS, PHONE, DESK, PAPER))
+def test_tables_stay_in_their_cards_and_words_in_one_piece(page: Page) -> None:
+    wide = page.evaluate(
         """[...document.querySelectorAll('.table')]
             .map(card => ({
                 section: card.closest('section').id,
@@ -159,7 +187,7 @@ def test_tables_stay_in_their_cards_and_words_in_one_piece(
             .filter(each => each.over > 1)"""
     )
     assert wide == []
-    broken = browser.evaluate(
+    broken = page.evaluate(
         """[...document.querySelectorAll('td')].filter(cell => cell.getClientRects().length).flatMap(cell => {
             const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), found = [];
             while (texts.nextNode()) {

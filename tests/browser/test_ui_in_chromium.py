@@ -68,8 +68,8 @@ def go(browser: Chromium, url: str, *, width: int = 1280) -> None:
 @pytest.mark.parametrize("width", WIDTHS_PX)
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_nothing_is_wider_than_the_window(width: int, language: str, browser: Chromium, base: str) -> None:
+    names = browser_names(browser, base)
     for path in ("/", "/records/{}", "/compare?r={}&r={}", "/start", "/start/run", "/start/ab", "/nothing"):
-        names = browser_names(browser, base)
         url = base + path.format(*names[: path.count("{}")])
         go(browser, f"{url}{'&' if '?' in url else '?'}lang={language}", width=width)
         assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth"), url
