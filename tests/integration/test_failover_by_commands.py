@@ -8,6 +8,7 @@ import pytest
 from brimline.record import read_experiment
 from brimline.record.fault import BEGUN_FILE, read_fault
 from tests.support.command_line import CommandLine
+from tests.support.small_disk import small_disk
 from tests.support.waiting import eventually
 
 pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
@@ -64,3 +65,22 @@ def test_an_undo_that_fails_is_said_loudly_until_somebody_sees_to_it(
     assert len(list(directory.glob(f"*/*/{BEGUN_FILE}"))) == 1
     again = brimline_cli.run("failover", "--resume", directory, "--uri", f"{uri}/not_undone", "--data", "load")
     assert "never undone; see to it by hand: echo >>" in " ".join(again.stderr.split())
+
+
+@pytest.mark.slow("a run has seconds before a fault")
+def test_a_full_disk_of_its_own_is_one_error_and_the_fault_is_undone(
+    uri: str, brimline_cli: CommandLine, tmp_path: Path
+) -> None:
+    """The fault fills the disk that the record is written to."""
+    undone = tmp_path / "undone"
+    with small_disk(tmp_path / "disk", "8m") as disk:
+        ended = brimline_cli.run(
+            "failover", "ycsb-a", "--uri", f"{uri}/full", "--data", "load", "--records", "500", "--rate", "50/s",
+            "--repeats", "1", "--before", "2s", "--hold", "5m", "--after", "2s", "--ledger", "0",
+            "--runs-dir", disk / "runs", "--fault", f"cat /dev/zero > {disk}/filler 2> /dev/null; true",
+            "--undo", f"rm {disk}/filler; echo >> {undone}",
+        )  # fmt: skip
+        ended.check_error(1, "can't write", "no space left", "--resume")
+        assert ended.elapsed_s < 200, "it does not wait for the end of the fault"
+        assert undone.read_text() == "\n"
+        assert not list(disk.glob(f"runs/*/*/*/{BEGUN_FILE}"))

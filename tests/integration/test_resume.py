@@ -66,6 +66,41 @@ def test_a_sweep_on_a_server_of_its_own_goes_on_with_another_one(brimline_cli: C
     assert [probe["connections"] for probe in outcome.json()["probes"]] == [1, 2]
 
 
+@pytest.mark.mongod
+@pytest.mark.other_client
+@pytest.mark.slow("a soak of seconds, interrupted and then killed, and gone on with each time")
+def test_a_soak_goes_on_with_what_is_left_on_one_axis(brimline_cli: CommandLine, uri: str) -> None:
+    """A server goes on running meanwhile: its own clock says how far the parts lie apart."""
+    at = ("--uri", f"{uri}/soaked", "--data", "load")
+    words = ("ycsb-a", "--records", "500", "--rate", "100/s", "--duration", "9s", "--warmup", "200ms", *at)
+    for number, (how, code) in enumerate(((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)), start=1):
+        begun = brimline_cli.record_directories(kind="soak")
+        running = brimline_cli.start("soak", *(("--resume", begun[0], *at) if begun else words))
+
+        def measured(number: int = number) -> bool:
+            parts = [path.parent for path in brimline_cli.runs.glob(f"*-soak-*/trials/{number:02}-*/server.csv")]
+            return any(
+                (part / "intervals.csv").read_text().count("measure") > 10
+                and len((part / "server.csv").read_text().splitlines()) > 2
+                for part in parts
+            )
+
+        assert eventually(measured, timeout_s=60), "nothing was measured"
+        running.send(how)
+        ended = running.end(timeout_s=60)
+        assert ended.exit_code == code, ended.stderr
+        (directory,) = brimline_cli.record_directories(kind="soak")
+        if how is signal.SIGINT:
+            ended.check_error(130, "interrupted by SIGINT", f"brimline soak --resume runs/{directory.name} goes on")
+    document = brimline_cli.run("soak", "--resume", directory, *at, "--json").json()
+    parts = document["parts"]
+    assert [each["ended_by"] for each in parts] == ["interrupt", "killed", "completed"]
+    assert all(each["measured_s"] > 0.1 for each in parts)
+    assert sum(each["measured_s"] for each in parts) == pytest.approx(9, abs=0.2)
+    assert document["parts_left_out"] == 0
+    assert document["span_s"] > 9.5, "with the pauses between them"
+
+
 def test_an_ab_comparison_killed_in_the_middle_goes_on(brimline_cli: CommandLine) -> None:
     """The order of the runs is that of the seed, so what goes on is the comparison that was begun."""
     spec = brimline_cli.directory / "resumed.yaml"

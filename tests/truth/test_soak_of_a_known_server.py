@@ -1,6 +1,8 @@
 """Soaks of a scripted server on a virtual clock: what it does over hours is known, and is what is found."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -18,6 +20,7 @@ from brimline.api.workplace import Workplace, workplace
 from brimline.errors import UsageError
 from brimline.experiments.soak.order import SoakSettings
 from brimline.record import read_experiment
+from brimline.record.pieces import lines_of
 from tests.support.command_line import CommandLine
 from tests.support.simulation import target
 
@@ -175,6 +178,40 @@ def test_of_a_hundred_level_servers_five_at_most_are_found_to_drift(tmp_path: Pa
         if drifting or changes or result.findings.stalls.periodic:
             wrong.append((seed, drifting, changes))
     assert len(wrong) <= 5, wrong
+
+
+_PEAK = """
+import sys
+from pathlib import Path
+from brimline.api.soak import soak_result
+from brimline.record import read_experiment
+from brimline.record.pieces import lines_of
+soak_result(read_experiment(Path(sys.argv[1])))
+print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
+"""
+
+
+def _peak_mb(directory: Path) -> float:
+    """The most memory of a process that analyses a soak and makes its report."""
+    command = [sys.executable, "-c", _PEAK, str(directory)]
+    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout) * 1024 / 1e6
+
+
+@pytest.mark.long
+def test_a_soak_of_a_month_takes_the_memory_of_one_of_an_hour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has as many intervals as one of a day, and its files go on in pieces."""
+    monkeypatch.setattr("brimline.record.pieces.PIECE_BYTES_MAX", 4_000_000)
+    peaks_mb = {}
+    for hours, rate in ((1, 10), (720, 0.1)):
+        with place_of(SERVER, tmp_path / str(hours), rate=rate) as place:
+            directory = soak_in(place, SoakSettings(duration_s=hours * HOUR_S))
+        peaks_mb[hours] = _peak_mb(directory)
+    (part,) = (directory / "trials").iterdir()
+    assert len(list(part.glob("intervals.*.csv.gz"))) >= 1
+    assert len(list(part.glob("latency.*.hlog.gz"))) >= 3
+    intervals = sum(line.startswith("measure,") for line in lines_of(part / "intervals.csv"))
+    assert intervals == pytest.approx(86_400, rel=0.01)
+    assert abs(peaks_mb[720] - peaks_mb[1]) < 20, peaks_mb
 
 
 @pytest.mark.long
