@@ -15,8 +15,12 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One check of one run. `evidence` is a line for people, with its numbers."""
+    """One check of one run. `evidence` is a line for people, with its numbers.
+
+    `another_client`: it failed because the server did work that brimline didn't send.
+    """
 
     name: str
     verdict: Standing
     evidence: str
+    another_client: bool = False

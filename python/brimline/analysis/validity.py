@@ -27,7 +27,7 @@ from brimline.analysis.unsent import (
 )
 from brimline.analysis.unwatched import watching_findings
 from brimline.analysis.watched_host import host_findings
-from brimline.monitor import Opcounters, check_agreement, own_counts
+from brimline.monitor import Agreement, Opcounters, check_agreement, own_counts
 from brimline.monitor.sql import SqlCounters, check_sql_agreement
 from brimline.plan import Plan, RunnerTarget, SqlTarget, WireTarget
 from brimline.plan.model import LoadWork, MixWork, OperationsWork
@@ -228,8 +228,7 @@ def opcounters(record: RunRecord) -> Finding:
         before, after = (
             SqlCounters.from_dict(each) for each in (record.opcounters["before"], record.opcounters["after"])
         )
-        agreement = check_sql_agreement(record.plan, record.summary, before=before, after=after)
-        return Finding("opcounters", Standing(agreement.verdict), agreement.evidence)
+        return _agreed(check_sql_agreement(record.plan, record.summary, before=before, after=after))
     agreement = check_agreement(
         before=Opcounters(**record.opcounters["before"]),
         after=Opcounters(**record.opcounters["after"]),
@@ -241,7 +240,12 @@ def opcounters(record: RunRecord) -> Finding:
         own=own_counts(record.plan, record.summary, record.operations, record.steps),
         is_drained_elsewhere=isinstance(record.plan.target, RunnerTarget),
     )
-    return Finding("opcounters", Standing(agreement.verdict), agreement.evidence)
+    return _agreed(agreement)
+
+
+def _agreed(agreement: Agreement) -> Finding:
+    verdict, evidence = Standing(agreement.verdict), agreement.evidence
+    return Finding("opcounters", verdict, evidence, another_client=agreement.another_client)
 
 
 def _has_numbered_writes(plan: Plan) -> bool:

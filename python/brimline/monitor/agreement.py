@@ -106,6 +106,11 @@ class Agreement:
     evidence: str
     checks: tuple[CounterCheck, ...] = ()
 
+    @property
+    def another_client(self) -> bool:
+        """Whether the server counted more than brimline sent."""
+        return any(not check.agrees and not check.deficit for check in self.checks)
+
 
 def check_agreement(
     *,
@@ -318,10 +323,6 @@ def _without_uncounted_inserts(checks: Sequence[CounterCheck], own: OwnCounts) -
         return list(checks)
     missing = replace(inserts[0], unknown="this version counts none into time series")
     return [missing if check is inserts[0] else check for check in checks]
-
-
-ANOTHER_CLIENT = "another client was at work"
-"""What is said where the server counted more than brimline sent."""
 
 
 def _explain(check: CounterCheck) -> str:

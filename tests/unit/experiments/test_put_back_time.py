@@ -14,7 +14,6 @@ from brimline.experiments.capacity.conclusion import ConclusionKind
 from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.settings import quick
 from brimline.experiments.trial import Trial
-from brimline.monitor.agreement import ANOTHER_CLIENT
 from brimline.report.search.view import _what_next
 
 from .observations import closed_trial
@@ -63,13 +62,12 @@ def test_the_time_that_is_left_counts_what_putting_back_takes_here() -> None:
 def test_a_search_that_others_disturbed_waits_until_they_are_gone(cause: str) -> None:
     """Longer windows would not help."""
     search, trials = _swept(0.01, count=4)
+    if cause == "another client":
+        wrong = Finding("opcounters", Standing.FAIL, "the server counted more", another_client=True)
+        trials = [*trials[:-1], replace(trials[-1], observation=replace(trials[-1].observation, findings=(wrong,)))]
     conclusion: Any = replace(search.conclude(trials), kind=ConclusionKind.INCONCLUSIVE)
     if cause == "a busy host":
         conclusion = replace(conclusion, bottleneck=SimpleNamespace(kind=BottleneckKind.HOST))
-    if cause == "another client":
-        wrong = Finding("opcounters", Standing.FAIL, f"insert: the server counted 9, 4 more: {ANOTHER_CLIENT}")
-        trial = replace(trials[-1], observation=replace(trials[-1].observation, findings=(wrong,)))
-        conclusion = replace(conclusion, judged=(SimpleNamespace(trial=trial),))
     quiet = _what_next(conclusion, SETTINGS).startswith("wait until the server's host is quiet and nobody else writes")
     assert quiet is (cause != "nothing")
 

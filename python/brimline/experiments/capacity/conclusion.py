@@ -21,8 +21,6 @@ from brimline.wording import joined, message
 
 PLATEAU_EXCEEDED = 1.05
 """Multiple of the plateau above which a probe contradicts it: a level of the sweep that gains less is still on it."""
-
-
 PUT_BACK_SHARE_TOLD = 0.2
 """Putting data back that takes this share of a search's time is what it needs more time for."""
 
@@ -71,6 +69,7 @@ class CapacityConclusion:
     narrower, `missed` what was asked for beside the objective and not reached. At the figure itself the objective held
     in `verifications` of `verification_windows`. `highest_passed` and `lowest_failed` are loads of single probes.
     `judged` are the probes at a load with their outcomes. `definitions` are to be printed with the figures.
+    `another_client`: during a probe the server did work that brimline didn't send.
     `put_back_share`: of a time budget, what went by while data were put back.
     """
 
@@ -101,6 +100,7 @@ class CapacityConclusion:
     verifications: int
     verification_windows: int
     judged: tuple[Judged, ...]
+    another_client: bool
     spent_s: float
     unsettled: tuple[str, ...]
     definitions: tuple[str, ...]
@@ -170,6 +170,7 @@ def conclude(
         verifications=0 if found.tried is None else found.tried.held,
         verification_windows=0 if found.tried is None else found.tried.windows,
         judged=state.judged,
+        another_client=any(each.another_client for trial in trials for each in trial.observation.findings),
         spent_s=state.spent_s,
         unsettled=unsettled,
         put_back_share=state.put_back_share,

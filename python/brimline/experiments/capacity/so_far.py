@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from brimline.execution import Outcome, SoFar
-from brimline.experiments.capacity.estimate import find
+from brimline.experiments.capacity.estimate import Found, find
 from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.capacity.search_state import SearchState
 from brimline.experiments.cost import capacity_time
@@ -16,7 +16,10 @@ _OUTCOMES: Mapping[TrialOutcome, Outcome] = {TrialOutcome.PASS: "met", TrialOutc
 def search_so_far(state: SearchState) -> SoFar:
     """The estimate once a load is known that was too much and one that wasn't, before that what is known of either."""
     probes = [(each.load, _OUTCOMES.get(each.outcome, "unsettled")) for each in state.judged]
-    figure, low, high = _estimate(state, probes)
+    found = find(state) if state.judged else Found()
+    sustained = found.sustained
+    figure = None if sustained is None else sustained.value
+    low, high = (found.at_least, found.at_most) if sustained is None else (sustained.low, sustained.high)
     time = capacity_time(replace(state.settings, budget_s=None))
     budget_s = math.inf if state.settings.budget_s is None else max(state.settings.budget_s - state.spent_s, 0.0)
     # As fast as data were put back here, not as fast as is usual.
@@ -30,14 +33,3 @@ def search_so_far(state: SearchState) -> SoFar:
         left_s=min(max(time.typical_s - state.probes_s, 0.0) + put_back_s, budget_s),
         left_max_s=min(max(time.max_s - state.probes_s, 0.0) + put_back_s, budget_s),
     )
-
-
-def _estimate(
-    state: SearchState, probes: list[tuple[float, Outcome]]
-) -> tuple[float | None, float | None, float | None]:
-    found = find(state) if state.judged else None
-    if found is not None and found.sustained is not None:
-        return found.sustained.value, found.sustained.low, found.sustained.high
-    met = [load for load, outcome in probes if outcome == "met"]
-    missed = [load for load, outcome in probes if outcome == "missed"]
-    return None, max(met, default=None), min(missed, default=None)

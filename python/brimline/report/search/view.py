@@ -6,7 +6,6 @@ What it concluded and the probes that show it, in words and tables.
 from collections.abc import Sequence
 
 from brimline.analysis.bottleneck import BottleneckKind
-from brimline.analysis.finding import Standing
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import observe
 from brimline.analysis.steady import counted
@@ -25,7 +24,6 @@ from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.settings import CapacitySettings, Grade
 from brimline.experiments.sweep import CEILING_TEXT, SweepConclusion, SweepEnd
 from brimline.experiments.trial import Trial
-from brimline.monitor.agreement import ANOTHER_CLIENT
 from brimline.record.experiment import ExperimentRecord
 from brimline.record.model import RunRecord
 from brimline.report import blocks
@@ -301,19 +299,15 @@ _WAIT_FOR_QUIET = "wait until the server's host is quiet and nobody else writes 
 def _is_disturbed(conclusion: CapacityConclusion) -> bool:
     """Whether programs or clients that are not brimline's were seen where it counts."""
     limits = (conclusion.bottleneck, conclusion.sweep.bottleneck)
-    if any(each is not None and each.kind is BottleneckKind.HOST for each in limits):
-        return True
-    findings = [each for judged in conclusion.judged for each in judged.trial.observation.findings]
-    said = [each.evidence for each in findings if each.verdict in (Standing.WARN, Standing.FAIL)]
-    said += [problem for level in conclusion.sweep.levels for problem in level.problems]
-    return any(ANOTHER_CLIENT in each for each in said)
+    return conclusion.another_client or any(each is not None and each.kind is BottleneckKind.HOST for each in limits)
 
 
 def _what_next(conclusion: CapacityConclusion, settings: CapacitySettings) -> str:
     """One piece of advice, the most useful first."""
     if conclusion.kind is ConclusionKind.SLO_UNREACHABLE:
         return "look at the service time of one connection, or relax the objective"
-    if conclusion.kind is ConclusionKind.INVALID and _is_disturbed(conclusion):
+    disturbed = _is_disturbed(conclusion)
+    if conclusion.kind is ConclusionKind.INVALID and disturbed:
         return _WAIT_FOR_QUIET
     if conclusion.kind in (ConclusionKind.INVALID, ConclusionKind.TARGET_LOST):
         return "see the checks, and measure again"
@@ -321,7 +315,7 @@ def _what_next(conclusion: CapacityConclusion, settings: CapacitySettings) -> st
         return "go on with this search from its directory"
     if generator_ended(conclusion):
         return "put the generator on another machine, or end other programs here"
-    if _is_disturbed(conclusion):
+    if disturbed:
         return _WAIT_FOR_QUIET
     ran_out = not conclusion.judged or conclusion.unsettled
     if ran_out and conclusion.put_back_share >= PUT_BACK_SHARE_TOLD:
