@@ -1,6 +1,7 @@
 """The notebook of the examples: its cells one after the other, as a notebook would run them."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -57,3 +58,26 @@ def test_paths_may_be_text(tmp_path: Path) -> None:
 def test_a_wrong_type_is_refused_by_name(name: str, given: Any) -> None:
     with pytest.raises(UsageError, match=f"^{name} is .*, not {type(given).__name__}"):
         brimline.Options(**{name: given})
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: brimline.run(5), "workload is a path, not int"),
+        (lambda: brimline.run("ycsb-c", load={"rate": "5/s"}), "load is of LoadOptions, not dict"),
+        (lambda: brimline.run("ycsb-c", objective="10ms"), "objective is of ObjectiveOptions, not str"),
+        (lambda: brimline.run("ycsb-c", overrides=["data.records"]), "overrides is a dictionary, not list"),
+        (lambda: brimline.run("ycsb-c", options={"uri": "x"}), "options is of Options, not dict"),
+        (lambda: brimline.capacity("ycsb-c", preset="fast"), "preset is one of"),
+        (lambda: brimline.capacity("ycsb-c", loops="2"), "loops is a number, not str"),
+        (lambda: brimline.sweep("ycsb-c", settings={}), "settings is of SweepSettings, not dict"),
+        (lambda: brimline.vary("ycsb-c", factors="connections=1,2"), "factors is a list of texts, not str"),
+        (lambda: brimline.compare("first", "second"), "a is a list of texts, not str"),
+        (lambda: brimline.trend("runs"), "records is a list of texts, not str"),
+        (lambda: brimline.open_result(5), "name_or_path is a path, not int"),
+        (lambda: brimline.scan("ycsb-c", restarts=1), "restarts is True or False, not int"),
+    ],
+)
+def test_a_functions_parameter_of_a_wrong_type_is_refused_by_name(call: Callable[[], object], said: str) -> None:
+    with pytest.raises(UsageError, match=f"^{said}"):
+        call()

@@ -12,7 +12,7 @@ from brimline.analysis.gate import GateCase, gate
 from brimline.api.compared_record import read_compared
 from brimline.api.gating import gate_error
 from brimline.api.kinds import Kind, conduct, go_on, measure_named
-from brimline.api.options import Options
+from brimline.api.options import Options, typed
 from brimline.api.pairs import run_pairs, target_lost
 from brimline.api.recording import recording
 from brimline.api.results import Result
@@ -61,6 +61,7 @@ class ABResult(Result):
         return target_lost(self.comparison, hint=self.where_to_go_on(AB_KIND)) or gate_error(self.cases)
 
 
+@typed
 def ab(
     a: str | Path | None = None,
     b: str | Path | None = None,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from brimline.api.options import URI_VARIABLE, named_uri
+from brimline.api.options import URI_VARIABLE, named_uri, typed
 from brimline.api.protocols import require_protocol
 from brimline.dataset.access import WORK_WITHIN_S
 from brimline.dataset.backup import Backup, BackupProgress, Restored, Stopped, restore_backup, write_backup
@@ -16,6 +16,7 @@ from brimline.execution.protocols import found
 from brimline.servers import Deployment, PasswordSource, control_client
 
 
+@typed
 def backup(
     directory: str | Path,
     *,
@@ -82,6 +83,7 @@ def backup_of(
     return made
 
 
+@typed
 def restore(
     directory: str | Path,
     *,

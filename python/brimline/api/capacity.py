@@ -11,7 +11,7 @@ from typing import Any, Unpack, overload
 
 from brimline.api.conducting import Search, conduct_in, detail_record
 from brimline.api.kinds import Kind, MeasureInPlace, conduct, go_on
-from brimline.api.options import Options
+from brimline.api.options import Options, typed
 from brimline.api.results import CapacityResult, FrontierResult
 from brimline.api.search_settings import Preset, SearchWords, frontier_settings, settings_for, with_budget
 from brimline.api.workload import WorkloadWords, load_workload, objective
@@ -34,6 +34,7 @@ from brimline.report.search.frontier_view import frontier_report
 from brimline.spec import LoadedSpec, Spec
 
 
+@typed
 def capacity(
     workload: str | Path | None = None,
     *,
@@ -78,6 +79,7 @@ def capacity(
     return search_loaded(loaded, chosen, options or Options())
 
 
+@typed
 def frontier(
     workload: str | Path | None = None,
     *,
@@ -112,6 +114,7 @@ def frontier(
     return search_loaded(loaded, frontier_settings(loaded.spec, preset, limits_ns, search), options or Options())
 
 
+@typed
 def resume_search(
     directory: str | Path, *, budget_s: float | None = None, options: Options | None = None
 ) -> CapacityResult | FrontierResult:

@@ -9,7 +9,7 @@ from brimline.analysis.gate import GateCase
 from brimline.analysis.gate import gate as gate_cases
 from brimline.api.compared import Named, named, of_one_kind, read_all
 from brimline.api.gating import gate_error
-from brimline.api.options import default_runs_directory, path_given
+from brimline.api.options import default_runs_directory, typed
 from brimline.api.results import Reported
 from brimline.errors import BrimlineError, UsageError
 from brimline.report import Report
@@ -30,6 +30,7 @@ class ComparisonResult(Reported):
         return gate_error(self.cases)
 
 
+@typed
 def compare(
     a: Sequence[str | Path],
     b: Sequence[str | Path],
@@ -46,7 +47,7 @@ def compare(
     Raises UsageError where there is nothing that can be compared, InvalidRun where no run of a side counts, and
     RecordError.
     """
-    where = path_given("runs_dir", runs_dir) or default_runs_directory()
+    where = default_runs_directory() if runs_dir is None else Path(runs_dir)
     sides = of_one_kind(*([each for name in names for each in named(name, runs_dir=where)] for names in (a, b)))
     _check_apart(*sides)
     comparison = compare_runs(*map(read_all, sides), margin=margin)

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from brimline.analysis.finding import Finding
 from brimline.api.kinds import Kind, MeasureInPlace, conduct
-from brimline.api.options import Options
+from brimline.api.options import Options, typed
 from brimline.api.protocols import require_mongodb
 from brimline.api.recording import recording
 from brimline.api.results import Result
@@ -126,6 +126,7 @@ def _missed_text(each: Judged) -> str:
     return f"{each.limit.what}: {worst}, and at most {limit_text(each, each.limit.most)} was asked"
 
 
+@typed
 def failover(
     workload: str | Path | None = None,
     *,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from brimline import _native
-from brimline.api.options import path_given
+from brimline.api.options import typed
 from brimline.api.workload import load_workload
 from brimline.doctor.disk import free_below
 from brimline.errors import BrimlineError, Interrupted, UsageError
@@ -74,6 +74,7 @@ class GenerateResult:
         return values | {"bytes_per_s": self.bytes_per_s, "cpu_ns_per_row": self.cpu_ns_per_row}
 
 
+@typed
 def generate(
     workload: str | Path,
     *,
@@ -98,7 +99,7 @@ def generate(
     """
     if rows is not None and size_bytes is not None:
         raise UsageError("a number of rows and a size are two ends", hint="give --rows or --size")
-    output = path_given("output", output)
+    output = None if output is None else Path(output)
     threads = threads or len(os.sched_getaffinity(0))
     allow_memory_of("writing these rows", threads=threads)
     loaded = load_workload(workload, overrides=overrides)

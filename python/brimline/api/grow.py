@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from brimline.api.kinds import Kind, MeasureInPlace, conduct
-from brimline.api.options import Options
+from brimline.api.options import Options, typed
 from brimline.api.own_lab import wants_lab
 from brimline.api.protocols import require_mongodb
 from brimline.api.recording import recording
@@ -64,6 +64,7 @@ class GrowthResult(Result):
         return None
 
 
+@typed
 def grow(
     workload: str | Path | None = None,
     *,

@@ -11,7 +11,7 @@ from typing import Any
 
 from brimline.analysis.data_import import import_findings
 from brimline.analysis.finding import Standing
-from brimline.api.options import URI_VARIABLE, Options
+from brimline.api.options import URI_VARIABLE, Options, typed
 from brimline.api.planning import Cost, tell
 from brimline.api.protocols import require_mongodb
 from brimline.api.results import Result
@@ -269,6 +269,7 @@ def said_so_far(record: ImportRecord) -> str:
     return f"so far {_so_far(record.state)}"
 
 
+@typed
 def import_data(
     files: Sequence[str | Path] = (),
     *,

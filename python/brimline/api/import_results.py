@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brimline.analysis.imported import in_vain_of
-from brimline.api.options import default_runs_directory, path_given
+from brimline.api.options import default_runs_directory, typed
 from brimline.api.results import Result
 from brimline.compat.imported.view import imported_report
 from brimline.compat.results import import_files
@@ -33,6 +33,7 @@ class ImportedResult(Result):
         return InvalidRun(f"{what}: {'; '.join(reasons)}", hint=self.where_to_look)
 
 
+@typed
 def import_results(
     files: Sequence[str | Path], *, runs_dir: str | Path | None = None, language: str | None = None
 ) -> ImportedResult:
@@ -44,7 +45,7 @@ def import_results(
     if not files:
         raise UsageError("no file is given", hint="name the JTL files, or everything that one run of YCSB left")
     run = import_files([Path(each) for each in files])
-    result = imported_result(write_imported(run, path_given("runs_dir", runs_dir) or default_runs_directory()))
+    result = imported_result(write_imported(run, default_runs_directory() if runs_dir is None else Path(runs_dir)))
     result.write(language)
     return result
 

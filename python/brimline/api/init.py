@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pymongo.errors import PyMongoError
 
-from brimline.api.options import path_given
+from brimline.api.options import typed
 from brimline.api.protocols import require_protocol
 from brimline.compat.simrunner import from_simrunner
 from brimline.errors import TargetError, UsageError, redact_uri
@@ -51,6 +51,7 @@ class InitResult:
         return sum("guess:" in line.partition("#")[2] for line in self.text.splitlines())
 
 
+@typed
 def init(
     file: str | Path | None = None,
     *,
@@ -77,7 +78,7 @@ def init(
         UsageError: words that contradict each other, a file that is there, a collection or a log that has nothing.
         TargetError: the server can't be reached, or refuses.
     """
-    target = path_given("file", file)
+    target = None if file is None else Path(file)
     if target is not None and is_there(target) and not overwrite:
         raise UsageError(f"{target} is there already", hint="give --force to replace it, or another name")
     _check(from_uri, collections, logs=logs, simrunner=simrunner, sample=sample)

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from brimline.api.options import path_given
+from brimline.api.options import typed
 from brimline.compat.jmeter.written import JmeterResult, write_workloads
 
 
+@typed
 def jmeter(
     plan: str | Path,
     output: str | Path | None = None,
@@ -23,5 +24,5 @@ def jmeter(
         UsageError: a file that can't be read or is no plan, a plan of which nothing can be taken over, a file that is
             there, a property without a name.
     """
-    target = path_given("output", output)
+    target = None if output is None else Path(output)
     return write_workloads(Path(plan), target, properties=properties, overwrite=overwrite)

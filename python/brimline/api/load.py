@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from brimline.api.options import Options
+from brimline.api.options import Options, typed
 from brimline.api.planning import run_cost, tell
 from brimline.api.protocols import DATABASES, require_protocol
 from brimline.api.run import interruption
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from brimline.api.results import AlreadyLoaded, LoadResult, Loads
 
 
+@typed
 def load(
     workload: str | Path | None = None,
     *,

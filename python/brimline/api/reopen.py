@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from brimline.api.opened import as_it_stands, opened
-from brimline.api.options import default_runs_directory, path_given
+from brimline.api.options import default_runs_directory, typed
 from brimline.api.results import Result
 from brimline.api.vary import vary_result
 from brimline.errors import UsageError
@@ -16,6 +16,7 @@ from brimline.record.listing import is_record
 from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds
 
 
+@typed
 def open_result(
     name_or_path: str | Path, *, runs_dir: str | Path | None = None, apdex: ApdexThresholds = JMETER_THRESHOLDS
 ) -> Result:
@@ -27,8 +28,8 @@ def open_result(
 
     Raises UsageError and RecordError.
     """
-    place = path_given("runs_dir", runs_dir) or default_runs_directory()
-    directory = find_record(path_given("name_or_path", name_or_path) or "", runs_dir=place)
+    place = default_runs_directory() if runs_dir is None else Path(runs_dir)
+    directory = find_record(name_or_path, runs_dir=place)
     with damage_told(directory):
         experiment = read_experiment(directory) if is_there(directory / EXPERIMENT_FILE) else None
         if experiment is not None and experiment.kind == VARY_KIND:

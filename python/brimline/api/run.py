@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from brimline.api.options import Options
+from brimline.api.options import Options, typed
 from brimline.api.planning import run_cost, tell
 from brimline.api.resume import tell_way_on
 from brimline.api.workload import WorkloadWords, load_workload, objective
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from brimline.api.results import RunResult
 
 
+@typed
 def run(
     workload: str | Path | None = None,
     *,

@@ -9,7 +9,7 @@ from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.scan_figures import ScanTrial, agreement, client_share
 from brimline.analysis.scan_rule import RangeFit, range_fits
 from brimline.api.kinds import Kind, MeasureInPlace, conduct
-from brimline.api.options import Options
+from brimline.api.options import Options, typed
 from brimline.api.protocols import require_mongodb
 from brimline.api.recording import recording
 from brimline.api.results import Result
@@ -69,6 +69,7 @@ class ScanResult(Result):
         return GateFailed("; ".join(dict.fromkeys(broken)), hint=self.where_to_look) if broken else None
 
 
+@typed
 def scan(
     workload: str | Path | None = None,
     *,

@@ -13,7 +13,7 @@ from brimline.analysis.observation import Observation, observe
 from brimline.analysis.soak import SoakFindings, soak_findings
 from brimline.analysis.verdict import Judgement, Verdict, judge, why_nothing
 from brimline.api.kinds import Kind, MeasureInPlace, conduct
-from brimline.api.options import Options
+from brimline.api.options import Options, typed
 from brimline.api.recording import recording
 from brimline.api.results import Result
 from brimline.api.resume import require_same
@@ -68,6 +68,7 @@ class SoakResult(Result):
         return None
 
 
+@typed
 def soak(
     workload: str | Path | None = None,
     *,

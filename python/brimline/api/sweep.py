@@ -6,7 +6,7 @@ from typing import Unpack
 
 from brimline.api.conducting import Search, conduct_in, detail_record
 from brimline.api.kinds import Kind, MeasureInPlace, conduct
-from brimline.api.options import Options
+from brimline.api.options import Options, typed
 from brimline.api.results import SweepResult
 from brimline.api.workload import WorkloadWords, check_no_think_time, load_workload
 from brimline.api.workplace import Workplace
@@ -20,6 +20,7 @@ from brimline.report import sweep_report
 from brimline.spec import LoadedSpec
 
 
+@typed
 def sweep(
     workload: str | Path | None = None,
     *,

@@ -9,7 +9,7 @@ from brimline.analysis.gate import GateCase
 from brimline.analysis.run_trend import TREND_METRICS, RunSeries, gate_trends, run_series
 from brimline.api.compared import named, read_all, without_loads
 from brimline.api.gating import gate_error
-from brimline.api.options import default_runs_directory, path_given
+from brimline.api.options import default_runs_directory, typed
 from brimline.api.results import Reported
 from brimline.errors import BrimlineError, UsageError
 from brimline.report import Report
@@ -34,6 +34,7 @@ class TrendResult(Reported):
         return gate_error(self.cases)
 
 
+@typed
 def trend(
     records: Sequence[str | Path] = (),
     *,
@@ -47,7 +48,7 @@ def trend(
 
     `gate`: the share by which a metric may become worse among the `newest` runs. Raises UsageError and RecordError.
     """
-    where = path_given("runs_dir", runs_dir) or default_runs_directory()
+    where = default_runs_directory() if runs_dir is None else Path(runs_dir)
     found = [each for name in (records or [where]) for each in without_loads(named(name, runs_dir=where))]
     runs = read_all({each.directory.resolve(): each for each in found}.values())
     _check_metrics(metrics, runs)

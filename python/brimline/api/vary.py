@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any, Unpack
 
 from brimline.api.kinds import MeasureInPlace, measure_named
-from brimline.api.options import Options
+from brimline.api.options import Options, typed
 from brimline.api.planning import Cost, is_planning, run_s, spec_bytes, tell
 from brimline.api.put_back_cost import put_back_of
 from brimline.api.results import Result
@@ -120,6 +120,7 @@ class VaryResult(Result):
         return None
 
 
+@typed
 def vary(
     workload: str | Path | None = None,
     *,

@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 from brimline.errors import TargetError, redact_text
 from brimline.servers.catalogue import Wheel
 from brimline.servers.password import environment_without_secrets
-from brimline.servers.state import private_directory, require_own
+from brimline.servers.state import is_own, private_directory, require_own
 
 Meanwhile = Callable[[], None]
 """Called several times a second while something is waited for; what it raises ends the wait."""
@@ -66,9 +66,12 @@ def fetched(wheel: Wheel, *, directory: Path, say: Callable[[str], None], meanwh
 
 
 def is_whole(wheel: Wheel, place: Path) -> bool:
-    """Whether all files are there in their full size: somebody may have cleared up, or a disk may have lost an end."""
-    found = [[file.stat().st_size for file in place.glob(pattern)] for pattern, _ in wheel.files]
-    return found == [[size] for _, size in wheel.files]
+    """Whether all files are there in their full size: somebody may have cleared up, or a disk may have lost an end.
+
+    What another user put there is none of it: it would be run.
+    """
+    found = [[file.stat().st_size for file in place.glob(pattern) if is_own(file)] for pattern, _ in wheel.files]
+    return is_own(place) and found == [[size] for _, size in wheel.files]
 
 
 def _fetch(wheel: Wheel, place: Path, meanwhile: Meanwhile) -> None:

@@ -65,17 +65,18 @@ def private_directory(path: Path) -> None:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             directory.chmod(0o700)
     require_own(path)
-    if path.stat().st_mode & 0o077:
-        path.chmod(0o700)
 
 
 def require_own(path: Path) -> None:
-    """Raises TargetError where `path` is there and belongs to somebody else."""
+    """Raises TargetError where `path` is there and belongs to somebody else; one that others can use is closed."""
     if not is_own(path):
         raise TargetError(
             f"{path} belongs to another user, who could have any process of yours ended by what stands in it",
             hint="set XDG_CACHE_HOME to a directory of your own",
         )
+    with suppress(OSError):  # nothing is there, or it can't be seen
+        if path.stat().st_mode & 0o077:
+            path.chmod(0o700)
 
 
 def is_own(path: Path) -> bool:

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,9 +30,11 @@ def test_it_is_0700_whatever_the_umask(tmp_path: Path, umask: int) -> None:
     assert (_mode(path.parent), _mode(path)) == (0o700, 0o700)
 
 
-def test_one_that_others_may_write_to_is_closed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("use", [create_directory, stored_labs, lambda parent: find_lab("kept", parent=parent)])
+def test_one_that_others_may_write_to_is_closed(use: Callable[[Path], object], tmp_path: Path) -> None:
+    claim(tmp_path, name="kept", topology="standalone", outlives=True)
     tmp_path.chmod(0o777)
-    create_directory(tmp_path)
+    use(tmp_path)
     assert _mode(tmp_path) == 0o700
 
 

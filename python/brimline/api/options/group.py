@@ -1,14 +1,22 @@
-"""Owns what a group of options is: each is declared once, for the command line, for Python and for the reference."""
+"""Owns what a group of options is: each is declared once, for the command line, for Python and for the reference.
+
+And what a value may be: one of another type is refused by the name that it was given under, also to a function.
+"""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from enum import Enum
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from brimline.errors import UsageError
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +71,7 @@ def declared(group: "type[Group]") -> dict[str, Option]:
     hints, found = get_type_hints(group), {}
     for each in fields(group):
         if Option in each.metadata:
-            hint = hints[each.name]
-            union = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-            types = tuple(kind for kind in union if kind is not NoneType)
+            types = tuple(kind for kind in _kinds(hints[each.name]) if kind is not NoneType)
             default = None if each.default is MISSING else each.default
             found[each.name] = replace(each.metadata[Option], field=each.name, types=types, default=default)
     return found
@@ -85,11 +91,7 @@ class Group:
         every, given = declared(type(self)), self.given
         for name, each in given.items():
             value = getattr(self, name)
-            if not any(_is_of(value, kind) for kind in each.types):
-                raise UsageError(
-                    f"{name} is {_described(each.types[0])}, not {type(value).__name__} ({value!r:.40})",
-                    hint=f"{type(self).__name__} says what each one takes; or leave it out",
-                )
+            _require(name, value, each.types, hint=f"{type(self).__name__} says what each one takes; or leave it out")
             if Path in each.types:
                 object.__setattr__(self, name, Path(value))
             for other in each.excludes:
@@ -119,6 +121,39 @@ class Group:
         return {each.path: getattr(self, name) for name, each in every.items() if each.path is not None}
 
 
+def typed(function: Callable[P, R]) -> Callable[P, R]:
+    """A function for notebooks, which raises UsageError, with the parameter's name, for a value of another type."""
+    parameters = signature(function).parameters
+    by_place = [each.name for each in parameters.values() if each.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    kinds: dict[str, tuple[Any, ...]] = {}
+    for each in parameters.values():
+        if each.kind is Parameter.VAR_KEYWORD:  # of a TypedDict, whose keys they are
+            kinds |= {name: _kinds(kind) for name, kind in get_type_hints(get_args(each.annotation)[0]).items()}
+        else:
+            kinds[each.name] = _kinds(each.annotation)
+
+    @wraps(function)
+    def call(*by_order: P.args, **by_name: P.kwargs) -> R:
+        given = {**dict(zip(by_place, by_order, strict=False)), **by_name}
+        for name, value in given.items():
+            if name in kinds:
+                _require(name, value, kinds[name], hint=f"help({function.__name__}) says what each one takes")
+        return function(*by_order, **by_name)
+
+    return call
+
+
+def _kinds(annotation: Any) -> tuple[Any, ...]:
+    """What a value may be."""
+    return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+
+
+def _require(name: str, value: object, kinds: Sequence[Any], *, hint: str) -> None:
+    if not any(_is_of(value, kind) for kind in kinds):
+        wanted = _described(Path if Path in kinds else kinds[0])
+        raise UsageError(f"{name} is {wanted}, not {type(value).__name__} ({value!r:.40})", hint=hint)
+
+
 def _is_of(value: object, kind: Any) -> bool:
     if get_origin(kind) is Literal:
         return value in get_args(kind)
@@ -127,14 +162,16 @@ def _is_of(value: object, kind: Any) -> bool:
     if kind in (int, float, Path):
         taken: Any = {int: int, float: int | float, Path: str | os.PathLike}[kind]
         return isinstance(value, taken) and not isinstance(value, bool)
-    return isinstance(value, kind)
+    return kind is Any or isinstance(value, get_origin(kind) or kind)
 
 
 def _described(kind: Any) -> str:
     """What may be given, for an error."""
-    if get_origin(kind) is Sequence:
-        return "a list of texts"
+    if get_origin(kind) in (Sequence, Mapping):
+        return "a list of texts" if get_origin(kind) is Sequence else "a dictionary"
     choices = get_args(kind) or (tuple(kind) if issubclass(kind, Enum) else ())
     if choices:
         return f"one of {', '.join(map(str, choices))}"
-    return {str: "text", bool: "True or False", Path: "a path"}.get(kind, "a number")
+    if issubclass(kind, int | float) and kind is not bool:
+        return "a number"
+    return {str: "text", bool: "True or False", Path: "a path"}.get(kind, f"of {kind.__name__}")

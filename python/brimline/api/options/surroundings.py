@@ -1,8 +1,6 @@
 """Owns the surroundings of a verb, whichever it is: which server, its data, where records go, who listens."""
 
-import os
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 from typing import Any, Self
 
 from brimline.api.options.data import DataOptions
@@ -25,15 +23,6 @@ def named_uri(given: str | None, *others: str | None) -> str | None:
     if given is not None and not given.strip():
         raise UsageError("the address that was given is empty", hint="write --uri mongodb://HOST:PORT, or leave it out")
     return next((each for each in (given, *others) if each), None)
-
-
-def path_given(name: str, given: object) -> Path | None:
-    """A path that was given as text or as a path. Raises UsageError that names the parameter for anything else."""
-    if given is None:
-        return None
-    if isinstance(given, str | os.PathLike):
-        return Path(os.fspath(given))
-    raise UsageError(f"{name} is a path, not {type(given).__name__} ({given!r:.40})", hint=f'write {name}="DIRECTORY"')
 
 
 @dataclass(frozen=True, kw_only=True)
