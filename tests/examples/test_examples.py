@@ -57,6 +57,9 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
     "generator_ceiling.py": (r"ceiling: [1-9]\d* ops/s", r"client CPU: \d+ ns per operation"),
 }
 
+ON_A_SERVER = "run_to_data_frame.py"
+"""The script that runs against a real server too: against none it runs in `make test-all`."""
+
 
 def test_every_example_has_an_expectation_and_a_line_in_the_readme() -> None:
     examples = {path.name for path in EXAMPLES.iterdir() if path.is_file()} - {"README.md"}
@@ -69,7 +72,7 @@ def test_every_example_has_an_expectation_and_a_line_in_the_readme() -> None:
 @pytest.mark.parametrize("name", SPECS)
 def test_a_spec_runs_and_does_what_it_says(name: str, tmp_path: Path) -> None:
     expected = SPECS[name]
-    overrides = {} if name.endswith(".properties") else {"warmup": "100ms", "duration": "500ms"}
+    overrides = {} if name.endswith(".properties") else {"warmup": "50ms", "duration": "200ms"}
     result = brimline.run(EXAMPLES / name, overrides=overrides, options=brimline.Options(null=True, runs_dir=tmp_path))
     summary = result.record.summary
     assert summary is not None
@@ -90,7 +93,9 @@ def test_the_property_file_says_how_many_operations_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow("the example measures for seconds")
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(ON_A_SERVER, marks=pytest.mark.long), *sorted(SCRIPTS.keys() - {ON_A_SERVER})]
+)
 def test_a_script_prints_what_it_says(name: str, tmp_path: Path) -> None:
     assert_printed(run_script(name, "--null", directory=tmp_path), SCRIPTS[name])
 
@@ -98,7 +103,7 @@ def test_a_script_prints_what_it_says(name: str, tmp_path: Path) -> None:
 @pytest.mark.mongod
 def test_a_script_runs_against_a_real_server(tmp_path: Path) -> None:
     required_mongod()
-    assert_printed(run_script("run_to_data_frame.py", directory=tmp_path), SCRIPTS["run_to_data_frame.py"])
+    assert_printed(run_script(ON_A_SERVER, directory=tmp_path), SCRIPTS[ON_A_SERVER])
 
 
 def run_script(name: str, *arguments: str, directory: Path) -> str:

@@ -118,7 +118,7 @@ def run(name: str, uri: str, directory: Path) -> Mapping[str, Any]:
     options = brimline.Options(uri=uri, runs_dir=directory / "runs")
     try:
         brimline.load(DIRECTORY / name, options=options)
-        result = brimline.run(DIRECTORY / name, overrides={"warmup": "100ms", "duration": "500ms"}, options=options)
+        result = brimline.run(DIRECTORY / name, overrides={"warmup": "50ms", "duration": "250ms"}, options=options)
     finally:
         with pymongo.MongoClient[dict[str, Any]](uri) as client:
             client.drop_database(work_of(name).operations[0].steps[0].database)

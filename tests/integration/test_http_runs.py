@@ -31,6 +31,7 @@ operations:
       - get: {path: /orders/$order}
 """
 SHORT = ("--duration", "400ms", "--warmup", "0s", "--connections", "2")
+CALM = ("--think-time", "2ms")
 
 
 def shop(asked: Asked) -> Answer:
@@ -56,7 +57,8 @@ def workload(brimline_cli: CommandLine) -> Path:
 
 
 def run(cli: CommandLine, workload: Path, uri: str, *words: str, environment: dict[str, str] | None = None) -> Outcome:
-    return awake(cli, "run", str(workload), "--uri", uri, *SHORT, "--json", *words, environment=environment)
+    calm = () if "--rate" in words else CALM
+    return awake(cli, "run", str(workload), "--uri", uri, *SHORT, *calm, "--json", *words, environment=environment)
 
 
 def checks(document: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from tests.support.server import required_mongod
 
 pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
 
-SHORT = ("--records", "1000", "--duration", "300ms", "--warmup", "100ms")
+SHORT = ("--records", "1000", "--duration", "150ms", "--warmup", "20ms")
 GROWTH = ("--to", "2k", "--step", "1k", "--connections", "1", "--queries", "200", "--repeats", "1")
 ONCE = ("--repeats", "1", "--repeats-max", "1")
 QUERIES = """\

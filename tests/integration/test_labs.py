@@ -227,7 +227,9 @@ def test_ctrl_c_at_the_last_instant_leaves_nothing(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.slow("a set of servers comes up and elects its primary")
-@pytest.mark.parametrize("after_s", [0.0, 0.1, 0.5, 1.5, 3.0, 6.0])
+@pytest.mark.parametrize(
+    "after_s", [0.0, 0.5, 1.5, 6.0, *(pytest.param(each, marks=pytest.mark.long) for each in (0.1, 3.0))]
+)
 def test_a_lab_that_is_killed_half_way_is_gone_after_the_next_command(
     cli: CommandLine, cache: Path, after_s: float
 ) -> None:

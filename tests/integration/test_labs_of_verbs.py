@@ -40,7 +40,7 @@ scans:
     ("words", "count"),
     [
         (("ab", "ycsb-c", "--b", "connections=2", "--pairs", "1", *RUNS), 2),
-        (("interfere", "ycsb-c", "--with", "scan", "--background-rows", "2k", "--pairs", "2", *RUNS), 4),
+        (("interfere", "ycsb-c", "--with", "scan", "--background-rows", "2k", "--pairs", "1", *RUNS), 2),
         (("grow", "ycsb-c", "--to", "1k", "--step", "500", *GROWTH), 4),
         (("scan", "queries.yaml"), 1),
     ],
@@ -70,7 +70,7 @@ SHARDS = ("--topology", "shards-2", "--cache-gb", "0.25")
 @pytest.mark.parametrize(
     "words",
     [
-        ("interfere", "ycsb-c", "--with", "scan", "--background-rows", "2k", "--pairs", "2", *RUNS),
+        ("interfere", "ycsb-c", "--with", "scan", "--background-rows", "2k", "--pairs", "1", *RUNS),
         ("grow", "ycsb-c", "--to", "1k", "--step", "500", *GROWTH),
         ("scan", "queries.yaml"),
     ],

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.mongod
 Data = pymongo.database.Database[dict[str, Any]]
 DATABASE = "own_data"
 SHORT = ("--duration", "200ms", "--warmup", "0s", "--connections", "2")
+CALM = ("--think-time", "2ms")
 SPEC = """\
 name: own
 database: own_data
@@ -54,7 +55,7 @@ def _write(*operations: str) -> None:
 
 
 def _run(here: CommandLine, uri: str, *words: str) -> Outcome:
-    return here.run("run", "own.yaml", "--uri", uri, *SHORT, *words)
+    return here.run("run", "own.yaml", "--uri", uri, *SHORT, *CALM, *words)
 
 
 def _state(database: Data) -> Any:
@@ -274,7 +275,7 @@ def test_pairs_of_runs_compare_such_operations_and_put_their_data_back_before_ea
 ) -> None:
     _write(READ, UPDATE)
     verb, *rest = words
-    outcome = here.run(verb, "own.yaml", *rest, "--pairs", "2", "--uri", uri, "--data", "load", *SHORT, "--json")
+    outcome = here.run(verb, "own.yaml", *rest, "--pairs", "2", "--uri", uri, "--data", "load", *SHORT, *CALM, "--json")
     assert outcome.exit_code in (0, 4), outcome.stderr
     document = outcome.json()
     assert [len(document[side]) for side in ("a", "b")] == [2, 2], document

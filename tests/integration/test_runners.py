@@ -28,6 +28,12 @@ from tests.support.server import required_mongod
 
 READY = [name for name, runner in CATALOGUE.items() if runner.missing() is None]
 each_runner = pytest.mark.parametrize("client", READY)
+TWINS = {"java-reactive": "java-sync", "pymongo-async": "pymongo"}
+"""A runner, and the one whose pool it shares: both count a pool and its end by the same class."""
+each_pool = pytest.mark.parametrize(
+    "client", [pytest.param(name, marks=[pytest.mark.long] if TWINS.get(name) in READY else []) for name in READY]
+)
+"""Each runner, but those whose twin is the quick one only in `make test-all`."""
 _SOURCES = Path(__file__).parents[2] / "runners" / "python"
 
 MIX = """\
@@ -232,7 +238,7 @@ def _against(
         return brimline_cli.run("run", _spec(tmp_path, text), *given, *words)
 
 
-@each_runner
+@each_pool
 def test_a_pool_is_as_large_as_it_is_said_to_be(client: str, brimline_cli: CommandLine, tmp_path: Path) -> None:
     outcome = _against(brimline_cli, tmp_path, client, {}, MIX, "--connections", "8", "--max-pool-size", "2")
     assert outcome.exit_code in (0, 4), outcome.stderr
@@ -278,7 +284,7 @@ def test_failures_a_service_time_and_a_stall_are_seen(client: str, brimline_cli:
     assert {outcome for outcome, _ in failures} == {"connection_lost"}
 
 
-@each_runner
+@each_pool
 @pytest.mark.slow("a driver waits for another server")
 def test_a_server_that_is_gone(client: str, brimline_cli: CommandLine, tmp_path: Path) -> None:
     """Drivers wait for another server, and in the end say that there is none: no reply was late."""

@@ -21,7 +21,13 @@ _QUEUE_TIMES = {"read_queue_time_us", "write_queue_time_us"}
 """What servers before 7.0 don't report."""
 
 
-@pytest.fixture(scope="module", params=VERSIONS)
+_BUNDLED = "6.0.5"
+"""What all other tests run on, `test_agreement_with_mongod.py` with the same workloads: here in `make test-all`."""
+
+
+@pytest.fixture(
+    scope="module", params=[pytest.param(each, marks=[pytest.mark.long] * (each == _BUNDLED)) for each in VERSIONS]
+)
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     binary = required_version(request.param)
     with bundled(binary=binary, cache_gb=0.25, directory=tmp_path_factory.mktemp("server")) as deployment:
@@ -95,7 +101,7 @@ def test_version_against_version_is_one_command(brimline_cli: CommandLine) -> No
     share_binaries(brimline_cli.directory / "cache")
     outcome = brimline_cli.run(
         *("sweep", "--vary", "workload=ycsb-a,ycsb-b", "--vary", "server-version=4.4,6.0", "--connections", "1,4"),
-        *("--records", "1000", "--duration", "300ms", "--warmup", "100ms", "--cache-gb", "0.25", "-q", "--json"),
+        *("--records", "1000", "--duration", "100ms", "--warmup", "20ms", "--cache-gb", "0.25", "-q", "--json"),
         *("--repeats", "1", "--repeats-max", "1"),
     )
     assert outcome.exit_code == 0, outcome.stderr

@@ -13,7 +13,7 @@ from tests.support.starved import awake
 
 pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
 
-SHORT = ("--records", "1000", "--duration", "300ms", "--warmup", "50ms", "-q")
+SHORT = ("--records", "1000", "--duration", "100ms", "--warmup", "20ms", "-q")
 TWICE = ("--repeats", "2", "--repeats-max", "2")
 DATABASE = "brimline_vary"
 
@@ -98,7 +98,7 @@ def test_indexes_and_write_concern_on_a_server_that_is_there(
 def test_one_that_was_interrupted_goes_on(brimline_cli: CommandLine) -> None:
     running = brimline_cli.start(
         *("sweep", "ycsb-c", "--vary", "cache-gb=0.25,0.5", "--vary", "connections=1,2", *TWICE),
-        *("--records", "1000", "--duration", "500ms", "--warmup", "100ms"),
+        *("--records", "1000", "--duration", "200ms", "--warmup", "50ms"),
     )
     directory = brimline_cli.wait_for_samples("ycsb-c", kind="vary-").parents[1]
     running.send(signal.SIGINT)
@@ -177,7 +177,7 @@ def test_a_server_that_is_not_there_leaves_nothing_behind(brimline_cli: CommandL
 
 
 def test_a_ladder_at_each_level_has_a_record_of_its_own(uri: str, brimline_cli: CommandLine) -> None:
-    short = ("--records", "500", "--duration", "200ms", "--warmup", "50ms", "--connections-max", "2", "-q")
+    short = ("--records", "500", "--duration", "100ms", "--warmup", "20ms", "--connections-max", "2", "-q")
     at = ("--uri", uri, "--data", "load", "--drop")
     outcome = brimline_cli.run("sweep", "ycsb-c", "--vary", "keys=uniform,zipfian", *short, *at, "--json")
     assert outcome.exit_code == 0, outcome.stderr

@@ -17,7 +17,7 @@ from tests.support.server import required_mongod
 
 pytestmark = pytest.mark.mongod
 
-SHORT = ("--records", "1000", "--duration", "400ms", "--warmup", "100ms", "-q")
+SHORT = ("--records", "1000", "--duration", "200ms", "--warmup", "50ms", "-q")
 ONCE = ("--repeats", "1", "--repeats-max", "1")
 
 

@@ -45,7 +45,7 @@ def test_a_load_and_a_run_are_shared_and_the_server_counts_the_same(brimline_cli
     database = f"{uri}/workers"
     ran = brimline_cli.run(
         "run", "ycsb-a", "--uri", database, "--workers", "local:2", "--records", "1000", "--data", "load",
-        "--duration", "1s", "--warmup", "0s", "--connections", "4", "--json",
+        "--duration", "1s", "--warmup", "0s", "--connections", "4", "--think-time", "2ms", "--json",
     )  # fmt: skip
     # 4: three processes that had too little of a busy machine count right all the same.
     assert ran.exit_code in (0, 4), ran.stderr
