@@ -126,7 +126,7 @@ class ExitCode(IntEnum):
     Of `scan`: a plan isn't the one that is expected. Of `lint`: a claim can't be true.
     """
     INCONCLUSIVE = 4
-    """Invalid or inconclusive: the run or the gate proves nothing.
+    """Invalid or inconclusive: the run or the gate proves nothing, or a node of `--workers` was lost.
 
     Of `capacity`: no number was found. Of `sweep`: no plateau of the target itself was found. Of `load`: the server
     counts other than was intended. Of `doctor`: a check failed.
@@ -253,3 +253,11 @@ class Interrupted(BrimlineError):
         super().__init__(message, hint=hint)
         self.signal_number = signal_number
         self.exit_code = self._SIGNAL_EXIT_BASE + signal_number
+
+
+class NodeGone(Interrupted):
+    """A node of `--workers` was lost, without which nothing more can be measured; what was measured is kept."""
+
+    def __init__(self, message: str, *, hint: str | None = "start that node again, or go on with fewer") -> None:
+        super().__init__(message, hint=hint)
+        self.exit_code = ExitCode.INCONCLUSIVE

@@ -55,6 +55,15 @@ def _record(here: CommandLine, verb: str) -> Path:
     return directory
 
 
+@pytest.mark.slow("nodes in processes of their own")
+def test_nodes_are_sent_the_rows_and_perform_what_one_client_does(here: CommandLine) -> None:
+    words = ("run", "a/shop.yaml", "--connections", "2", "--operations", "100", *SHORT, "--json")
+    alone, shared = (here.run(*words, *more).json() for more in ((), ("--workers", "local:2")))
+    assert [node["failed"] for node in shared["nodes"]] == [0, 0]
+    assert shared["operations_hash"] == alone["operations_hash"]
+    assert shared["counts_whole_run"] == alone["counts_whole_run"]
+
+
 def test_a_record_keeps_its_objective_without_the_files(here: CommandLine) -> None:
     directory = _record(here, "run")
     (here.directory / "a" / "skus.csv").unlink()

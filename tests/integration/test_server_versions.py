@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 import brimline
-from brimline.record import read_record
+from brimline.record import read_experiment, read_record
 from brimline.servers import Deployment, bundled
 from tests.support.command_line import CommandLine
 from tests.support.server_versions import VERSIONS, required_version, share_binaries
@@ -119,6 +119,31 @@ def test_version_against_version_is_one_command(brimline_cli: CommandLine) -> No
     page = brimline_cli.run("report", str(directory), "--format", "md", "-o", "-").stdout
     for words in ("p95", "p99", "| 4.4", "| 6.0", "connections"):
         assert words in page, page
+
+
+@pytest.mark.slow("two versions of a server run in turns, under one, two and four clients")
+def test_version_against_version_with_one_two_and_four_clients_is_one_command(brimline_cli: CommandLine) -> None:
+    """What a vendor's comparison asked: which is faster, from how many connections on, and was one client enough?"""
+    required_version("4.4.2")
+    share_binaries(brimline_cli.directory / "cache")
+    outcome = brimline_cli.run(
+        *("sweep", "ycsb-b", "--workers", "local:4", "--vary", "server-version=4.4,6.0", "--vary", "nodes=1,2,4"),
+        *("--connections", "4,8", "--records", "1000", "--duration", "200ms", "--warmup", "0s", "--cache-gb", "0.25"),
+        *("-q", "--json", "--repeats", "1", "--repeats-max", "1"),
+    )
+    assert outcome.exit_code == 0, outcome.stderr
+    document = outcome.json()
+    pairs = {(version, nodes) for version in ("4.4", "6.0") for nodes in ("1", "2", "4")}
+    curves = {(each["at"]["server-version"], each["at"]["nodes"]): each for each in document["curves"]}
+    assert set(curves) == pairs
+    assert all("recommended_connections" in each for each in curves.values())
+    (directory,) = brimline_cli.record_directories(kind="vary-")
+    for trial in read_experiment(directory).trials:
+        if trial.probe["stage"] == "run":
+            version, nodes, _ = trial.probe["levels"]
+            record = read_record(trial.directory)
+            assert record.environment["server"]["version"] == {"4.4": "4.4.2", "6.0": "6.0.5"}[version]
+            assert record.summary is not None and len(record.summary["nodes"]) == int(nodes)
 
 
 @pytest.mark.parametrize("other", [("--uri", "mongodb://127.0.0.1:9"), ("--null",)])

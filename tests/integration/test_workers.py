@@ -6,20 +6,26 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
+import brimline
+from brimline.execution import execute
+from brimline.execution.cluster import cluster
+from brimline.execution.cluster.cluster import Cluster
+from brimline.experiments.settings import SweepSettings, quick
 from brimline.plan import WireTarget, resolve
-from brimline.record import read_record
+from brimline.record import RunRecord, read_experiment, read_record
 from tests.support.command_line import CommandLine, Running
 from tests.support.namespaces import networks
-from tests.support.nodes import performed, processes, shared_spec
+from tests.support.nodes import HereLink, processes, shared_spec
 from tests.support.scripted_server import scripted_server
-from tests.support.simulation import read_only
+from tests.support.simulation import context, read_only
 from tests.support.waiting import eventually
 
 GONE_WITHIN_S = 10.0
@@ -75,6 +81,64 @@ def test_a_node_that_is_killed_ends_the_run_and_what_was_measured_is_kept(brimli
     assert (record.ended_by, record.imbalances) == ("worker_lost", ())
     assert record.summary is not None and record.summary["ok"] > 0
     assert _all_gone(nodes)
+
+
+_SHORT = ("--records", "500", "--duration", "200ms", "--warmup", "0s", "--connections", "2")
+_TWICE = ("--repeats", "2", "--repeats-max", "2")
+_FAULT = (
+    *("--fault", "sleep 0; true", "--undo", "sleep 0; true", "--ledger", "0"),
+    *("--before", "2s", "--hold", "0s", "--after", "2s"),
+)
+EXPERIMENTS: dict[str, tuple[tuple[str, ...], int]] = {
+    "run": ((*_SHORT, "--vary", "keys=uniform,zipfian", *_TWICE), 3),
+    "sweep": ((*_SHORT[:-1], "2,4", *_TWICE), 3),
+    "ab": ((*_SHORT, "--b", "connections=4", "--pairs", "2"), 4),
+    "interfere": ((*_SHORT, "--with", "scan", "--background-rows", "500", "--pairs", "2"), 4),
+    "failover": (("--records", "500", "--rate", "200/s", "--connections", "2", *_FAULT, "--repeats", "2"), 2),
+    "soak": (("--records", "500", "--rate", "200/s", "--connections", "2", "--duration", "2s"), 1),
+}
+"""By verb: what begins it, and in which of the runs that it takes part in a node is lost; a load is one node's."""
+
+
+@pytest.mark.mongod
+@pytest.mark.slow("experiments of two nodes, one of which is lost, and what goes on with them")
+@pytest.mark.parametrize("verb", EXPERIMENTS)
+def test_an_experiment_ends_with_the_node_that_is_lost_and_goes_on_when_it_is_back(
+    verb: str, uri: str, brimline_cli: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words, lost_in = EXPERIMENTS[verb]
+    links = [HereLink(), HereLink(lost_in=lost_in)]
+    monkeypatch.setattr(cluster, "ProcessLink", lambda: links.pop(0) if links else HereLink())
+    at = ("--uri", f"{uri}/lost_{verb}", "--workers", "local:2", "--data", "load")
+    ended = brimline_cli.run(verb, "ycsb-c", *words, *at)
+    ended.check_error(4, "node 1 (", "was lost: it is lost for a test", "start that node again", f"{verb} --resume")
+    (directory,) = (path.parent for path in brimline_cli.runs.glob("*/experiment.json"))
+    assert read_experiment(directory).ended_by == "worker_lost"
+    again = brimline_cli.run(verb, "--resume", directory, *at)
+    assert again.exit_code in (0, 4), again.stderr  # so short runs may say little
+    assert read_experiment(directory).ended_by == "completed", again.stderr
+    runs = [read_record(path.parent) for path in directory.glob("trials/*/record.json")]
+    assert {len(run.summary["nodes"]) for run in runs if run.summary is not None} <= {1, 2}
+    assert any(run.summary is not None and len(run.summary["nodes"]) == 2 for run in runs)
+    assert verb == "soak" or all(run.complete for run in runs)
+
+
+@pytest.mark.slow("searches of two nodes, one of which is lost, and what goes on with it")
+def test_a_search_ends_with_the_node_that_is_lost_and_goes_on_when_it_is_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    links = [HereLink(), HereLink(lost_in=2)]
+    monkeypatch.setattr(cluster, "ProcessLink", lambda: links.pop(0) if links else HereLink())
+    sweep = SweepSettings(connections_max=4, warmup_s=0.0, duration_s=0.2)
+    settings = replace(quick(), sweep=sweep, calibrate_s=0.2, window_s=0.2, warmup_s=0.0, windows_max=4, budget_s=60.0)
+    options = brimline.Options(null=True, workers="local:2", runs_dir=tmp_path)
+    ended = brimline.capacity("ycsb-c", settings=settings, options=options)
+    assert (ended.exit_code, read_experiment(ended.directory).ended_by) == (4, "worker_lost")
+    assert ended.error is not None and "was lost" in ended.error.message
+    assert f"capacity --resume {ended.directory}" in (ended.error.hint or "")
+    again = brimline.resume_search(ended.directory, options=options)
+    assert read_experiment(again.directory).ended_by == "completed"
+    assert len(again.trials) > len(ended.trials)
 
 
 @pytest.mark.slow("a command with nodes of its own, and their end")
@@ -158,55 +222,111 @@ def test_what_names_no_workers_is_told_before_anything_happens(
     assert not brimline_cli.runs.exists()
 
 
+RATE, NODES, CLOCK_WRONG_NS = 200, 4, 5_000_000_000
+SPACING_NS = 1_000_000_000 // RATE
+SERVICE_NS = 10_000_000
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("scan", "ycsb-c"), "it asks one query at a time"),
+        (("import", "rows.csv"), "-j says over how many connections"),
+        (("study", "run", "s3-versions"), "says itself how many clients"),
+    ],
+)
+def test_verbs_of_one_client_say_why(brimline_cli: CommandLine, words: tuple[str, ...], why: str) -> None:
+    brimline_cli.run(*words, "--workers", "local:2").check_error(2, "no such option: --workers", why)
+
+
+@pytest.mark.slow("runs in real time of one client, and of one, two and four nodes")
 def test_nodes_with_networks_and_clocks_of_their_own_offer_one_rate(tmp_path: Path) -> None:
-    """Each from an address of its own; one of them has a clock that is 5 s ahead of this one's."""
-    if subprocess.run(["unshare", "-T", "--monotonic", "5", "true"], capture_output=True, check=False).returncode:
+    """Each from an address of its own; one of them has a clock that is 5 s ahead of this one's.
+
+    When requests arrive is seen between the nodes and the server: they are not early, and the least late of each node
+    are late by no more than the way.
+    """
+    wrong = ("unshare", "-T", "--monotonic", "5")
+    if subprocess.run([*wrong, "true"], capture_output=True, check=False).returncode:
         pytest.skip("no time namespace can be made here")
+    load = {"load": {"kind": "constant", "rate": RATE}, "connections": 16, "threads": 1, "warmup": "0s"}
+    load["duration"] = "2s"
     with (
-        networks(2, subnet="10.111.0") as network,
-        scripted_server({}) as server,
-        _reachable(network.here, server.address) as address,
+        networks(NODES, subnet="10.111.0") as network,
+        scripted_server({"service": {"kind": "fixed", "ns": SERVICE_NS}}) as server,
+        _reachable(network.here, server.address) as (address, arrivals),
+        processes(network.command(0), *(network.command(each, *wrong) for each in range(1, NODES))) as links,
     ):
-        plan = resolve(
-            read_only(
-                load={"kind": "constant", "rate": 2000}, connections=4, warmup="0s", duration="1s", interval="100ms"
-            ),
-            target=WireTarget(address=address, write_concern=None),
-        )
-        clock = ("unshare", "-T", "--monotonic", "5")
-        with processes(network.command(0), network.command(1, *clock)) as links:
-            record = performed(plan, tmp_path / "run", links)
-    assert record.summary is not None
+        plan = resolve(read_only(**load), target=WireTarget(address=address, write_concern=None))
+        alone = execute(plan, directory=tmp_path / "alone", title="alone", context=context())
+        nodes = Cluster(links)
+        for count in (1, 2, 4):
+            arrivals.clear()
+            shared = replace(context(), executor=nodes.of(count))
+            record = execute(plan, directory=tmp_path / f"{count}", title="shared", context=shared)
+            _same_measured(record, alone)
+            _meshed(record, arrivals, [network.addresses[number] for number in range(count)])
+
+
+def _same_measured(record: RunRecord, alone: RunRecord) -> None:
+    """The same operations, and times that differ by what a busy machine does to both."""
+    assert record.summary is not None and alone.summary is not None
     assert (record.ended_by, record.imbalances, record.summary["failed"]) == ("completed", (), 0)
-    assert record.summary["due"] == 2000
-    first, second = record.summary["nodes"]
-    assert first["due"] == second["due"] == 1000
-    assert abs(first["clock"]["ahead_ns"]) <= first["clock"]["error_ns"]
-    ahead_ns = second["clock"]["ahead_ns"]
-    assert abs(ahead_ns - 5_000_000_000) <= second["clock"]["error_ns"]
-    assert 0 < second["clock"]["error_ns"] < 50_000_000
+    assert record.summary["due"] == alone.summary["due"] == 2 * RATE, "to the operation"
+    assert record.summary["operations_hash"] == alone.summary["operations_hash"]
+    assert record.histograms.keys() == alone.histograms.keys()
+    ours, its = (each.histograms["read", "service"] for each in (record, alone))
+    assert ours.count() == its.count() == 2 * RATE
+    assert ours.quantile(0.5) == pytest.approx(its.quantile(0.5), rel=0.3)
+    for node in record.summary["nodes"]:
+        ahead_ns = CLOCK_WRONG_NS if node["node"] else 0
+        assert abs(node["clock"]["ahead_ns"] - ahead_ns) <= node["clock"]["error_ns"] < 50_000_000
+
+
+def _meshed(record: RunRecord, arrivals: Sequence[tuple[str, int]], addresses: Sequence[str]) -> None:
+    """Each node sends its operations between those of the others, and the rate is that of all from end to end."""
+    late_ns: dict[str, list[int]] = {}
+    for number, address in enumerate(addresses):
+        seen_ns = sorted(at_ns for source, at_ns in arrivals if source == address)
+        due_ns = range(number * SPACING_NS, 2 * RATE * SPACING_NS, len(addresses) * SPACING_NS)
+        late_ns[address] = [at_ns - due for at_ns, due in zip(seen_ns, due_ns, strict=True)]
+    least = [min(each) for each in late_ns.values()]
+    assert max(least) - min(least) < SPACING_NS / 2, least
+    quarter = RATE // 2 // len(addresses)
+    first, last = (
+        min(min(each[part]) for each in late_ns.values()) for part in (slice(quarter), slice(-quarter, None))
+    )
+    assert abs(last - first) < 0.001 * 1_500_000_000, "0.1 % of the time between them"
 
 
 @contextmanager
-def _reachable(host: str, address: str) -> Iterator[str]:
-    """A way from `host`, where other namespaces find it, to a server on the loopback."""
-    target_host, _, target_port = address.rpartition(":")
+def _reachable(host: str, address: str) -> Iterator[tuple[str, list[tuple[str, int]]]]:
+    """A way from `host`, where other namespaces find it, to a server on the loopback; and when which peer's finds came.
 
-    def pump(source: socket.socket, sink: socket.socket) -> None:
+    A connection has one operation under way, which is one packet.
+    """
+    target_host, _, target_port = address.rpartition(":")
+    arrivals: list[tuple[str, int]] = []
+
+    def pump(source: socket.socket, sink: socket.socket, peer: str | None) -> None:
         with source, suppress(OSError):
             while data := source.recv(65_536):
+                if peer is not None and b"find\0" in data:
+                    arrivals.append((peer, time.monotonic_ns()))
                 sink.sendall(data)
             sink.shutdown(socket.SHUT_WR)
 
     def accept(listening: socket.socket) -> None:
         with suppress(OSError):
             while True:
-                near, _ = listening.accept()
+                near, (peer, _) = listening.accept()
                 far = socket.create_connection((target_host, int(target_port)))
-                for pair in ((near, far), (far, near)):
-                    threading.Thread(target=pump, args=pair, daemon=True).start()
+                for each in (near, far):
+                    each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                for each in ((near, far, peer), (far, near, None)):
+                    threading.Thread(target=pump, args=each, daemon=True).start()
 
     with socket.create_server((host, 0)) as listening:
         threading.Thread(target=accept, args=(listening,), daemon=True).start()
-        yield f"{host}:{listening.getsockname()[1]}"
+        yield f"{host}:{listening.getsockname()[1]}", arrivals
         listening.shutdown(socket.SHUT_RDWR)

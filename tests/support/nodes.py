@@ -34,18 +34,31 @@ def shared_spec(cli: CommandLine, end: str) -> str:
     return "shared.yaml"
 
 
-class HereLink:
-    """An engine of this process as a node, with a clock that is ahead by `ahead_ns`; `lost` after so many calls."""
+_LOOKS_BEFORE_LOSS = 3
 
-    def __init__(self, *, ahead_ns: int = 0, lost_after: int | None = None, late_s: float = 0.0) -> None:
+
+class HereLink:
+    """An engine of this process as a node, with a clock that is ahead by `ahead_ns`; `lost` after so many calls.
+
+    `lost_in`: of so many runs it is asked to start, it is lost in the last one, after some looks at it.
+    """
+
+    def __init__(
+        self, *, ahead_ns: int = 0, lost_after: int | None = None, lost_in: int | None = None, late_s: float = 0.0
+    ) -> None:
         self._engine = NodeEngine(clock=lambda: monotonic_ns() + ahead_ns)
         self._lost_after = lost_after
+        self._lost_in = lost_in
+        self._runs = self._looks = 0
         self.calls = 0
         self.late_s = late_s
 
     def call(self, name: str, *arguments: Any, within_s: float = ANSWER_WITHIN_S) -> Any:
         self.calls += 1
-        if self._lost_after is not None and self.calls > self._lost_after:
+        self._runs += name == "start"
+        self._looks += name == "look" and self._runs == self._lost_in
+        if (self._lost_after is not None and self.calls > self._lost_after) or self._looks > _LOOKS_BEFORE_LOSS:
+            self._engine.end()  # what goes on by itself ends its process when nobody asks, and that is this one
             raise NodeLost("it is lost for a test")
         if name == "release":
             arguments = (arguments[0] - int(self.late_s * 1e9),)

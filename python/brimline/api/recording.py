@@ -52,4 +52,4 @@ def recording(
             writer.seal(ended_by="error", message=error.message)
             tell_way_on(error, resuming_verb(kind, settings), writer.directory)
             raise
-        writer.seal(ended_by="interrupt" if place.stop.requested else "completed")
+        writer.seal(ended_by=place.stop.how_ended)

@@ -11,7 +11,7 @@ from brimline.api.resume import require_same_server
 from brimline.api.variants import Variant, run_plan
 from brimline.api.workplace import Workplace, workplace
 from brimline.errors import NotPutBack, TargetError, UsageError
-from brimline.execution import MakeDirectory, StopToken, allow_descriptors
+from brimline.execution import Executor, MakeDirectory, StopToken, allow_descriptors
 from brimline.execution.carried import Carried
 from brimline.execution.indexed_data import ensure_indexed_data
 from brimline.experiments.vary.factor_kinds import Scope
@@ -31,14 +31,16 @@ def open_place(
     variants: Mapping[Levels, Variant],
     stop: StopToken,
     before: ExperimentRecord,
+    executor: Executor | None,
     levels: Levels,
 ) -> Iterator["_Place"]:
     """Brings the server of a combination up for the length of the `with` block; `before`: what was measured so far.
 
-    Raises BrimlineError, UsageError among them where it isn't the server that was measured before.
+    `executor`: the nodes of all combinations, None: this process. Raises BrimlineError, UsageError among them where it
+    isn't the server that was measured before.
     """
     variant = variants[levels]
-    with workplace(variant.loaded, variant.options, stop=stop) as place:
+    with workplace(variant.loaded, variant.options, stop=stop, executor=executor) as place:
         wanted = kind_of_server(settings, levels)
         files = (each.directory / ENVIRONMENT_FILE for each in before.trials if _served(each, settings) == wanted)
         earlier = next(filter(is_there, files), None)  # which a combination that failed at once doesn't have
@@ -89,6 +91,7 @@ class _Place:
             context=loading.context,
             drop=loading.options.drop,
         )
+        loading.stop.request_if_lost()
         loading.stop.raise_if_requested()
         if record is not None and not record.complete:
             raise TargetError(f"the load broke off: {record.message}", hint=f"its record: {record.directory}")

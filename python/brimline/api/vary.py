@@ -36,7 +36,7 @@ from brimline.api.workload import (
     overrides_of,
     properties_of,
 )
-from brimline.api.workplace import environment_of, given_uri
+from brimline.api.workplace import environment_of, given_uri, nodes_of
 from brimline.doctor.check import Status
 from brimline.doctor.disk import free_below, server_disk
 from brimline.errors import BrimlineError, GateFailed, Interrupted, InvalidRun, TargetError, UsageError, redact_text
@@ -345,27 +345,28 @@ def _conduct(
         before = read_experiment(directory)
         made = measure_named(settings.measure)
         measure = None if made is None else made.measure
-        work = VaryWork(
-            settings=settings,
-            writer=writer,
-            open_place=partial(open_place, settings, variants, stop, before),
-            progress=options.progress,
-            stop=stop,
-            measure=measure,
-            begun=begun(before),
-        )
         try:
-            trials = run_vary(
-                Vary(settings, first.seed),
-                work,
-                done=[each for each in stored_vary_trials(before, measure) if each.ended_by == "completed"],
-                servers_before=servers_started(before),
-            )
+            with nodes_of(options) as executor:
+                work = VaryWork(
+                    settings=settings,
+                    writer=writer,
+                    open_place=partial(open_place, settings, variants, stop, before, executor),
+                    progress=options.progress,
+                    stop=stop,
+                    measure=measure,
+                    begun=begun(before),
+                )
+                trials = run_vary(
+                    Vary(settings, first.seed),
+                    work,
+                    done=[each for each in stored_vary_trials(before, measure) if each.ended_by == "completed"],
+                    servers_before=servers_started(before),
+                )
         except BrimlineError as error:
-            writer.seal(ended_by="interrupt" if stop.requested else "error", message=error.message)
+            writer.seal(ended_by=stop.how_ended if stop.requested else "error", message=error.message)
             keep_or_remove(directory, error, begun=resume is not None)
             raise
-        writer.seal(ended_by="interrupt" if stop.requested else "completed")
+        writer.seal(ended_by=stop.how_ended)
         verb = resuming_verb(VARY_KIND, stored)
         interrupted = interruption(stop, directory, resumed_by=verb)
     result = vary_result(read_experiment(directory), trials=trials, interrupted=interrupted)

@@ -198,6 +198,7 @@ class Workplace:
             drop=self.options.drop,
         )
         record = reports[-1].record if reports else None
+        self.stop.request_if_lost()
         if self.stop.requested:
             interrupted = self.stop.error()
             interrupted.hint = None if record is None else self._after_broken_load(record)
@@ -225,11 +226,17 @@ def _check_figures(spec: Spec, options: Options) -> None:
 
 @contextmanager
 def workplace(
-    loaded: LoadedSpec, options: Options, *, stop: StopToken | None = None, resume: Path | None = None
+    loaded: LoadedSpec,
+    options: Options,
+    *,
+    stop: StopToken | None = None,
+    executor: Executor | None = None,
+    resume: Path | None = None,
 ) -> Iterator[Workplace]:
     """Brings the target up for the length of the `with` block. Raises UsageError, TargetError and RecordError.
 
-    `stop`: the request to end of a verb that has several targets one after the other, and listens to signals itself.
+    `stop`: the request to end of a verb that has several targets one after the other, and listens to signals itself;
+    `executor`: the nodes that it has reached, if any.
     `resume`: the record that is gone on with, if one is.
     """
     uri = given_uri(loaded.spec, options)
@@ -241,11 +248,12 @@ def workplace(
     if uri is None:
         refuse_over_shards(loaded.spec, options)
         options = fitted(loaded.spec, options)
+    reaching = nodes_of(options) if stop is None else nullcontext(executor)
     listening = interruptible() if stop is None else nullcontext(stop)
     with (
         listening as stop,
         at_work(options.progress),
-        _executor(options) as executor,
+        reaching as executor,
         _deployment(uri, options, stop) as deployment,
     ):
         stop.raise_if_requested()
@@ -324,8 +332,8 @@ def _with_uri(spec: Spec, uri: str) -> Spec:
 
 
 @contextmanager
-def _executor(options: Options) -> Iterator[Executor | None]:
-    """Who performs the runs: the nodes of `--workers`, or this process."""
+def nodes_of(options: Options) -> Iterator[Executor | None]:
+    """Who performs the runs: the nodes of `--workers`, or this process. Raises UsageError and TargetError."""
     where = options.where_workers_are()
     if where is None:
         yield None

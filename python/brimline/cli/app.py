@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import typer
 
@@ -288,6 +288,14 @@ def _options_of(error: Exception) -> list[str]:
     return [] if context is None else [option for each in context.command.params for option in each.opts]
 
 
+_OF_ONE_CLIENT: Final = {
+    "scan": "a scan is the work of one client: it asks one query at a time",
+    "import": "an import is the work of one client: its files are here; -j says over how many connections",
+    "study": "each experiment of a study says itself how many clients it has",
+}
+"""Verbs for which several nodes have no meaning, and why."""
+
+
 def _verbs_with(error: Exception) -> str:
     """Which verbs have an option that the one called has not; "" where none has it, and for other errors."""
     if type(error).__name__ != "NoSuchOption":
@@ -298,6 +306,9 @@ def _verbs_with(error: Exception) -> str:
     context = getattr(error, "ctx", None)
     if option == "--details" and context is not None and context.command.name == "report":
         return "brimline show prints every table of a record; "
+    verb = "" if context is None else next(iter(context.command_path.split()[1:]), "")
+    if option.startswith("--workers") and verb in _OF_ONE_CLIENT:
+        return f"{_OF_ONE_CLIENT[verb]}; "
     functions = [(name, each) for name, verb in VERBS.items() for each in _functions_of(verb.imported())]
     verbs = list(dict.fromkeys(name for name, each in functions if option in flags_of(each)))
     return f"{option} is an option of {', '.join(verbs)}; " if verbs else ""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from brimline import _native
-from brimline.errors import BrimlineError, Interrupted, RecordError, TargetError, UsageError, on_one_line
+from brimline.errors import BrimlineError, Interrupted, NodeGone, RecordError, TargetError, UsageError, on_one_line
 from brimline.execution.around import Around, around
 from brimline.execution.carried import Carried
 from brimline.execution.descriptors import allow_descriptors
@@ -24,6 +24,7 @@ from brimline.plan import Plan
 from brimline.plan.operations import OperationsWork
 from brimline.plan.targets import RunnerTarget
 from brimline.record import RecordWriter, RunRecord, read_record
+from brimline.record.layout import WORKER_LOST
 from brimline.record.model import ErrorRow, Samples, Summary
 from brimline.record.operation_log import log_path
 from brimline.runners import CATALOGUE, command_of, runner_facts
@@ -176,6 +177,8 @@ def execute_unread(
                 summary = {**summary, "ended_by": "target_lost", "message": error.message}
         watching.conclude(writer, facts, summary)
         writer.seal(summary, counters, ended_by=_ended_by(summary, context.stop), message=summary["message"])
+        if summary["ended_by"] == WORKER_LOST:
+            context.stop.note_lost(summary["message"])
         if unfinished is not None:
             raise unfinished
 
@@ -244,6 +247,8 @@ def _drive(
 
 def _cut_by(error: BrimlineError) -> str:
     """Of a run that never came so far that the engine says it."""
+    if isinstance(error, NodeGone):
+        return WORKER_LOST
     return "interrupt" if isinstance(error, Interrupted) else "error"
 
 

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from types import FrameType
 
 from brimline import leaving
-from brimline.errors import Interrupted
+from brimline.errors import Interrupted, NodeGone
+from brimline.record.layout import WORKER_LOST
 
 KEPT = "what was measured is kept in"
 """What a hint says in front of the directory."""
@@ -25,11 +26,21 @@ class StopToken:
     def __init__(self) -> None:
         self._requests = 0
         self._signal_number = int(signal.SIGINT)
+        self._lost: str | None = None
 
     def request(self, *, signal_number: int = signal.SIGINT) -> None:
         """Asks to end; a second time: at once."""
         self._requests += 1
         self._signal_number = int(signal_number)
+
+    def note_lost(self, what: str) -> None:
+        """Notes what was lost, in a sentence, without which nothing more can be measured; it asks nobody to end."""
+        self._lost = self._lost or what
+
+    def request_if_lost(self) -> None:
+        """Asks to end where such a thing was lost: of an experiment, which would measure on."""
+        if self._lost is not None:
+            self._requests = max(self._requests, 1)
 
     @property
     def signal_number(self) -> int:
@@ -46,10 +57,21 @@ class StopToken:
         """Whether to drop everything."""
         return self._requests > 1
 
+    @property
+    def how_ended(self) -> str:
+        """What the record of an experiment says ended it."""
+        if not self.requested:
+            return "completed"
+        return "interrupt" if self._lost is None else WORKER_LOST
+
     def error(self, *, kept: str | None = None) -> Interrupted:
         """The error that ends the command; `kept` says where what was measured is."""
-        name = signal.Signals(self._signal_number).name
         hint = None if kept is None else f"{KEPT} {kept}"
+        if self._lost is not None:
+            gone = NodeGone(self._lost)
+            gone.hint = "; ".join(filter(None, (gone.hint, hint)))
+            return gone
+        name = signal.Signals(self._signal_number).name
         return Interrupted(f"interrupted by {name}", signal_number=self._signal_number, hint=hint)
 
     def raise_if_requested(self) -> None:

@@ -1,8 +1,9 @@
 """Owns executing a plan of which nothing is kept: what warms a cache up, or is a measurement's control."""
 
-from brimline.errors import InvalidRun
+from brimline.errors import NodeGone
 from brimline.execution.execute import Change, RunContext, join_engine, started, unsampled_state
 from brimline.plan import Plan
+from brimline.record.layout import WORKER_LOST
 from brimline.record.model import Summary
 
 _POLL_S = 0.05
@@ -23,8 +24,9 @@ def execute_unrecorded(plan: Plan, *, context: RunContext, change: Change | None
                 change = None
                 run.release()
         summary = join_engine(run, plan)
-        if summary["ended_by"] == "worker_lost":
-            raise InvalidRun(summary["message"], hint="start that node again, or go on with fewer")
+        if summary["ended_by"] == WORKER_LOST:
+            context.stop.note_lost(summary["message"])
+            raise NodeGone(summary["message"])
         return summary
     finally:
         run.abort()

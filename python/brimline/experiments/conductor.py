@@ -78,6 +78,7 @@ def conduct_trials(
         try:
             made = effects.perform(probe, trials)
         except Interrupted:
+            stop.request_if_lost()
             if not trials:
                 raise
             break
@@ -86,6 +87,7 @@ def conduct_trials(
             writer.event("trial", directory=each.directory.name, outcome=each.outcome)
             progress.outcome(message("{title}: {outcome}", title=each.title, outcome=each.outcome))
         if not made or not all(each.ended for each in made):
+            stop.request_if_lost()
             break
     return trials
 

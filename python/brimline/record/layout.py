@@ -38,6 +38,7 @@ REPORT_FILE = "report.html"
 RUNNING, KILLED = "running", "killed"
 """How a record ended that says nothing of it: it is still being written, or its writer is gone."""
 TARGET_LOST = "target_lost"
+WORKER_LOST = "worker_lost"
 """How a run ended whose server went away; any other end before its time is none of the server's."""
 
 ROOM_BYTES_MIN = 128 * 1024

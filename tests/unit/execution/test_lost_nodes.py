@@ -4,12 +4,17 @@ from typing import Any
 
 import pytest
 
+from brimline.errors import UsageError
 from brimline.execution.cluster.access import PortableAccess
+from brimline.execution.cluster.cluster import Cluster
 from brimline.execution.cluster.link import ANSWER_WITHIN_S, NodeLost
+from brimline.execution.cluster.node import Look
 from brimline.execution.cluster.processes import ProcessLink
 from brimline.execution.cluster.shared_run import GIVE_UP_S, SharedRun
 from brimline.execution.cluster.shares import share_orders
+from brimline.plan import WireTarget
 from brimline.servers import Access
+from tests.support.nodes import HereLink
 from tests.support.run_sets import plan
 
 STOPPED = ("sh", "-c", 'kill -STOP $$; exec "$@"', "sh")
@@ -36,6 +41,56 @@ def test_whatever_goes_wrong_with_a_node_is_its_loss() -> None:
     reason = "ValueError: an answer that can't be read"
     assert (summary["ended_by"], summary["nodes"][0]["lost"]) == ("worker_lost", reason)
     assert told == [summary["message"]] == [f"node 0 (there) was lost: {reason}"]
+
+
+class _Stopped:
+    """A node that was still connecting when it was told to stop."""
+
+    def call(self, name: str, *_: Any, within_s: float = ANSWER_WITHIN_S) -> Any:
+        if name == "look":
+            counts = ("sent", "ok", "miss", "failed", "documents", "in_flight", "connections_up", "inserts_settled")
+            progress: Any = {"stage": "finished", "elapsed_ns": 0, **dict.fromkeys(counts, 0)}
+            return Look(progress=progress, samples={"operations": [], "intervals": []})
+        return "stopped while connecting" if name == "join" else None
+
+    def close(self) -> None: ...
+
+
+def test_a_node_that_is_lost_is_the_reason_and_not_that_another_was_stopped_for_it() -> None:
+    hello = {"host": "there", "pid": 1, "cpu_cores": 1, "python": "3"}
+    run = SharedRun(
+        share_orders(plan(), 2, identity=None),
+        [(_Stopped(), hello), (_Broken(), hello)],
+        access=PortableAccess.of(Access()),
+        held=False,
+        on_lost=lambda _: None,
+    )
+    summary = run.join()
+    assert (summary["ended_by"], [node["ended_by"] for node in summary["nodes"]]) == (
+        "worker_lost",
+        ["stopped", "worker_lost"],
+    )
+    assert summary["message"].startswith("node 1 (there) was lost")
+    assert summary["started_unix_ns"] > 0
+
+
+class _Elsewhere(HereLink):
+    def call(self, name: str, *arguments: Any, within_s: float = ANSWER_WITHIN_S) -> Any:
+        answer = super().call(name, *arguments, within_s=within_s)
+        return {**answer, "network": "another one"} if name == "hello" else answer
+
+
+def test_a_server_on_this_machines_loopback_is_no_target_for_a_node_elsewhere() -> None:
+    nodes = Cluster([HereLink(), _Elsewhere()])
+    at = {
+        address: plan().model_copy(update={"target": WireTarget(address=address, write_concern=None)})
+        for address in ("127.0.0.1:27017", "10.0.0.5:27017")
+    }
+    nodes.check(at["10.0.0.5:27017"])
+    nodes.of(1).check(at["127.0.0.1:27017"])
+    with pytest.raises(UsageError, match="leads to this machine alone, and node 1") as told:
+        nodes.check(at["127.0.0.1:27017"])
+    assert "--uri" in (told.value.hint or "")
 
 
 def test_with_a_silent_node_a_run_is_over_within_ten_seconds() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from brimline.errors import InvalidRun
+from brimline.errors import NodeGone
 from brimline.execution import background, unrecorded
 from brimline.execution.background import Import
 from brimline.execution.cluster.cluster import Cluster
@@ -87,7 +87,7 @@ def test_a_run_that_nobody_records_is_performed_by_whoever_performs_those_that_a
 def test_a_node_lost_where_nobody_records_is_an_error() -> None:
     plan = resolve(read_only(duration="1s", warmup="0s", connections=2), target=target({}))
     link = HereLink(lost_after=4)
-    with pytest.raises(InvalidRun, match="was lost: it is lost for a test"):
+    with pytest.raises(NodeGone, match="was lost: it is lost for a test"):
         unrecorded.execute_unrecorded(plan, context=replace(context(), executor=Cluster([link])))
     link.close()
 

@@ -9,7 +9,8 @@ RUNS: Mapping[str, str] = {
     "name": "The name.",
     "record": "Directory of the record.",
     "brimline_version": "Version of brimline that made the record.",
-    "ended_by": "`completed`, or what ended it: `stopped`, `target_lost`, `ran_dry`, `interrupt`, `error`, `killed` …",
+    "ended_by": "`completed`, or what ended it: `stopped`, `target_lost`, `worker_lost`, `ran_dry`, `interrupt`, "
+    "`error`, `killed` …",
     "message": "Why it ended so, where there is more to say.",
     "error": "Why the command ended with an error. Absent where it did not.",
     "hint": "What to do about it.",

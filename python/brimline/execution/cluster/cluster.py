@@ -8,9 +8,10 @@ from copy import copy
 from typing import Any
 
 from brimline import _native
-from brimline.errors import InvalidRun, TargetError, UsageError
+from brimline.errors import NodeGone, TargetError, UsageError
 from brimline.execution.cluster.access import PortableAccess
 from brimline.execution.cluster.link import Link, NodeLost
+from brimline.execution.cluster.node import network
 from brimline.execution.cluster.processes import ProcessLink
 from brimline.execution.cluster.shared_run import SharedRun
 from brimline.execution.cluster.shares import share_orders, taking_part
@@ -19,6 +20,7 @@ from brimline.plan import Plan
 from brimline.plan.operations import OperationsWork
 from brimline.record.environment import brimline_version
 from brimline.servers import Access
+from brimline.servers.deployment import is_loopback
 from brimline.units import counted
 
 _HELLO_WITHIN_S = 60.0
@@ -62,6 +64,16 @@ class Cluster:
                 "operation_log can't be written by several nodes: each would hold a part of it",
                 hint="leave operation_log out, or run on one machine, without --workers",
             )
+        address = getattr(plan.target, "address", None) or next(iter(getattr(plan.target, "addresses", ())), None)
+        if address is None or not is_loopback(address):
+            return
+        for number, (_, hello) in enumerate(self._nodes):
+            if hello["network"] != network():
+                raise UsageError(
+                    f"{address} leads to this machine alone, and node {number} ({hello['host']}) has another network",
+                    hint="give --uri an address that all nodes reach; servers that brimline starts are for "
+                    "--workers local:N",
+                )
 
     def start(self, plan: Plan, access: Access, *, held: bool, identity: bytes | None) -> SharedRun:
         """See `Executor`."""
@@ -69,7 +81,7 @@ class Cluster:
         if identity is None and isinstance(plan.work, OperationsWork):
             identity = int(time.time()).to_bytes(4, "big") + os.urandom(8)
         if self._lost:
-            raise InvalidRun(f"{self._lost[0]}: nothing more can be measured", hint="what was measured before is kept")
+            raise NodeGone(f"{self._lost[0]}: nothing more can be measured")
         count = taking_part(plan, len(self._nodes))
         orders = share_orders(plan, count, identity=identity)
         portable = PortableAccess.of(access)
@@ -84,11 +96,11 @@ def opened(where: Where) -> Iterator[Cluster]:
         if where.is_ray:
             from brimline.execution.cluster.ray_nodes import ray_links  # the extra is asked for by who wants it
 
-            links += stack.enter_context(ray_links(where))
-        else:
-            for _ in range(where.processes):
-                links.append(link := ProcessLink())
-                stack.callback(link.close)
+            yield Cluster(stack.enter_context(ray_links(where)))
+            return
+        for _ in range(where.processes):
+            links.append(link := ProcessLink())
+            stack.callback(link.close)
         yield Cluster(links)
 
 

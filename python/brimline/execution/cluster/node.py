@@ -9,11 +9,13 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from brimline import _native
 from brimline.errors import BrimlineError
 from brimline.execution.cluster.access import PortableAccess
+from brimline.monitor.host.asking import boot_id
 from brimline.plan import Plan
 from brimline.plan.operations import OperationsWork
 from brimline.record.environment import brimline_version
@@ -59,7 +61,7 @@ class NodeEngine:
         self._asked_at = time.monotonic()
 
     def hello(self) -> dict[str, Any]:
-        """Who is here: versions, host, process, processors."""
+        """Who is here: versions, host, process, processors, network."""
         return {
             "version": brimline_version(),
             "engine": _native.__version__,
@@ -67,6 +69,7 @@ class NodeEngine:
             "host": platform.node(),
             "pid": os.getpid(),
             "cpu_cores": len(os.sched_getaffinity(0)),
+            "network": network(),
         }
 
     def clock(self) -> int:
@@ -153,6 +156,11 @@ class NodeEngine:
             if time.monotonic() - self._asked_at > LEASE_S and self._run is run:
                 run.abort()
                 os._exit(_GONE)
+
+
+def network() -> str:
+    """Which network this process is in: two with the same have one loopback."""
+    return f"{boot_id()} {Path('/proc/self/ns/net').readlink()}"
 
 
 def node_rows(samples: Samples) -> list[NodeRow]:

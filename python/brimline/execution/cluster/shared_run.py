@@ -115,9 +115,10 @@ class SharedRun:
         with self._changed:
             while self._stage() != "finished":
                 self._changed.wait(_LOOK_S)
-        for node in self._nodes:
-            if node.refused is not None:
-                raise _native.TargetError(f"{_named(node)}: {node.refused}")
+        if all(node.lost is None for node in self._nodes):  # else a node that was stopped while it connected says so
+            for node in self._nodes:
+                if node.refused is not None:
+                    raise _native.TargetError(f"{_named(node)}: {node.refused}")
         summaries = [self._summary_of(node) for node in self._nodes]
         merged = merged_summary(summaries)
         merged["started_unix_ns"] = self._started_unix_ns or merged["started_unix_ns"]
@@ -131,7 +132,11 @@ class SharedRun:
     def _summary_of(self, node: _Node) -> Summary:
         if node.summary is not None:
             return node.summary
-        return node.seen.summary(f"{_named(node)} was lost: {node.lost}", started_unix_ns=self._started_unix_ns)
+        started_unix_ns = self._started_unix_ns or time.time_ns()
+        if node.lost is None:
+            refused = node.seen.summary(f"{_named(node)}: {node.refused}", started_unix_ns=started_unix_ns)
+            return {**refused, "ended_by": "stopped"}
+        return node.seen.summary(f"{_named(node)} was lost: {node.lost}", started_unix_ns=started_unix_ns)
 
     def _stage(self) -> str:
         """The one of the node that is least far; a node that is over, however, has no say before all are."""

@@ -13,6 +13,7 @@ from statistics import median
 from brimline.analysis.growth.figures import LoadFigures, QueryFigures
 from brimline.analysis.growth.speed import import_course
 from brimline.plan.pacing import connections_text
+from brimline.record.layout import WORKER_LOST
 from brimline.spec.readers import CONNECTION_COUNT_MAX
 from brimline.units import format_count, format_duration, format_percentage, format_rate
 from brimline.wording import message
@@ -168,7 +169,7 @@ class Growth:
 
     def ended_by(self, trials: Sequence[GrowthTrial]) -> GrowthEnd:
         """Why the experiment is where it is; of several index sets the last one's reason."""
-        if any(trial.ended_by not in ("completed", "interrupt") for trial in trials):
+        if any(trial.ended_by not in ("completed", "interrupt", WORKER_LOST) for trial in trials):
             return GrowthEnd.BROKEN_OFF
         if self._over_budget(trials):
             return GrowthEnd.BUDGET
