@@ -37,6 +37,7 @@ PLOTS = {
     "scan": 3,
     "failover": 3,
     "vary": 4,
+    "soak": 6,
 }
 """How many charts each kind of report has."""
 KINDS = (*PLOTS, *(f"{kind}-zh" for kind in PLOTS))
