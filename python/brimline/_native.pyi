@@ -254,6 +254,9 @@ class ClockProbe(TypedDict):
     smallest_step_ns: int  # 0 when the clock stood still
     largest_step_ns: int
 
+def unix_now_ns() -> int:
+    """When it is, in ns since 1970: a record's instants can be subtracted, also where somebody sets the wall clock."""
+
 def probe_clock(reads: int) -> ClockProbe:
     """Reads the engine's clock so many times in a row, the interpreter lock released."""
 

@@ -1,5 +1,7 @@
 //! The only place that reads time. Everything else gets instants as numbers, so that it can run on a virtual clock.
 
+use std::sync::OnceLock;
+
 use rustix::time::{ClockId, clock_gettime};
 
 /// Nanoseconds: an instant counted from the start of the run, or a length of time.
@@ -59,14 +61,17 @@ pub fn monotonic_ns() -> u64 {
     read(ClockId::Monotonic)
 }
 
-/// Wall-clock time in nanoseconds since 1970, for labels only; never subtracted.
+/// Nanoseconds since 1970, of what a record says when it was. One is subtracted from another to find how far apart things
+/// were: so a process reads the wall clock once, and goes on by a clock that nobody sets and that counts suspended time as well.
 pub fn unix_now_ns() -> u64 {
-    read(ClockId::Realtime)
+    static AHEAD_NS: OnceLock<u64> = OnceLock::new();
+    let ahead_ns = *AHEAD_NS.get_or_init(|| read(ClockId::Realtime).saturating_sub(read(ClockId::Boottime)));
+    read(ClockId::Boottime) + ahead_ns
 }
 
-/// The same in milliseconds, as dates have it.
-pub fn unix_now_ms() -> i64 {
-    (unix_now_ns() / NANOS_PER_MS) as i64
+/// What the wall clock says now, in milliseconds since 1970, as dates have it.
+pub fn wall_now_ms() -> i64 {
+    (read(ClockId::Realtime) / NANOS_PER_MS) as i64
 }
 
 /// Time in which the host was suspended, since it began: no other clock here counts it.

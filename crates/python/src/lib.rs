@@ -42,6 +42,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(histogram::merge_histograms, module)?)?;
     module.add_function(wrap_pyfunction!(generate_documents, module)?)?;
     module.add_function(wrap_pyfunction!(generate_keys, module)?)?;
+    module.add_function(wrap_pyfunction!(unix_now_ns, module)?)?;
     module.add_function(wrap_pyfunction!(probe_clock, module)?)?;
     module.add_function(wrap_pyfunction!(importing::check_import, module)?)?;
     module.add_function(wrap_pyfunction!(importing::start_import, module)?)?;
@@ -97,6 +98,12 @@ fn generate_documents<'py>(
 #[pyfunction]
 fn generate_keys(plan_json: &str, first: u64, count: u64) -> PyResult<Vec<String>> {
     preview::keys(&parse(plan_json)?, first, count).map_err(|error| plan_error(&error))
+}
+
+/// When it is, as a record says it.
+#[pyfunction]
+fn unix_now_ns() -> u64 {
+    brimline_engine::clock::unix_now_ns()
 }
 
 /// Reads the engine's clock many times in a row.

@@ -5,7 +5,6 @@ Their documents are those of a plan of their own, in a collection of their own, 
 
 import json
 import threading
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -16,7 +15,7 @@ from typing import Any
 
 from pymongo.errors import PyMongoError
 
-from brimline import dataset
+from brimline import _native, dataset
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, target_errors
 from brimline.dataset.manifest import MANIFEST_COLLECTION
 from brimline.errors import BrimlineError, TargetError
@@ -143,16 +142,16 @@ class Background(ABC):
     @contextmanager
     def _span(self) -> Iterator[None]:
         """Around what is work."""
-        begun = time.time_ns()
+        begun = _native.unix_now_ns()
         self._at_work.set()
         try:
             yield
         finally:
-            self._spans.append((begun, time.time_ns()))
+            self._spans.append((begun, _native.unix_now_ns()))
 
     def _advance(self, units: int) -> None:
         self._units += units
-        self._progress.append((time.time_ns(), self._units))
+        self._progress.append((_native.unix_now_ns(), self._units))
 
     def _made(self, size_bytes: int) -> None:
         """One more of what has a size."""
@@ -183,9 +182,9 @@ class Import(Background):
             while True:
                 state = unsampled_state(run, LOOK_S)
                 if state["documents"] > 0:
-                    begun = begun or time.time_ns()
+                    begun = begun or _native.unix_now_ns()
                     self._at_work.set()
-                    self._progress.append((time.time_ns(), state["documents"]))
+                    self._progress.append((_native.unix_now_ns(), state["documents"]))
                 if state["failed"] > 0:
                     raise TargetError(f"{state['failed']} insert commands failed")
                 if state["stage"] == "finished":
@@ -194,7 +193,7 @@ class Import(Background):
                 if self._stop.is_set():
                     break
             if begun is not None:
-                self._spans.append((begun, time.time_ns()))
+                self._spans.append((begun, _native.unix_now_ns()))
         finally:
             # What is in flight is waited for: a batch that came in after `clean` would make the collection anew.
             run.stop()
@@ -256,14 +255,14 @@ class Work(Background):
                 state = unsampled_state(run, LOOK_S)
                 done = state["ok"] + state["miss"]
                 if done > 0:
-                    begun = begun or time.time_ns()
+                    begun = begun or _native.unix_now_ns()
                     self._at_work.set()
-                    self._progress.append((time.time_ns(), done))
+                    self._progress.append((_native.unix_now_ns(), done))
                 if state["stage"] == "finished":
                     self._error = f"it ended after {counted(done, 'operation')}"
                     break
             if begun is not None:
-                self._spans.append((begun, time.time_ns()))
+                self._spans.append((begun, _native.unix_now_ns()))
         finally:
             run.stop()  # what is in flight is waited for, as with an import
             with suppress(OSError):
@@ -292,7 +291,7 @@ class FileImport(Background):
                 self.remove()
         finally:
             if self._progress:  # a drop between two imports is work as well
-                self._spans.append((self._progress[0][0], time.time_ns()))
+                self._spans.append((self._progress[0][0], _native.unix_now_ns()))
 
     def _once(self, before: int) -> int:
         """Imports the file once; returns how many documents came in, with those `before`."""
@@ -308,7 +307,7 @@ class FileImport(Background):
                     done = documents_in(progress["counts"])
                     if done:
                         self._at_work.set()
-                        self._progress.append((time.time_ns(), before + done))
+                        self._progress.append((_native.unix_now_ns(), before + done))
                     if progress["is_over"] or self._stop.is_set():
                         break
             finally:

@@ -110,7 +110,7 @@ class _Attempts:
         writer.begin_attempt()
         client_before_ns = time.process_time_ns()
         with _ServerCpu(self._deployment) as server_cpu, self._sampler() as sampler:
-            started_unix_ns, origin_ns = time.time_ns(), time.monotonic_ns()
+            started_unix_ns, origin_ns = _native.unix_now_ns(), time.monotonic_ns()
             handle = start_import(
                 import_plan(
                     self._deployment, self._namespace, writer.state.inputs, self._settings,

@@ -18,6 +18,7 @@ from pymongo.errors import OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 from pymongo.write_concern import WriteConcern
 
+from brimline import _native
 from brimline.errors import TargetError
 from brimline.record.ledger import StaleRead, Write
 from brimline.servers import Deployment, control_client, primary_now
@@ -230,7 +231,7 @@ class Ledger:
 
     @staticmethod
     def _one(collection: Any, driver: Any, session: int, number: int, key: str) -> Write:
-        sent, error = time.time_ns(), ""
+        sent, error = _native.unix_now_ns(), ""
         try:
             collection.update_one({"_id": key}, {"$push": {_SEEN: number}}, upsert=True, session=driver)
         except OperationFailure as failure:
@@ -238,9 +239,8 @@ class Ledger:
         except PyMongoError as failure:
             error = type(failure).__name__
         answer: Any = "unknown" if error else "acknowledged"
-        return Write(
-            session=session, number=number, sent_unix_ns=sent, done_unix_ns=time.time_ns(), answer=answer, error=error
-        )
+        done = _native.unix_now_ns()
+        return Write(session=session, number=number, sent_unix_ns=sent, done_unix_ns=done, answer=answer, error=error)
 
     @staticmethod
     def _look(collection: Any, driver: Any, session: _Session, write: Write, key: str, seen: set[int]) -> None:
@@ -249,7 +249,7 @@ class Ledger:
             document = collection.find_one({"_id": key}, session=driver)
         except PyMongoError:
             return
-        there, now = set(() if document is None else document.get(_SEEN, ())), time.time_ns()
+        there, now = set(() if document is None else document.get(_SEEN, ())), _native.unix_now_ns()
         own = [write.number] if write.answer == "acknowledged" and write.number not in there else []
         for kind, numbers in (("read-your-writes", own), ("monotonic reads", sorted(seen - there))):
             session.stale += [

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from brimline import leaving
+from brimline import _native, leaving
 from brimline.errors import BrimlineError
 from brimline.record.fault import FaultFacts
 from brimline.record.model import Samples
@@ -57,21 +57,21 @@ class Striking:
         self._runs.wait()
         if self._zero_s is None or self._over.wait(max(0.0, self._zero_s + self._at_s - time.monotonic())):
             return
-        self._note(begun_unix_ns=time.time_ns())
+        self._note(begun_unix_ns=_native.unix_now_ns())
         leaving.last_words[self] = self._left
         trouble = _trouble_of(self._fault.do)
         self._note(
             trouble=trouble,
             at=self._fault.at,
             by_hand=self._fault.by_hand,
-            **({} if trouble else {"done_unix_ns": time.time_ns()}),
+            **({} if trouble else {"done_unix_ns": _native.unix_now_ns()}),
         )
         # What failed may have been done in part: it is undone as well.
         if not trouble:
             self._over.wait(self._hold_s)
-        self._note(undo_begun_unix_ns=time.time_ns())
+        self._note(undo_begun_unix_ns=_native.unix_now_ns())
         undo_trouble = _trouble_of(self._fault.undo)
-        self._note(undo_trouble=undo_trouble, **({} if undo_trouble else {"undone_unix_ns": time.time_ns()}))
+        self._note(undo_trouble=undo_trouble, **({} if undo_trouble else {"undone_unix_ns": _native.unix_now_ns()}))
         if not undo_trouble:
             leaving.last_words.pop(self, None)
 

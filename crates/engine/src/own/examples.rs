@@ -4,7 +4,7 @@ use brimline_wire::op_msg;
 
 use super::prepared::{Own, Tables};
 use super::state::{OwnState, draw_index};
-use crate::clock::unix_now_ms;
+use crate::clock::wall_now_ms;
 use crate::command::Part;
 use crate::operation::OperationKind;
 use crate::plan::Plan;
@@ -27,7 +27,7 @@ pub fn examples(plan: &Plan, tables: &Tables) -> Result<Vec<Vec<Vec<u8>>>, PlanE
             state.begin(&own, place, &counters, 0);
             state.save_nulls();
         }
-        let mut draw = state.draw(&own, draw_index(0, 0), 0, unix_now_ms());
+        let mut draw = state.draw(&own, draw_index(0, 0), 0, wall_now_ms());
         let mut message = Vec::new();
         let misfit = |misfit| {
             PlanError::new(&format!("work.operations.{place}"), format!("{}: {misfit}", step.name()))

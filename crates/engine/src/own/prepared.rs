@@ -11,7 +11,7 @@ use brimline_wire::session::Session;
 
 use super::plan::{AtEnd, OwnOperation, OwnWork, RowOrder, RowScope, TablePlan};
 use super::steps::Step;
-use crate::clock::{NANOS_PER_S, unix_now_ns};
+use crate::clock::wall_now_ms;
 use crate::plan::Plan;
 use crate::plan::error::PlanError;
 
@@ -288,7 +288,7 @@ fn identity(told: Option<Identity>) -> io::Result<RunIdentity> {
         u32::from_be_bytes([told[0], told[1], told[2], told[3]])
     } else {
         random.copy_from_slice(&Session::start()?.id()[..RUN_BYTES]);
-        (unix_now_ns() / NANOS_PER_S) as u32
+        (wall_now_ms() / 1_000) as u32
     };
     Ok(RunIdentity::new(seconds, random))
 }

@@ -4,7 +4,7 @@
 use brimline_net::link::{self, Looks as ReplyLooks, Request};
 
 use super::Worker;
-use crate::clock::{NANOS_PER_MS, Nanos, unix_now_ms};
+use crate::clock::{NANOS_PER_MS, Nanos, wall_now_ms};
 use crate::command::{Command, Opcounter};
 use crate::command::{Part, StepRef};
 use crate::failure::{CommandFailure, Failure, FailureClass};
@@ -145,7 +145,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         }
         self.target.keep_reply(connection, prepared.looks_into_replies());
         let cursor = self.own_states[connection].cursor;
-        let mut draw = self.own_states[connection].draw(own, index, worker, unix_now_ms());
+        let mut draw = self.own_states[connection].draw(own, index, worker, wall_now_ms());
         self.target.route(connection, step.is_read(), prepared.record(own.world(), &draw));
         let request = self.target.request(connection);
         prepared
@@ -165,7 +165,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     ) -> Result<u64, String> {
         let own = self.mission.commands.own();
         let worker = (self.first_connection + connection) as u32;
-        let mut draw = self.own_states[connection].draw(own, index, worker, unix_now_ms());
+        let mut draw = self.own_states[connection].draw(own, index, worker, wall_now_ms());
         let values = own.step(step.number).values(own.world(), &mut draw, &mut self.values);
         let values = values.map_err(|misfit| misfit.to_string())?;
         let part = if part == Part::Abort { link::Part::Rollback } else { link::Part::Main };
@@ -279,7 +279,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
             let worker = (self.first_connection + connection) as u32;
             let kept = self.target.kept_reply(connection);
             let brought = Brought { documents: state.step.documents, facts: &reply, kept };
-            let draw = state.draw(own, index, worker, unix_now_ms());
+            let draw = state.draw(own, index, worker, wall_now_ms());
             let mut values = Values { world: own.world(), draw, scratch: &mut self.values };
             let judged = checks.judge(&brought, &mut values);
             if let Err(failure) = judged.and_then(|()| checks.save(&brought, &mut state.saved)) {

@@ -5,8 +5,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brimline import _native
 from brimline.execution.cluster.access import PortableAccess
 from brimline.execution.cluster.clocks import ROUND_TRIPS, NodeClock, read_clock
 from brimline.execution.cluster.link import Link, NodeLost, taking_s
@@ -15,9 +16,6 @@ from brimline.execution.cluster.node import Look, NodeOrder
 from brimline.execution.cluster.totals import SeenOfNode, merged_summary
 from brimline.record.model import NodeTotals, Samples, Summary
 from brimline.threads import Worker
-
-if TYPE_CHECKING:
-    from brimline import _native
 
 _LOOK_S = 0.1
 _CLOCK_EVERY_NS = 1_000_000_000
@@ -170,7 +168,7 @@ class SharedRun:
         if self._held or self._start_ns is not None or self._stage() != "ready":
             return
         margin_ns = _MARGIN_NS + _MARGIN_PER_NODE_NS * len(self._nodes)
-        self._started_unix_ns = time.time_ns() + margin_ns
+        self._started_unix_ns = _native.unix_now_ns() + margin_ns
         self._start_ns = time.monotonic_ns() + margin_ns
         self._changed.notify_all()
 

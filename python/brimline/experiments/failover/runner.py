@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from brimline import _native
 from brimline.analysis.ledger import settle
 from brimline.errors import BrimlineError, TargetError
 from brimline.execution import RunContext, execute, putting_back
@@ -120,14 +121,14 @@ class FailoverWork:
         else:
             note_undone(directory)
         if site.await_whole(WHOLE_WITHIN_S, meanwhile=lambda: not stop.urgent):
-            facts = replace(facts, whole_unix_ns=time.time_ns())
+            facts = replace(facts, whole_unix_ns=_native.unix_now_ns())
         elif not facts.undo_trouble:
             progress.warning("the fault was undone, and still not every server does its part: see the servers' logs")
         if ledger is not None:
             ledger.stop()
             facts = self._check(ledger, facts, directory)
         if site.lab is not None and facts.begun_unix_ns is not None:
-            lines = said_between(site.lab, facts.begun_unix_ns, time.time_ns())
+            lines = said_between(site.lab, facts.begun_unix_ns, _native.unix_now_ns())
             facts = replace(facts, said=tuple(Said(unix_ns=at, address=of, text=text) for at, of, text in lines))
         return facts
 
