@@ -130,7 +130,7 @@ class SharedRun:
     def _summary_of(self, node: _Node) -> Summary:
         if node.summary is not None:
             return node.summary
-        started_unix_ns = self._started_unix_ns or time.time_ns()
+        started_unix_ns = self._started_unix_ns or _native.unix_now_ns()
         if node.lost is None:
             refused = node.seen.summary(f"{_named(node)}: {node.refused}", started_unix_ns=started_unix_ns)
             return {**refused, "ended_by": "stopped"}
