@@ -135,7 +135,7 @@ demo-truth: $(NATIVE) ## Run make demo 20 times, about 30 minutes; each must end
 	$(BIN)/python -m benchmarks.demo $(ARGUMENTS)
 
 .PHONY: search-truth
-search-truth: $(NATIVE) ## 578 simulated searches of known servers; their intervals must hold the truth, and none may need longer than the search in stages
+search-truth: $(NATIVE) ## 612 simulated searches of known servers; their intervals must hold the truth, and none may need longer than the search in stages
 	$(BIN)/python -m pytest -s -m long tests/truth/test_coverage_of_searches.py $(ARGUMENTS)
 
 .PHONY: links-truth
