@@ -97,7 +97,8 @@ def restore(
     """Puts back what `backup` or mongodump wrote: documents, options and indexes, counted and compared by hash.
 
     `databases`: those that are wanted; default: all but admin, config and local, and `notice` is told what is left out.
-    `drop`: collections that are there are dropped, else refused before anything is changed. `uri`: else BRIMLINE_URI.
+    `drop`: collections that are there are replaced once all is in beside them, which takes the room of both; else they
+    are refused before anything is changed. `uri`: else BRIMLINE_URI.
 
     Raises UsageError, TargetError, RecordError, Interrupted, and InvalidRun where what is there is not the backup's.
     """
@@ -115,7 +116,10 @@ def restore(
                                   stopped=lambda: stop.requested)  # fmt: skip
         except Stopped:
             error = stop.error(kept=None)
-            error.hint = "collections are there in part: give --drop next time"
+            error.hint = (
+                "nothing was changed; give the command again" if drop
+                else "collections are there in part: give --drop next time"
+            )  # fmt: skip
             raise error from None
 
 

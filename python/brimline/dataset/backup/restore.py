@@ -1,7 +1,9 @@
 """Owns putting a backup back: collections with their options, documents, indexes, then counted and compared by hash."""
 
+import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -9,7 +11,7 @@ from typing import Any, cast
 
 from bson.codec_options import CodecOptions
 from bson.raw_bson import RawBSONDocument
-from pymongo.errors import BulkWriteError
+from pymongo.errors import BulkWriteError, PyMongoError
 
 from brimline.dataset.access import WORK_WITHIN_S, target_errors
 from brimline.dataset.backup.layout import (
@@ -27,7 +29,7 @@ from brimline.dataset.backup.summary import CollectionBackup, read_summary
 from brimline.dataset.rights import require_rights
 from brimline.dataset.shape import Shape, make_indexes
 from brimline.dataset.trial import TRIAL_DOCUMENTS, require_as_before
-from brimline.errors import InvalidRun, TargetError, UsageError
+from brimline.errors import InvalidRun, RecordError, TargetError, UsageError
 from brimline.servers.deployment import Client
 from brimline.units import counted
 
@@ -35,6 +37,9 @@ _BATCH_DOCUMENTS = 1_000
 _BATCH_BYTES = 16_000_000
 _OF_THE_SERVER_ALONE = ("ns", "background")
 """What older servers list of an index, and newer ones refuse to be told."""
+_BESIDE = "brimline_restore_"
+_IN_PART = "the collection is there in part: give --drop next time"
+_NOT_TAKEN = "the files hold what no such collection takes: make the backup anew"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +95,8 @@ def restore_backup(
     `system` collection is ever put back: users, roles and what a server keeps of itself are made by commands alone.
 
     Nothing is changed before all is looked at: the user's rights, and whether the server makes such collections and
-    takes documents like these. `drop`: collections that are there are dropped once every file was read to its end, else
-    they are refused.
+    takes documents like these. `drop`: all is put into collections of other names first, and these take the place of
+    those that are there once all is in, counted and compared; else collections that are there are refused.
 
     Raises UsageError where nothing is in it, the backup didn't end, or a collection is there; RecordError where a file
     is damaged; TargetError; InvalidRun where what is there afterwards is not what the backup says; Stopped.
@@ -108,32 +113,51 @@ def restore_backup(
     wanted = _wanted(directory, there, databases, notice=notice)
     found = [(database, name, _metadata(directory, database, name)) for database, name in wanted]
     _require_absent(client, [(database, name) for database, name, _ in found], drop=drop)
-    if drop:
-        for database, name, metadata in found:
-            if metadata.get("type") != "view":
-                _require_whole(directory, database, name, metadata, said.get(f"{database}.{name}"), stopped=stopped)
     for database, name, metadata in found:
         _require_taken(client, directory, database, name, metadata, drop=drop)
-    # Views last: a server checks what they are on.
-    ordered = sorted(found, key=lambda each: each[2].get("type") == "view")
-    made = []
-    views = 0
+    views = [each for each in found if each[2].get("type") == "view"]
+    collections = [each for each in found if each not in views]
+    places = {(each[0], each[1]): f"{_BESIDE}{secrets.token_hex(4)}" if drop else each[1] for each in collections}
     so_far: dict[str, int] = {}
-    expected = sum(said[name].bytes for each in ordered if (name := f"{each[0]}.{each[1]}") in said)
-    for database, name, metadata in ordered:
-        _create(client, database, name, metadata, drop=drop)
-        if metadata.get("type") == "view":
-            views += 1
-            continue
+    expected = sum(said[name].bytes for each in collections if (name := f"{each[0]}.{each[1]}") in said)
 
-        def tell(content: ContentHash, namespace: str = f"{database}.{name}") -> None:
-            so_far[namespace] = content.bytes
-            progress(BackupProgress(namespace=namespace, documents=content.count, bytes=sum(so_far.values()),
-                                    bytes_expected=expected))  # fmt: skip
+    def put_back(
+        database: str, name: str, metadata: Mapping[str, Any], place: str, *, hint: str, stopped: Callable[[], bool]
+    ) -> RestoredCollection:
+        def tell(content: ContentHash) -> None:
+            so_far[f"{database}.{name}"] = content.bytes
+            progress(BackupProgress(namespace=f"{database}.{name}", documents=content.count,
+                                    bytes=sum(so_far.values()), bytes_expected=expected))  # fmt: skip
 
-        made.append(_put_back(client, directory, database, name, metadata, said.get(f"{database}.{name}"),
-                              tell=tell, stopped=stopped))  # fmt: skip
-    return Restored(collections=tuple(made), views=views, elapsed_s=round(time.monotonic() - begun, 3))
+        _create(client, database, place, metadata)
+        return _put_back(client, directory, database, name, metadata, said.get(f"{database}.{name}"), place=place,
+                         refused_hint=hint, tell=tell, stopped=stopped)  # fmt: skip
+
+    made = []
+    try:
+        for database, name, metadata in collections:
+            place = places[database, name]
+            with _beside(place, name) if drop else nullcontext():
+                hint = _NOT_TAKEN if drop else _IN_PART
+                made.append(put_back(database, name, metadata, place, hint=hint, stopped=stopped))
+        # Nothing stops what follows half-way: the old ones go.
+        for database, name, metadata in collections if drop else ():
+            if _is_renamed(name, metadata):
+                _replace(client, database, name, places[database, name])
+            else:
+                _drop(client, database, places[database, name])
+                _drop(client, database, name)
+                put_back(database, name, metadata, name, hint=_IN_PART, stopped=lambda: False)
+    finally:
+        if drop:
+            for (database, _), place in places.items():
+                with suppress(PyMongoError):
+                    client[database].drop_collection(place)
+    for database, name, metadata in views:  # last: a server checks what they are on
+        if drop:
+            _drop(client, database, name)
+        _create(client, database, name, metadata)
+    return Restored(collections=tuple(made), views=len(views), elapsed_s=round(time.monotonic() - begun, 3))
 
 
 def _wanted(
@@ -192,26 +216,6 @@ def _require_absent(client: Client, wanted: Sequence[tuple[str, str]], *, drop: 
         )
 
 
-def _require_whole(
-    directory: Path,
-    database: str,
-    name: str,
-    metadata: Mapping[str, Any],
-    said: CollectionBackup | None,
-    *,
-    stopped: Callable[[], bool],
-) -> None:
-    """Reads a file to its end before what it is to replace is dropped. Raises RecordError, InvalidRun, Stopped."""
-    path = _documents_file(directory, database, name, metadata)
-    content = ContentHash()
-    for batch in _batches(documents_of(path)):
-        if stopped():
-            raise Stopped
-        for document in batch:
-            content.add(document)
-    _require_as_written(path, content, said)
-
-
 def _require_taken(
     client: Client, directory: Path, database: str, name: str, metadata: Mapping[str, Any], *, drop: bool
 ) -> None:
@@ -222,6 +226,8 @@ def _require_taken(
         actions += ["find", "insert", *(["createIndex"] if shape.indexes else [])]
         actions += ["bypassDocumentValidation"] if shape.checks_documents else []
     require_rights(client[database], name, actions)
+    if drop and kind != "view":
+        require_rights(client[database], f"{_BESIDE}{name}", actions)
     # Those of a view are its source's, and those of a time series are in buckets, under another name.
     first = [] if kind in ("view", "timeseries") else documents_of(_documents_file(directory, database, name, metadata))
     require_as_before(client[database], name, shape, list(islice(first, TRIAL_DOCUMENTS)))
@@ -253,10 +259,38 @@ def _require_as_written(path: Path, content: ContentHash, said: CollectionBackup
         )
 
 
-def _create(client: Client, database: str, name: str, metadata: Mapping[str, Any], *, drop: bool) -> None:
-    with target_errors(f"making {database}.{name}"):
-        if drop:
+@contextmanager
+def _beside(place: str, name: str) -> Iterator[None]:
+    """Errors name the collection that is to be, and say that those that are there are as they were."""
+    try:
+        yield
+    except (InvalidRun, RecordError, TargetError) as error:
+        hint = "" if error.hint is None else f"; {error.hint}"
+        raise type(error)(error.message.replace(place, name), hint=f"nothing was changed{hint}") from error
+
+
+def _is_renamed(name: str, metadata: Mapping[str, Any]) -> bool:
+    """Whether a server gives such a collection another name; one that it gives none is put back twice."""
+    is_encrypted = "encryptedFields" in (metadata.get("options") or {})
+    return metadata.get("type") != "timeseries" and not is_encrypted and not name.startswith(OF_THE_SERVER)
+
+
+def _replace(client: Client, database: str, name: str, place: str) -> None:
+    """Gives the collection `place` the name of the one that is there, which goes with that."""
+    with target_errors(f"putting what was restored in the place of {database}.{name}", within_s=WORK_WITHIN_S):
+        there = list(client[database].list_collections(filter={"name": name}))
+        if any(each.get("type", "collection") != "collection" for each in there):  # a server renames over no view
             client[database].drop_collection(name)
+        client[database][place].rename(name, dropTarget=True)
+
+
+def _drop(client: Client, database: str, name: str) -> None:
+    with target_errors(f"dropping {database}.{name}"):
+        client[database].drop_collection(name)
+
+
+def _create(client: Client, database: str, name: str, metadata: Mapping[str, Any]) -> None:
+    with target_errors(f"making {database}.{name}"):
         client[database].command({"create": name, **_shape(metadata).options})
 
 
@@ -268,11 +302,13 @@ def _put_back(
     metadata: Mapping[str, Any],
     said: CollectionBackup | None,
     *,
+    place: str,
+    refused_hint: str,
     tell: Callable[[ContentHash], None],
     stopped: Callable[[], bool],
 ) -> RestoredCollection:
     namespace = f"{database}.{name}"
-    shape, source = _shape(metadata), _source(name, metadata)
+    shape, source = _shape(metadata), _source(place, metadata)
     path = _documents_file(directory, database, name, metadata)
     options: CodecOptions[Any] = CodecOptions(document_class=RawBSONDocument)
     collection = client[database].get_collection(source, codec_options=options)
@@ -289,11 +325,11 @@ def _put_back(
             except BulkWriteError as error:
                 first: Mapping[str, Any] = next(iter(error.details.get("writeErrors", [])), {})
                 raise TargetError(f"inserting into {namespace}: the server refuses: {first.get('errmsg', error)}",
-                                  hint="the collection is there in part: give --drop next time") from error  # fmt: skip
+                                  hint=refused_hint) from error  # fmt: skip
         tell(content)
     _require_as_written(path, content, said)
     with target_errors(f"making the indexes of {namespace}", within_s=WORK_WITHIN_S):
-        make_indexes(client[database], name, shape.indexes)
+        make_indexes(client[database], place, shape.indexes)
     _require_same(client, database, source, namespace, content)
     return RestoredCollection(namespace=namespace, type=str(metadata.get("type", "collection")),
                               documents=content.count, indexes=len(shape.indexes), hash=content.text)  # fmt: skip
