@@ -1,6 +1,7 @@
 """A plan in prose, one line per aspect: what a test says of a plan is read more easily than its parts."""
 
 from brimline import units
+from brimline.operations import KINDS
 from brimline.plan import model
 from brimline.plan.document_bytes import mean_document_bytes
 from brimline.plan.log import LOG_ROW_BYTES, log_bytes, operations_at_most
@@ -10,8 +11,6 @@ from brimline.plan.targets import write_concern_text
 from brimline.spec import keys as keys_of_specs
 from brimline.spec import lengths
 from tests.support.explained_own_plan import own_lines, own_load_lines
-
-_OPERATION_NAMES = {"read_modify_write": "read-modify-write"}
 
 
 def explain(plan: model.Plan) -> list[str]:
@@ -135,20 +134,19 @@ def _returned(work: model.MixWork) -> str:
 
 
 def _operations(work: model.MixWork) -> str:
-    shares = work.proportions.model_dump()
+    shares = work.proportions
     total = sum(shares.values())
     parts = [
-        f"{units.format_percentage(share / total)} {_OPERATION_NAMES.get(name, name)}"
-        for name, share in shares.items()
-        if share
+        f"{units.format_percentage(share / total)} {name.replace('_', '-')}" for name, share in shares.items() if share
     ]
     sentence = ", ".join(parts)
-    if work.proportions.scan:
+    if shares["scan"]:
         sentence += f"; a scan asks for {_length(work.scan_length, 'document')}"
     transaction = work.transaction or model.Transaction(reads=0, updates=0)
     if work.transaction is not None:
         sentence += f"; a transaction is {_statements(transaction)} and a commit"
-    if work.proportions.read or work.proportions.read_modify_write or work.proportions.scan or transaction.reads:
+    kinds = [KINDS[name] for name, share in shares.items() if share]
+    if any(kind.reads_by_key for kind in kinds) or shares["scan"] or transaction.reads:
         sentence += f"; reads return {_returned(work)}"
     if work.insert_batch_size > 1:
         sentence += f"; an insert is of {units.counted(work.insert_batch_size, 'document')}"
@@ -156,7 +154,7 @@ def _operations(work: model.MixWork) -> str:
         sentence += "; inserts replace what is there (upsert)"
     if work.verify_reads:
         sentence += "; what reads by key bring is compared with what was written"
-    if work.proportions.update or work.proportions.read_modify_write or transaction.updates:
+    if any(kind.updates_by_key for kind in kinds) or transaction.updates:
         sentence += f"; updates replace {'every field' if work.write_all_fields else 'one field'}"
     return sentence
 

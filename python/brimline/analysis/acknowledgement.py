@@ -63,9 +63,7 @@ def _writes(work: WorkPlan) -> bool:
     if isinstance(work, OperationsWork):
         return any(step.access == "write" for operation in work.operations for step in operation.steps)
     only_reads = {"transaction"} if work.transaction is not None and not work.transaction.updates else set()
-    return any(
-        share and KINDS[name].writes and name not in only_reads for name, share in work.proportions.model_dump().items()
-    )
+    return any(share and KINDS[name].writes and name not in only_reads for name, share in work.proportions.items())
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -133,7 +133,7 @@ def _check_room(plan: Plan, settings: SoakSettings, left_s: float, directory: Pa
     names = (
         [each.name for each in work.operations]
         if isinstance(work, OperationsWork)
-        else [name for name, share in (work.proportions if isinstance(work, MixWork) else ()) if share]
+        else [name for name, share in (work.proportions.items() if isinstance(work, MixWork) else ()) if share]
     )
     per_interval = ROW_BYTES + OPERATION_BYTES * max(1, len(names))
     needed = round(max(left_s, 0.0) / settings.interval_s * per_interval)

@@ -41,7 +41,7 @@ def _put_back(plan: Plan, context: RunContext) -> None:
     deployment = context.deployment
     if deployment is None:
         return
-    if plan.work.kind != "mix" or plan.work.proportions.insert == 0:
+    if plan.work.kind != "mix" or plan.work.proportions["insert"] == 0:
         return
     namespace = f"{plan.namespace.database}.{plan.namespace.collection}"
     warn = context.progress.warning

@@ -8,9 +8,10 @@ import hashlib
 import json
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import AfterValidator, Field, PlainSerializer, SerializerFunctionWrapHandler, model_serializer
 
 from brimline.errors import visible
+from brimline.operations import KINDS, kinds_of_a_mix
 from brimline.plan.base import Count, Number, Part, without
 from brimline.plan.documents import (
     DocumentPlan,
@@ -104,20 +105,23 @@ class Namespace(Part):
     collection: str
 
 
-class Proportions(Part):
-    """Shares of the operations; they are normalised by their sum."""
+def _of_every_kind(shares: dict[str, float]) -> dict[str, float]:
+    """The shares with those that aren't said."""
+    kinds = {kind.name: kind for kind in kinds_of_a_mix()}
+    if wrong := [name for name in shares if name not in kinds]:
+        raise ValueError(f"there is no kind of operation {wrong[0]}")
+    if missing := [name for name, kind in kinds.items() if kind.ycsb_share and name not in shares]:
+        raise ValueError(f"the share of {missing[0]} is missing")
+    return {name: float(shares.get(name, 0)) for name in kinds}
 
-    read: float
-    update: float
-    insert: float
-    scan: float
-    read_modify_write: float
-    transaction: float = 0.0
 
-    @model_serializer(mode="wrap")
-    def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Plans without transactions keep their hash."""
-        return {name: share for name, share in dump(self).items() if share or name != "transaction"}
+def _those_said(shares: dict[str, float]) -> dict[str, float]:
+    """Each plan says the shares that YCSB has; without any of another kind it keeps its hash."""
+    return {name: share for name, share in shares.items() if share or KINDS[name].ycsb_share}
+
+
+Proportions = Annotated[dict[str, float], AfterValidator(_of_every_kind), PlainSerializer(_those_said)]
+"""Shares of the operations by their kinds; they are normalised by their sum."""
 
 
 class Transaction(Part):

@@ -72,7 +72,7 @@ def _main_load(spec: Spec) -> tuple[Load, int]:
 def _mix(spec: Spec, target: model.TargetPlan) -> model.MixWork:
     shares = spec.operations.shares
     return model.MixWork(
-        proportions=model.Proportions(**shares),
+        proportions=shares,
         keys=spec.keys,
         scan_length=length_plan(spec.scan_length),
         read_all_fields=spec.read_all_fields,

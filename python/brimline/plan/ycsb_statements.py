@@ -3,11 +3,11 @@
 Keys follow the same laws and values have the same lengths as in a mix on MongoDB. Fields are text.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from brimline.errors import UsageError
+from brimline.operations import KINDS, Kind
 from brimline.plan import model
 from brimline.plan.columns import Dialect
 from brimline.plan.data import document_plan, key_of_plan, length_plan
@@ -33,18 +33,12 @@ def statements_work(spec: Spec, target: model.SqlTarget) -> OperationsWork:
     """The mix of `spec` as operations of statements. Raises UsageError for what only documents have."""
     _check(spec)
     made = _Statements(spec, target.kind)
-    makers: dict[str, Callable[[], list[dict[str, Any]]]] = {
-        "read": made.read,
-        "update": made.update,
-        "insert": made.insert,
-        "scan": made.scan,
-        "read_modify_write": made.read_modify_write,
-        "transaction": made.transaction,
-    }
     shares = spec.operations.shares
     total = sum(shares.values())
     operations = [
-        {"name": name, "weight": share / total, "steps": makers[name]()} for name, share in shares.items() if share
+        {"name": name, "weight": share / total, "steps": made.steps(KINDS[name])}
+        for name, share in shares.items()
+        if share
     ]
     data = spec.data
     collection = CollectionPlan(
@@ -91,31 +85,39 @@ class _Statements:
         self._table = quoted(data.collection, self.dialect)
         self._key = quoted(YCSB_KEY, self.dialect)
 
-    def read(self) -> list[dict[str, Any]]:
-        return [self._read("read", self._drawn())]
+    def steps(self, kind: Kind) -> list[dict[str, Any]]:
+        """The statements of a kind, all of the same record."""
+        key = self._named("key") if kind.steps else self._drawn()
+        return [step for name in kind.steps or (kind.name,) for step in self._made(name, key)]
 
-    def update(self) -> list[dict[str, Any]]:
-        return [self._update("update", self._drawn())]
+    def _made(self, name: str, key: dict[str, Any]) -> list[dict[str, Any]]:
+        match name:
+            case "read":
+                return [self._read("read", key)]
+            case "update":
+                return [self._update("update", key)]
+            case "insert":
+                return [self._insert()]
+            case "scan":
+                return [self._scan(key)]
+            case "transaction":
+                return self._transaction()
+        raise TypeError(f"{name} has no statements")
 
-    def insert(self) -> list[dict[str, Any]]:
+    def _insert(self) -> dict[str, Any]:
         names = ", ".join((self._key, *self._fields))
         marks = ", ".join(self._mark(number) for number in range(1 + len(self._fields)))
         text = f"INSERT INTO {self._table} ({names}) VALUES ({marks})"  # noqa: S608 - every name is quoted
         key = {"kind": "new_key", "collection": _COLLECTION}
         if self.spec.upsert:
             text += self._replacing()
-        return [self._step("insert", "insert", "write", [key, *(self._value() for _ in self._fields)], text=text)]
+        return self._step("insert", "insert", "write", [key, *(self._value() for _ in self._fields)], text=text)
 
-    def scan(self) -> list[dict[str, Any]]:
+    def _scan(self, key: dict[str, Any]) -> dict[str, Any]:
         end = f"FROM {self._table} WHERE {self._key} >= {self._mark(0)} ORDER BY {self._key} LIMIT {self._mark(1)}"
-        slots = [self._drawn(), self._length()]
-        return [self._step("scan", "select", "read", slots, **self._selected(end))]
+        return self._step("scan", "select", "read", [key, self._length()], **self._selected(end))
 
-    def read_modify_write(self) -> list[dict[str, Any]]:
-        key = self._named("key")
-        return [self._read("read", key), self._update("update", key)]
-
-    def transaction(self) -> list[dict[str, Any]]:
+    def _transaction(self) -> list[dict[str, Any]]:
         asked = self.spec.transaction
         reads = [self._read(_numbered("read", number), self._drawn()) for number in range(asked.reads)]
         updates = [self._update(_numbered("update", number), self._drawn()) for number in range(asked.updates)]

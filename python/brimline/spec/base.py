@@ -2,16 +2,33 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, create_model
 from pydantic_core import CoreSchema
+
+_Model = TypeVar("_Model", bound=BaseModel)
+TEXTS: Final = "__texts_of_fields__"
+"""Where a model keeps the texts of fields that a table says."""
 
 
 class Part(BaseModel):
     """A part of a spec. Keys are the fields' aliases: `duration_ns` is `duration`; the value has the unit."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, serialize_by_alias=True)
+
+
+def with_fields(fields: Mapping[str, tuple[Any, Any, str]]) -> Callable[[type[_Model]], type[_Model]]:
+    """Gives a part the fields that a table says: of each its type, its default, and the text that stands behind it."""
+
+    def add(model: type[_Model]) -> type[_Model]:
+        typed: dict[str, Any] = {name: (kind, default) for name, (kind, default, _) in fields.items()}
+        made = create_model(model.__name__, __base__=model, __module__=model.__module__, __doc__=model.__doc__, **typed)
+        texts = {name: text for name, (_, _, text) in fields.items()}
+        setattr(made, TEXTS, texts)
+        return made
+
+    return add
 
 
 def kind_only(value: object) -> object:

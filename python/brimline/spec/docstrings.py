@@ -12,6 +12,8 @@ from itertools import pairwise, takewhile
 
 from pydantic import BaseModel
 
+from brimline.spec.base import TEXTS
+
 
 @cache
 def docstrings_behind(owner: type) -> Mapping[str, str]:
@@ -32,7 +34,7 @@ def docstrings_behind(owner: type) -> Mapping[str, str]:
 def docstrings_of_model(model: type[BaseModel]) -> Mapping[str, str]:
     """The text behind each field of a model and of what it inherits from."""
     parts = [each for each in reversed(model.__mro__) if issubclass(each, BaseModel) and each is not BaseModel]
-    return {name: text for each in parts for name, text in docstrings_behind(each).items()}
+    return {name: text for each in parts for name, text in (vars(each).get(TEXTS) or docstrings_behind(each)).items()}
 
 
 def _comments(source: str, body: Sequence[ast.stmt]) -> dict[str, str]:

@@ -187,7 +187,7 @@ class Spec(Part):
         if isinstance(self.operations, OwnOperations):
             default = self.protocol or "mongodb"
             return any(each.has_transaction(default=default) for each in self.operations.by_name.values())
-        return self.operations.transaction > 0
+        return self.operations.shares["transaction"] > 0
 
     @property
     def protocols(self) -> tuple[ProtocolName, ...]:

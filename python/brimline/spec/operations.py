@@ -5,8 +5,9 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
+from brimline.operations import kinds_of_a_mix
 from brimline.spec import fields
-from brimline.spec.base import Part
+from brimline.spec.base import Part, with_fields
 from brimline.spec.data import DataSpec
 from brimline.spec.own import OwnOperations
 
@@ -14,23 +15,11 @@ from brimline.spec.own import OwnOperations
 _SHARE_SUM_TOLERANCE = 0.0101
 
 
+@with_fields({kind.name: (fields.OperationShare, 0.0, f"Share of {kind.what}.") for kind in kinds_of_a_mix()})
 class OperationsSpec(Part):
     """Shares of the operations: fractions or percentages that make a whole, or whole numbers as weights."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
-
-    read: fields.OperationShare = 0.0
-    """Share of reads of one document by its key."""
-    update: fields.OperationShare = 0.0
-    """Share of updates of one document by its key."""
-    insert: fields.OperationShare = 0.0
-    """Share of inserts of new records, which are taken away after the run."""
-    scan: fields.OperationShare = 0.0
-    """Share of scans: documents in the order of their keys, from one key on."""
-    read_modify_write: fields.OperationShare = 0.0
-    """Share of reads that are followed by an update of the same document."""
-    transaction: fields.OperationShare = 0.0
-    """Share of transactions; needs a replica set or a mongos."""
 
     @property
     def shares(self) -> dict[str, float]:

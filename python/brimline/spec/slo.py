@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
 from pydantic_core import InitErrorDetails
 
-from brimline.operations import KINDS
+from brimline.operations import KINDS, kinds_of_a_mix
 from brimline.spec import fields
-from brimline.spec.base import Part
+from brimline.spec.base import Part, with_fields
 
 _RESPONSE_LIMIT = re.compile(r"response_(mean|p(?:[5-9]\d)(?:\.\d{1,4})?)")
 
@@ -76,6 +76,7 @@ _LimitOrObjective = Annotated[
 ]
 
 
+@with_fields({kind.name: (ObjectiveSpec | None, None, f"Limits on {kind.plural} alone.") for kind in kinds_of_a_mix()})
 class SloSpec(ObjectiveSpec):
     """What the users of the database are promised: limits on all operations together, and on single kinds.
 
@@ -85,19 +86,6 @@ class SloSpec(ObjectiveSpec):
 
     model_config = ConfigDict(extra="allow", json_schema_extra=_others_by_name)
     __pydantic_extra__: dict[str, _LimitOrObjective] = Field(init=False)  # type: ignore[assignment]
-
-    read: ObjectiveSpec | None = None
-    """Limits on reads alone."""
-    update: ObjectiveSpec | None = None
-    """Limits on updates alone."""
-    insert: ObjectiveSpec | None = None
-    """Limits on inserts alone."""
-    scan: ObjectiveSpec | None = None
-    """Limits on scans alone."""
-    read_modify_write: ObjectiveSpec | None = None
-    """Limits on read-modify-writes alone."""
-    transaction: ObjectiveSpec | None = None
-    """Limits on transactions alone."""
 
     @property
     def by_operation(self) -> Mapping[str, ObjectiveSpec]:

@@ -26,7 +26,7 @@ def candidate(kind: BottleneckKind, record: RunRecord) -> Evidence:
 def writing(record: RunRecord, *, write_concern: WriteConcern | None, **server: Any) -> RunRecord:
     """The same run as a mix with updates under a write concern."""
     plan = record.plan
-    shares = plan.work.proportions.model_copy(update={"read": 0.5, "update": 0.5})  # type: ignore[union-attr]
+    shares = plan.work.proportions | {"read": 0.5, "update": 0.5}  # type: ignore[union-attr]
     changed = plan.model_copy(
         update={
             "work": plan.work.model_copy(update={"proportions": shares}),

@@ -20,7 +20,7 @@ def asked(plan: Plan) -> list[int]:
 def test_the_workload_s_own_operations_have_no_say() -> None:
     plan = query_plan(TASK, SPEC, NullTarget())
     assert isinstance(plan.work, MixWork)
-    assert plan.work.proportions.read == 1 and plan.work.proportions.update == 0
+    assert plan.work.proportions == dict.fromkeys(plan.work.proportions, 0) | {"read": 1}
     assert plan.work.read_all_fields
     assert plan.work.keys.kind == "uniform"
     assert (plan.operation_count, plan.connections, plan.warmup_ns, plan.duration_ns) == (2_000, 4, 0, None)

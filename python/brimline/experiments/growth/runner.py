@@ -108,7 +108,7 @@ def query_plan(task: GrowthTask, spec: Spec, target: TargetPlan) -> Plan:
     """Reads of one whole document each, by keys drawn uniformly, another set of them in each batch."""
     varied = step_spec(spec, task.records).model_copy(
         update={
-            "operations": OperationsSpec(read=1),
+            "operations": OperationsSpec.model_validate({"read": 1}),
             "keys": UniformKeys(),
             "read_all_fields": True,
             "load": ClosedLoad(),
