@@ -2,7 +2,10 @@
 
 import base64
 import json
+import socket
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +127,33 @@ def test_a_service_that_answers_404_to_everything_is_one_error(
     assert "404" in done.stderr
     assert len(service.asked) == 1 + 5
     assert brimline_cli.record_directories() == []
+
+
+def test_a_service_that_closes_instead_of_replying_gets_a_hint_that_fits(
+    brimline_cli: CommandLine, workload: Path
+) -> None:
+    """Only the look whether anything is there is answered."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=_answer_first_alone, args=(listener,), daemon=True).start()
+        done = run(brimline_cli, workload, f"http://127.0.0.1:{listener.getsockname()[1]}")
+        listener.shutdown(socket.SHUT_RDWR)
+
+    assert done.exit_code == 5, done.stderr
+    assert "operations.look: the service gives no reply: " in done.stderr
+    assert "why it closes the connection" in done.stderr
+    assert "correct path" not in done.stderr
+
+
+def _answer_first_alone(listener: socket.socket) -> None:
+    is_first = True
+    with suppress(OSError):
+        while True:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65536)
+                if is_first:
+                    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+                is_first = False
 
 
 def test_what_is_missing_by_chance_is_no_reason_to_refuse(

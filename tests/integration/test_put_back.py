@@ -1,6 +1,7 @@
 """Data that operations of one's own write: taken away, put back or loaded again, and known to be changed meanwhile."""
 
 import os
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,12 +15,14 @@ from brimline import _native
 from brimline.api.wanted import wanted_data
 from brimline.dataset import Manifest, pristine, read_manifest
 from brimline.dataset.ownership import all_our_own
-from brimline.errors import UsageError
+from brimline.errors import Interrupted, UsageError
 from brimline.execution import DataPolicy, RunContext, StopToken, ensure_data, load_data, putting_back
 from brimline.execution.cluster.cluster import Cluster
 from brimline.execution.data_events import tell_data_events_in_all
 from brimline.plan import NullTarget, Plan, resolve, wire_target
 from brimline.servers import Deployment
+from brimline.servers.owner import Owner, Scope
+from brimline.servers.processes import identify
 from brimline.spec import Spec
 from tests.support.kept_database import Data, Told, database_for_a_test
 from tests.support.nodes import HereLink
@@ -178,6 +181,37 @@ def test_after_a_kill_changed_data_without_others_are_put_back(workload: Workloa
         workload.ensure()
         assert _content(database) == before
     assert len([text for text in workload.told.texts if "put back from its copy" in text]) == 1, "said once"
+
+
+def test_one_that_is_stopped_while_data_are_copied_has_changed_nothing(
+    workload: Workload, database: Data, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = workload.plan(UPDATE)
+    workload.load()
+    monkeypatch.setattr("brimline.execution.put_back.tell_copying", lambda context, _: context.stop.request())
+    with pytest.raises(Interrupted), putting_back(plan, workload.context):
+        pytest.fail("the run began")
+    assert _manifest(database).state == "complete"
+    assert not [text for text in workload.told.texts if "the operations changed" in text]
+
+
+def test_what_another_command_is_at_work_on_is_not_offered_to_be_dropped(workload: Workload, database: Data) -> None:
+    """While a load, and while a run that changes the data, goes on."""
+    workload.plan(UPDATE)
+    workload.load()
+    with subprocess.Popen(["sleep", "20"]) as other:
+        process = identify(other.pid)
+        assert process is not None
+        owner = Owner(scope=Scope.current(), process=process).to_document()
+        for manifest in (_manifest(database).changed(), replace(_manifest(database), state="loading", count=None)):
+            document = manifest.to_document() | {"at_work": owner}
+            database["brimline_manifest"].replace_one({"_id": "a"}, document)
+            for command in (workload.load, workload.ensure, lambda: workload.ensure(DataPolicy.LOAD)):
+                with pytest.raises(UsageError, match=rf"kept\.a is in use: .*process {other.pid}") as refused:
+                    command()
+                assert "--drop" not in str(refused.value.hint)
+        other.kill()
+    workload.load()
 
 
 def test_what_a_killed_run_inserted_under_other_ids_can_t_be_told_and_stays(workload: Workload, database: Data) -> None:

@@ -1,6 +1,7 @@
 """Runs on MariaDB and PostgreSQL: data loaded and proved, counts that agree, data put back, and what is refused."""
 
 import json
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,8 @@ from brimline.dataset.tables.store import DIALECTS, Store
 from brimline.errors import TargetError, UsageError
 from brimline.plan.tables import SqlTable
 from brimline.record import RunRecord, read_record
+from brimline.servers.owner import Owner, Scope
+from brimline.servers.processes import identify
 from tests.support.command_line import CommandLine, Outcome
 from tests.support.sql_servers import SqlServer
 from tests.support.sql_work import statement_plan
@@ -243,6 +246,23 @@ def test_a_load_that_did_not_end_goes_on(brimline_cli: CommandLine, here: SqlSer
     assert resumed.json()["document_count"] == RECORDS
     assert rows(here, "SELECT COUNT(*) FROM usertable WHERE field0 = 'stays'") == [(RECORDS - 80,)]
     assert again.exit_code == 0, again.stderr
+
+
+def test_a_table_that_another_command_loads_stays(brimline_cli: CommandLine, here: SqlServer) -> None:
+    words = ("load", "ycsb-c", "--uri", here.uri(DATABASE), "--records", "50")
+    assert brimline_cli.run(*words).exit_code == 0
+    with subprocess.Popen(["sleep", "30"]) as other:
+        process = identify(other.pid)
+        assert process is not None
+        owner = Owner(scope=Scope.current(), process=process).to_document()
+        _unfinished(here, "usertable")
+        _rewrite(here, "usertable", lambda manifest: manifest.update(at_work=owner))
+        for more in ((), ("--resume",)):
+            refused = brimline_cli.run(*words, *more)
+            refused.check_error(2, "is in use", f"process {other.pid}", "wait until")
+        other.kill()
+    assert rows(here, "SELECT COUNT(*) FROM usertable") == [(50,)]
+    assert brimline_cli.run(*words).exit_code == 0
 
 
 def test_a_load_whose_indexes_were_begun_begins_anew(brimline_cli: CommandLine, here: SqlServer, shop: Path) -> None:

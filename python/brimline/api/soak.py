@@ -137,7 +137,8 @@ def _check_room(plan: Plan, settings: SoakSettings, left_s: float, directory: Pa
     )
     per_interval = ROW_BYTES + OPERATION_BYTES * max(1, len(names))
     needed = round(max(left_s, 0.0) / settings.interval_s * per_interval)
-    check_room(needed, directory, what=f"the record of {format_duration(left_s * 1e9)}")
+    check_room(needed, directory, what=f"the record of {format_duration(left_s * 1e9)}",
+               or_else="plan a shorter soak, or longer intervals")  # fmt: skip
 
 
 def soak_result(experiment: ExperimentRecord) -> SoakResult:

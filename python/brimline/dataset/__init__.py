@@ -22,6 +22,7 @@ from brimline.dataset.manifest import (
     differences,
     manifest_for,
     read_manifest,
+    require_nobody_at_work,
     write_manifest,
 )
 from brimline.dataset.pristine import (
@@ -64,6 +65,7 @@ __all__ = [
     "read_manifest",
     "reason_against_copy",
     "replacement",
+    "require_nobody_at_work",
     "require_only_ours",
     "require_same_collection",
     "require_taken",

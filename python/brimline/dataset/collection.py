@@ -10,7 +10,13 @@ from typing import Any
 
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, collection_exists, target_errors
 from brimline.dataset.definition import Definition, find_misfit, fit_indexes, has_option, is_same, listed_key
-from brimline.dataset.manifest import MANIFEST_COLLECTION, Manifest, read_manifest, write_manifest
+from brimline.dataset.manifest import (
+    MANIFEST_COLLECTION,
+    Manifest,
+    read_manifest,
+    require_nobody_at_work,
+    write_manifest,
+)
 from brimline.dataset.ownership import all_our_own, collection_uuid
 from brimline.dataset.pristine import drop_copy
 from brimline.dataset.rights import require_rights
@@ -185,6 +191,7 @@ def _require_our_own(database: DataDatabase, name: str) -> None:
     if not _holds_documents(database, name):
         return
     found = read_manifest(database, name)
+    require_nobody_at_work(f"{database.name}.{name}", found)
     if found is None:
         message = f"the collection {database.name}.{name} holds documents that brimline did not load"
     elif not all_our_own(database, found):

@@ -7,13 +7,15 @@ a seed may be larger than the largest integer of BSON, and text keeps it exact.
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, Self
 
 from brimline.dataset.access import DataDatabase, target_errors
+from brimline.errors import UsageError
 from brimline.plan import Plan
 from brimline.record import brimline_version
+from brimline.servers.owner import Owner
 
 MANIFEST_COLLECTION = "brimline_manifest"
 _FORMAT_VERSION = 1
@@ -57,6 +59,7 @@ class Manifest:
     In state "changed" it held just this once, until a run whose operations changed it. `only_ids_added`: they only
     inserted documents, under object ids. `identities`: what the object ids begin with that runs since then gave, 6
     bytes in hex. `left_ids`: a digest of the ids of all documents that the last run left, None while it goes on.
+    `at_work`: the process that wrote it, where it was at work then; written, and read, by itself.
     """
 
     collection: str
@@ -74,6 +77,12 @@ class Manifest:
     only_ids_added: bool = False
     identities: Sequence[str] = ()
     left_ids: str | None = None
+    at_work: Mapping[str, Any] | None = field(default=None, compare=False)
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether it is as a load or a run has it that goes on, or that was killed."""
+        return self.state == "loading" or (self.state == "changed" and self.left_ids is None)
 
     @property
     def seed(self) -> int:
@@ -118,6 +127,7 @@ class Manifest:
             "only_ids_added": self.only_ids_added or None,
             "identities": list(self.identities) or None,
             "left_ids": self.left_ids,
+            "at_work": Owner.current().to_document() if self.is_at_work else None,
         }
         if self.own_indexes:  # as text: names of fields may have points
             known["own_indexes"] = json.dumps([dict(index) for index in self.own_indexes])
@@ -149,6 +159,7 @@ class Manifest:
                 only_ids_added=bool(document.get("only_ids_added")),
                 identities=tuple(bytes.fromhex(each).hex() for each in document.get("identities", ())),
                 left_ids=document.get("left_ids"),
+                at_work=document.get("at_work"),
             )
         except (KeyError, TypeError, ValueError):
             return None
@@ -178,6 +189,22 @@ def write_manifest(database: DataDatabase, manifest: Manifest) -> None:
     """Stores the manifest in place of an older one. Raises TargetError."""
     with target_errors("writing the manifest"):
         database[MANIFEST_COLLECTION].replace_one({"_id": manifest.collection}, manifest.to_document(), upsert=True)
+
+
+def require_nobody_at_work(namespace: str, manifest: Manifest | None) -> None:
+    """Raises UsageError where another process of this machine loads or changes the data, and lives.
+
+    Of a process on another machine nothing is known: what it began may be what a killed one left.
+    """
+    if manifest is None or not manifest.is_at_work or not isinstance(manifest.at_work, Mapping):
+        return
+    other, own = Owner.from_document(manifest.at_work), Owner.current()
+    if other is None or other == own or other.scope != own.scope or other.is_gone(own.scope):
+        return
+    raise UsageError(
+        f"{namespace} is in use: another brimline command, process {other.process.pid}, loads or changes it",
+        hint="wait until that has ended, or name another collection in the workload",
+    )
 
 
 def differences(found: Manifest, wanted: Manifest) -> tuple[str, ...]:

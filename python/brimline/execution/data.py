@@ -141,6 +141,7 @@ def replace_collection(replacement: dataset.Replacement, context: RunContext) ->
 def _to_resume(database: DataDatabase, wanted: WantedData) -> Inspection:
     """What is there of the data: nothing, a part, or all. Raises UsageError when it is something else."""
     found = dataset.inspect(database, wanted.manifest)
+    dataset.require_nobody_at_work(wanted.namespace, found.manifest)
     require_resumable(found)
     return found
 

@@ -84,6 +84,8 @@ def ensure_data(
     for each in wanted:
         allow_descriptors(each.load)
     looks = [_look(each, context) for each in wanted]
+    for look in [] if drop else looks:
+        dataset.require_nobody_at_work(look.wanted.namespace, look.found.manifest)
     if policy is DataPolicy.CHECK:
         _require_right([look for look in looks if look.found.state is not State.CHANGED])
     looks = [_restored(look, context, drop=drop) for look in looks]

@@ -68,6 +68,7 @@ def put_right(database: DataDatabase, wanted: WantedData, manifest: dataset.Mani
     Raises UsageError where they may hold what others wrote, BrimlineError, Interrupted where `context` stops it.
     """
     began = time.monotonic()
+    dataset.require_nobody_at_work(wanted.namespace, manifest)
     if dataset.inspect(database, wanted.manifest).is_gone:
         context.progress.step(
             message("loading {namespace} again, which is no longer there", namespace=Verbatim(wanted.namespace))
@@ -132,6 +133,7 @@ def _begin(plan: Plan, effects: frozenset[Effect], context: RunContext) -> None:
         is_whole = wanted is not None and dataset.inspect(database, wanted.manifest).ready
         if Effect.CHANGE in effects and is_whole and not dataset.has_copy(database, manifest):
             manifest = _with_copy(database, manifest, context)
+            context.stop.raise_if_requested()  # nothing is changed yet
         only_ids_added = Effect.CHANGE not in effects
         dataset.write_manifest(database, manifest.changed(only_ids_added=only_ids_added, identity=_head(context)))
 
@@ -200,6 +202,8 @@ def _settle(plan: Plan, namespace: str, context: RunContext, effects: frozenset[
             return
         manifest = found.manifest
         if Effect.CHANGE in effects:
+            if manifest.state != "changed":
+                return  # it ended before the first operation
             _note_ids(database, manifest, context)
             if context.deployment is not None and not context.deployment.is_own:  # else it goes with its data
                 _say_once(context, f"the operations changed {namespace}: {_GOES_ON}")

@@ -1,13 +1,17 @@
 """The manifest: stored and read back unchanged, and compared in words."""
 
 import json
+import subprocess
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from brimline.dataset import Manifest, differences, manifest_for
+from brimline.dataset import Manifest, differences, manifest_for, require_nobody_at_work
+from brimline.errors import UsageError
 from brimline.plan import Plan
+from brimline.servers.owner import Owner, Scope
+from brimline.servers.processes import identify
 
 
 def _plan(**changes: Any) -> Plan:
@@ -98,3 +102,31 @@ def test_differences_are_sentences() -> None:
         f"the seed is {2**64 - 1} there and 5 in the plan",
         "the length of a field is uniform (min 1, max 100) there and constant (length 9) in the plan",
     )
+
+
+def test_what_another_process_is_at_work_on_is_told_while_that_lives() -> None:
+    loading = manifest_for(_plan())
+    stored = Manifest.from_document(loading.to_document())
+    assert stored is not None and stored.at_work is not None
+    require_nobody_at_work("ycsb.usertable", stored)  # this very process
+    with subprocess.Popen(["sleep", "60"]) as other:
+        process = identify(other.pid)
+        assert process is not None
+        owner = Owner(scope=Scope.current(), process=process)
+        theirs = [replace(each, at_work=owner.to_document()) for each in (loading, loading.changed())]
+        for each in theirs:
+            with pytest.raises(UsageError, match=f"in use: another brimline command, process {other.pid}") as refused:
+                require_nobody_at_work("ycsb.usertable", each)
+            assert "--drop" not in str(refused.value.hint)
+        require_nobody_at_work("ycsb.usertable", theirs[0].completed(count=1000))
+        elsewhere = replace(owner, scope=replace(owner.scope, host="another"))
+        require_nobody_at_work("ycsb.usertable", replace(loading, at_work=elsewhere.to_document()))
+        other.kill()
+    require_nobody_at_work("ycsb.usertable", theirs[0])
+
+
+def test_what_has_ended_names_no_process() -> None:
+    done = manifest_for(_plan()).completed(count=1000)
+    assert "at_work" not in done.to_document()
+    assert "at_work" in done.changed().to_document()
+    assert "at_work" not in replace(done.changed(), left_ids="ab").to_document()

@@ -18,5 +18,5 @@ MISSING = "json.a is in the reply"
     ],
 )
 def test_what_was_expected_is_said_once(label: str, example: str, words: str) -> None:
-    summary: Any = {"errors": [{"code": 0, "label": label, "example": example}], "failed": 1}
-    assert _failure(summary, 1, all_of_them=True) == (0, words)
+    summary: Any = {"errors": [{"code": 0, "outcome": "unexpected", "label": label, "example": example}], "failed": 1}
+    assert _failure(summary, 1, all_of_them=True) == (0, words, "unexpected")

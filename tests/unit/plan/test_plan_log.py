@@ -6,7 +6,7 @@ from typing import Literal
 import pytest
 
 from brimline.errors import UsageError
-from brimline.execution.log_room import check_room_for_log
+from brimline.execution.log_room import check_room, check_room_for_log
 from brimline.experiments.runner import probe_plan
 from brimline.experiments.trial import Probe
 from brimline.plan import NullTarget, Plan, WireTarget, resolve
@@ -66,3 +66,12 @@ def test_the_ceiling_of_a_search_is_measured_without_a_log(target: Literal["null
     spec = load_spec("ycsb-c", overrides={"operation_log": True}).spec
     made = probe_plan(probe, spec=spec, target=WireTarget(address="127.0.0.1:1", write_concern=None))
     assert made.operation_log is is_logged
+
+
+def test_a_hint_about_room_names_what_helps(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as of_log:
+        check_room_for_log(plan(operation_count=10**12), tmp_path)
+    with pytest.raises(UsageError) as of_backup:
+        check_room(10**18, tmp_path, what="the backup")
+    assert of_log.value.hint == "free some space, choose another place, or plan fewer operations"
+    assert of_backup.value.hint == "free some space, or choose another place"

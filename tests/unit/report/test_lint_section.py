@@ -12,7 +12,7 @@ import pytest
 from brimline.analysis.compared_run import ComparedRun
 from brimline.analysis.comparison import compare_runs
 from brimline.analysis.finding import Finding, Standing
-from brimline.analysis.lint import contradictions, lint
+from brimline.analysis.lint import Claims, contradictions, lint
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import observe
 from brimline.analysis.verdict import judge
@@ -275,3 +275,15 @@ def test_what_is_no_quantity(text: str) -> None:
 @pytest.mark.parametrize("text", ["—", "≥ 49.00", "", "1.2.3", "nan"])
 def test_what_is_no_figure(text: str) -> None:
     assert printed_figure(text) is None
+
+
+def test_a_count_of_the_servers_that_differs_is_no_contradiction_of_figures(
+    every_kind: Mapping[str, Report], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another client may have sent the rest; that the counts differ stays in the table."""
+    for name, told in (("counted", False), ("parts", True)):
+        finding = Finding(name, Standing.FAIL, "load: 10 documents claimed, 20 counted by the server")
+        monkeypatch.setattr("brimline.report.lint_section.lint", lambda _claims, finding=finding: [finding])
+        report = linted(replace(every_kind["load"], sections=list(every_kind["load"].sections)), Claims())
+        assert any(each["result"] == "fail" for each in report.data["lint"])
+        assert ("contradict" in str(report.verdict.badges)) is told

@@ -57,7 +57,8 @@ class YcsbFront:
         count = operations_at_most(plan)
         if self.output.raw_file is not None and count is not None:
             needed_bytes = count * _RAW_LINE_BYTES_MIN
-            check_room(needed_bytes, Path(self.output.raw_file).parent, what=f"{self.output.raw_file} at least")
+            what = f"{self.output.raw_file} at least"
+            check_room(needed_bytes, Path(self.output.raw_file).parent, what=what, or_else="plan fewer operations")
 
     def begin(self, plan: Plan) -> StatusLines | None:
         """What it says before the first operation; the status lines, where they are wanted."""

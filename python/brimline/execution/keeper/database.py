@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from brimline import _native
-from brimline.dataset import Manifest, tables
+from brimline.dataset import Manifest, require_nobody_at_work, tables
 from brimline.dataset.gaps import Gaps
 from brimline.dataset.inspection import State
 from brimline.dataset.ownership import keys_plan
@@ -76,6 +76,8 @@ class TableKeeper(Keeper):
         if policy is DataPolicy.AS_IS:
             return []
         looks = [self._look(each) for each in wanted]
+        for look in [] if drop else looks:
+            require_nobody_at_work(look.wanted.namespace, look.seen.found.manifest)
         if policy is DataPolicy.CHECK:
             _require_right([look for look in looks if look.seen.found.state is not State.CHANGED])
         looks = [self._restored(look, drop=drop) for look in looks]
@@ -100,6 +102,7 @@ class TableKeeper(Keeper):
         looks = [self._look(each) for each in wanted]
         for look in looks:
             if look.wanted in going_on:
+                require_nobody_at_work(look.wanted.namespace, look.seen.found.manifest)
                 require_resumable(look.seen.found)
             else:
                 self._require_replaceable(look, drop=drop)
@@ -213,6 +216,7 @@ class TableKeeper(Keeper):
             look_up = self.context.stop.raise_if_requested
             return tables.count_known(store, look.table, manifest, _keys_of(manifest), look_up=look_up)
 
+        require_nobody_at_work(look.wanted.namespace, look.seen.found.manifest)
         tables.require_ours(store, look.table, look.seen, count_known=count_known)
 
     def _gaps(self, look: _Look) -> Gaps | None:
@@ -311,6 +315,7 @@ class TableKeeper(Keeper):
                     )
                 else:
                     tell_data_event(self.context, wanted.namespace, "copied aside", "data_copied", began_s=began)
+                self.context.stop.raise_if_requested()  # nothing is changed yet
             store.write_manifest(manifest.changed(), statements_of(table))
 
     def _end(self, plan: Plan, wanted: WantedData) -> None:
