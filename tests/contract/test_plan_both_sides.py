@@ -18,6 +18,7 @@ from brimline.plan import (
     load_plan,
     resolve,
     rest_of_load,
+    sql_target,
     wire_target,
 )
 from brimline.plan.model import ClosedPacer, Reads, ReplicaSet, WriteConcern
@@ -293,3 +294,14 @@ def test_a_plan_names_the_threads_that_run(asked: dict[str, object]) -> None:
     plan = resolve(load_spec("ycsb-c", overrides={"warmup": "0s", **asked}).spec, target=NullTarget())
     run = _native.start(plan.canonical_json())
     assert run.join()["threads"] == plan.threads
+
+
+def test_the_engine_understands_a_driver_of_sql() -> None:
+    """It executes the statements; a load goes by brimline's own client."""
+    spec = load_spec("ycsb-a").spec
+    target = sql_target(kind="postgres", address="h:1", database="d", client="jdbc", max_pool_size=4)
+    plan = resolve(spec, target=target)
+    assert _engine_s_view(plan)["target"]["client"] == "jdbc"
+    for each in (plan, load_plan(spec, target=target)):
+        assert _engine_s_view(each) == json.loads(each.canonical_json())
+    assert "client" not in json.loads(load_plan(spec, target=target).canonical_json())["target"]

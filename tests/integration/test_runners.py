@@ -4,9 +4,11 @@ import hashlib
 import json
 import os
 import stat
+import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +19,26 @@ import pytest
 from brimline.analysis.finding import Standing
 from brimline.analysis.observation import observe
 from brimline.doctor.runners import runners_ready
-from brimline.record import read_record
+from brimline.execution import execute
+from brimline.execution.progress import Silence
+from brimline.plan import resolve, runner_target, sql_target, wire_target
+from brimline.record import RunRecord, read_record
+from brimline.record.model import Samples, Summary
 from brimline.runners import CATALOGUE
 from brimline.servers import Deployment
+from brimline.servers.sql_client import SqlError
+from brimline.spec import load_spec
 from tests.support.command_line import TIMEOUT_S, CommandLine, Outcome
 from tests.support.java_histograms import JAVA_FOR_SECONDS
 from tests.support.replica_set import Member, replica_set
-from tests.support.scripted_server import scripted_server
+from tests.support.scripted_server import OF_YCSB, scripted_server, started
 from tests.support.server import required_mongod
+from tests.support.simulation import context
+from tests.support.sql_servers import SqlServer
 
 READY = [name for name, runner in CATALOGUE.items() if runner.missing() is None]
+FOR_MONGODB = [name for name in READY if "mongodb" in CATALOGUE[name].servers]
+FOR_SQL = [name for name in READY if "mysql" in CATALOGUE[name].servers]
 each_runner = pytest.mark.parametrize("client", READY)
 TWINS = {"java-reactive": "java-sync", "pymongo-async": "pymongo"}
 """A runner, and the one whose pool it shares: both count a pool and its end by the same class."""
@@ -82,6 +94,55 @@ operations:
             - find: {collection: orders, filter: {city: none}, limit: 1}
             - update: {collection: orders, filter: {city: none}, update: {$inc: {paid: 1}}}
 """
+EVERY_STATEMENT = """\
+name: both
+protocol: sql
+collections:
+  orders:
+    records: 60
+    fields:
+      city: {kind: choice, of: [Berlin, 北京]}
+      total: {kind: double, max: 500}
+      number: {kind: int, max: 9}
+      at: {kind: date, from: "2024-01-01", to: "2025-01-01"}
+      sold: boolean
+      raw: uuid
+      place: {kind: document, fields: {x: int, name: {kind: string, length: 3}}}
+values:
+  order: {key_of: orders}
+  city: {kind: choice, of: [it's, '北"京\\', "?"]}
+  total: {kind: double, max: 500}
+  at: {kind: date, from: "2024-01-01", to: "2025-01-01"}
+  raw: uuid
+  place: {kind: document, fields: {x: int, name: {kind: string, length: 3}}}
+  sold: {kind: boolean}
+  key: {concat: ["m", {text: $index}]}
+  copy: {concat: ["c", {text: $index}, "-", {kind: string, length: 12}]}
+connections: 1
+warmup: 0s
+operation_count: 30
+operations:
+  all:
+    steps:
+      - sql: "SELECT * FROM orders WHERE id = $order /* $order? */ AND city <> '$1?'"
+        expect: {rows: 1, fields: {id: $order, number: {min: 0}}}
+        save: {was: total, where: place, when: at, which: raw, if: sold}
+      - sql: "SELECT id FROM orders WHERE id < 'user3'"
+      - sql: "UPDATE orders SET number = number + 1, total = $total, city = $city WHERE id = $order"
+        expect: {affected: 1}
+      - sql: "INSERT INTO orders (id, city, total, at, sold, raw, place, number)
+          VALUES ($key, $city, $was, $at, $sold, $raw, $place, 5)"
+        expect: {affected: 1}
+      - sql: "UPDATE orders SET at = $when, raw = $which, sold = $if, place = $where WHERE id = $key"
+        save: {changed: {path: affected, from: reply}}
+      - sql: {statement: "INSERT INTO orders (id, city, number) VALUES", row: [$copy, $city, $changed], count: 3}
+        expect: {affected: 3}
+      - sql: "DELETE FROM orders WHERE city = 'Berlin' AND id LIKE 'c%'"
+      - transaction:
+          - sql: "UPDATE orders SET number = number + 1 WHERE id = $order"
+          - sql: "SELECT number FROM orders WHERE id = $order"
+            expect: {rows: 1}
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -107,6 +168,14 @@ def _summary(brimline_cli: CommandLine) -> dict[str, Any]:
     directory = max(each for each in brimline_cli.record_directories() if "-load-" not in each.name)
     summary: dict[str, Any] = json.loads((directory / "record.json").read_text())["summary"]
     return summary
+
+
+def _counted(brimline_cli: CommandLine) -> dict[str, int]:
+    """By how much the server's own counters moved in the last run: of documents, that no driver has use for itself."""
+    directory = max(each for each in brimline_cli.record_directories() if "-load-" not in each.name)
+    counted = read_record(directory).opcounters
+    assert counted is not None
+    return {name: counted["after"][name] - counted["before"][name] for name in ("insert", "query", "update", "delete")}
 
 
 def _content(uri: str, database: str) -> str:
@@ -135,16 +204,18 @@ def _run(
 
 def _all_do_the_same(brimline_cli: CommandLine, uri: str, spec: Path, *, database: str, told: tuple[str, ...],
                      timeout_s: float = TIMEOUT_S) -> None:  # fmt: skip
-    """Each client loads and runs; what is `told` of the run and what is in the collections then is as by the wire."""
+    """Each client loads and runs. What is `told` of the run, the server's counts and what is in the collections then
+    are as by the wire.
+    """
     seen = {}
-    for client in ("wire", *READY):
+    for client in ("wire", *FOR_MONGODB):
         outcome = _run(brimline_cli, spec, client, uri, "--connections", "1", timeout_s=timeout_s)
         assert outcome.exit_code in (0, 4), outcome.stderr
         summary = _summary(brimline_cli)
         assert summary["failed"] == summary["unfinished"] == 0, (client, summary["errors"])
         figures = {name: summary[name] for name in told if name in summary}
         figures.get("commands", {}).pop("getmore", None)
-        seen[client] = (figures, _content(uri, database))
+        seen[client] = (figures, _counted(brimline_cli), _content(uri, database))
     for client, each in seen.items():
         assert each == seen["wire"], client
 
@@ -173,7 +244,7 @@ collections:
     fields: {city: {kind: choice, of: [Berlin, 北京]}, total: {kind: double, max: 500}, paid: {kind: int, max: 9}}
 connections: 1
 warmup: 0s
-operation_count: 5000
+operation_count: 20000
 operations:
   pay:
     steps:
@@ -191,7 +262,7 @@ operations:
 def test_twenty_thousand_operations_of_every_client_leave_the_same(
     kind: str, brimline_cli: CommandLine, members: Sequence[Member], tmp_path: Path
 ) -> None:
-    """YCSB A, and an operation of several steps with a transaction: 20 000 commands of each.
+    """YCSB A, and an operation of several steps with a transaction: 20 000 operations of each.
 
     The quick twins are `test_every_client_does_the_same` and `test_every_kind_of_step_does_the_same`.
     """
@@ -206,13 +277,44 @@ def test_twenty_thousand_operations_of_every_client_leave_the_same(
         _all_do_the_same(brimline_cli, uri, spec, database="runners", told=of_steps, timeout_s=LONG_S)
 
 
+ORDERS_SQL = """\
+name: both
+protocol: sql
+collections:
+  orders:
+    records: 300
+    fields: {city: {kind: choice, of: [Berlin, 北京]}, total: {kind: double, max: 500}, paid: {kind: int, max: 9}}
+values: {order: {key_of: orders}, key: {concat: ["n", {text: $index}]}}
+connections: 1
+warmup: 0s
+operation_count: 20000
+operations:
+  pay:
+    steps:
+      - sql: "SELECT * FROM orders WHERE city = 'Berlin' ORDER BY id LIMIT 5"
+      - transaction:
+          - sql: "UPDATE orders SET paid = paid + 1 WHERE id = $order"
+          - sql: "INSERT INTO orders (id, city, total) VALUES ($key, 'new', 1.0)"
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["ycsb-a", "transaction"])
+def test_twenty_thousand_operations_of_every_sql_client_leave_the_same(
+    kind: str, brimline_cli: CommandLine, sql_server: SqlServer, tmp_path: Path
+) -> None:
+    """The same by SQL; the quick twin is `test_every_sql_client_does_the_same`."""
+    text = ORDERS_SQL if kind == "transaction" else MIX.replace("operation_count: 1000", "operation_count: 20000")
+    _all_sql_clients_do_the_same(brimline_cli, sql_server, _spec(tmp_path, text), LONG_S)
+
+
 @pytest.mark.mongod
 @pytest.mark.slow("each client loads and runs")
 def test_every_kind_of_step_does_the_same(brimline_cli: CommandLine, members: Sequence[Member], tmp_path: Path) -> None:
     """Loaded by the wire: that each client loads the same is shown by `test_every_client_does_the_same`."""
     uri, spec = f"mongodb://{members[0].address}/?replicaSet=test", _spec(tmp_path, EVERY_STEP)
     seen = {}
-    for client in ("wire", *READY):
+    for client in ("wire", *FOR_MONGODB):
         loaded = brimline_cli.run("load", spec, "--uri", uri, "--drop", "--seed", "7")
         assert loaded.exit_code == 0, loaded.stderr
         outcome = brimline_cli.run(
@@ -230,6 +332,46 @@ def test_every_kind_of_step_does_the_same(brimline_cli: CommandLine, members: Se
             assert count == seen["wire"][0][name], (client, name)
 
 
+def _rows(server: SqlServer) -> str:
+    """A hash of the table's rows, each column of it."""
+    found = hashlib.sha256()
+    with server.client("runners") as client:
+        tables = ("usertable", "orders")
+        for name in tables:
+            with suppress(SqlError):
+                for row in client.rows(f"SELECT * FROM {name} ORDER BY 1"):
+                    found.update(repr(row).encode())
+    return found.hexdigest()
+
+
+def _all_sql_clients_do_the_same(
+    brimline_cli: CommandLine, server: SqlServer, spec: Path, timeout_s: float = TIMEOUT_S
+) -> None:
+    """Each has the same table to begin with. What each did, what the server counted and the rows are then alike."""
+    seen = {}
+    for client in ("wire", *FOR_SQL):
+        server.make_database("runners")
+        outcome = _run(brimline_cli, spec, client, server.uri("runners"), "--connections", "1", timeout_s=timeout_s)
+        assert outcome.exit_code in (0, 4), outcome.stderr
+        summary = _summary(brimline_cli)
+        assert summary["failed"] == summary["unfinished"] == 0, (client, summary["errors"])
+        agreement = next(each for each in outcome.json()["checks"] if each["name"] == "opcounters")
+        assert agreement["result"] == "pass", (client, agreement)
+        told = ("operations_hash", "commands", "command_names", "operations", "steps", "document_counts")
+        seen[client] = ({name: summary.get(name) for name in told}, _rows(server))
+    for client, each in seen.items():
+        assert each == seen["wire"], client
+
+
+@pytest.mark.slow("each client loads and runs")
+@pytest.mark.parametrize("kind", ["ycsb", "every statement"])
+def test_every_sql_client_does_the_same(
+    kind: str, brimline_cli: CommandLine, sql_server: SqlServer, tmp_path: Path
+) -> None:
+    text = MIX if kind == "ycsb" else EVERY_STATEMENT
+    _all_sql_clients_do_the_same(brimline_cli, sql_server, _spec(tmp_path, text))
+
+
 def _against(
     brimline_cli: CommandLine, tmp_path: Path, client: str, script: dict[str, Any], text: str = MIX, *words: str
 ) -> Outcome:
@@ -238,11 +380,47 @@ def _against(
         return brimline_cli.run("run", _spec(tmp_path, text), *given, *words)
 
 
+def _executed(
+    client: str,
+    script: dict[str, Any],
+    directory: Path,
+    text: str = MIX,
+    *,
+    is_killed: bool = False,
+    **overrides: object,
+) -> tuple[RunRecord, Summary]:
+    """A run in this process, by one of the drivers, on a server that plays `script`; it may be killed in the middle."""
+    spec = load_spec(_spec(directory, text), overrides={"target.client": client, **overrides}).spec
+    is_sql = client in FOR_SQL
+    with started("mysql", script) if is_sql else started("mongodb", {**OF_YCSB, **script}) as (address, process):
+        target = (
+            sql_target(kind="mysql", address=address, database="d", client=client, max_pool_size=spec.pool_size)
+            if is_sql
+            else runner_target(spec, wire_target(spec, address=address))
+        )
+        around = replace(context(), progress=_Killing(process)) if is_killed else context()
+        plan = resolve(spec, target=target)
+        record = execute(plan, directory=directory / "run", title="scripted", context=around)
+    assert record.summary is not None
+    return record, record.summary
+
+
+class _Killing(Silence):
+    """Kills a process when the first second of a run is over."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def samples(self, samples: Samples) -> None:
+        """The server is gone."""
+        self._process.kill()
+
+
 @each_pool
-def test_a_pool_is_as_large_as_it_is_said_to_be(client: str, brimline_cli: CommandLine, tmp_path: Path) -> None:
-    outcome = _against(brimline_cli, tmp_path, client, {}, MIX, "--connections", "8", "--max-pool-size", "2")
-    assert outcome.exit_code in (0, 4), outcome.stderr
-    [runner] = _summary(brimline_cli)["runners"]
+def test_a_pool_is_as_large_as_it_is_said_to_be(client: str, tmp_path: Path) -> None:
+    record, summary = _executed(client, {}, tmp_path, connections=8, max_pool_size=2)
+    assert summary["ok"] == 1000 and not summary["failed"]
+    [runner] = summary["runners"]
     assert runner["client"] == client and runner["workers"] == 8
     assert 1 <= runner["connections_created"] <= 2
     assert runner["pool_taken"] >= 1000
@@ -252,30 +430,37 @@ def test_a_pool_is_as_large_as_it_is_said_to_be(client: str, brimline_cli: Comma
     longest = max(place for place, count in enumerate(waits) if count)
     assert runner["pool_waited_max_ns"] >= 1000 * 2**longest // 2, "the bounds hold what they count"
     assert sum(count * (2**place // 2) for place, count in enumerate(waits)) * 1000 <= runner["pool_waited_ns"] + 1000
-    [directory] = brimline_cli.record_directories()
-    shown = observe(read_record(directory))
-    assert shown.usage.client_connections == runner["connections_created"], "its sockets, and not its workers"
+    assert observe(record).usage.client_connections == runner["connections_created"], "its sockets, and not its workers"
     for clock in ("clock_before", "clock_after"):
         assert abs(runner[clock]["ahead_ns"]) <= runner[clock]["error_ns"]
 
 
+STALL_S = 0.6
+OPEN = MIX.replace("1000", "400") + "load: {kind: constant, rate: 400/s}\n"
+
+
 @each_runner
-def test_failures_a_service_time_and_a_stall_are_seen(client: str, brimline_cli: CommandLine, tmp_path: Path) -> None:
-    """As the script has it, whoever sends the commands: ten fail, then one second of nothing, then seven connections
-    are closed. Times are lower bounds on any machine.
+def test_failures_a_service_time_and_a_stall_are_seen(client: str, tmp_path: Path) -> None:
+    """As the script has it, whoever sends the commands: ten fail, then nothing for a while, then seven connections are
+    closed. An operation is due every 2.5 ms, so that those of the stall wait for its end, each by as much as it is due
+    before that. Times are lower bounds on any machine, less what the runner's clock is known to.
     """
     error = {"when": {"first_n": 10}, "kind": {"error": {"code": 2, "name": "BadValue"}}}
-    closed = [{"when": {"at_request": number}, "kind": "close"} for number in range(200, 207)]
+    closed = [{"when": {"at_request": number}, "kind": "close"} for number in range(300, 307)]
     script = {
         "service": {"kind": "fixed", "ns": 2_000_000},
-        "stalls": [{"at_ns": 50_000_000, "length_ns": 1_000_000_000}],
+        "stalls": [{"at_ns": 50_000_000, "length_ns": round(STALL_S * 1e9)}],
         "faults": [error, *closed],
     }
-    outcome = _against(brimline_cli, tmp_path, client, script, MIX.replace("1000", "400"))
-    times = [each["service"] for each in json.loads(outcome.stdout)["operations"].values()]
-    assert all(each["p50_ns"] >= 2_000_000 for each in times)
-    assert max(each["max_ns"] for each in times) >= 600_000_000
-    summary = _summary(brimline_cli)
+    record, summary = _executed(client, script, tmp_path, OPEN)
+    [runner] = summary["runners"]
+    error_ns = max(runner[clock]["error_ns"] for clock in ("clock_before", "clock_after"))
+    seen = observe(record)
+    assert seen.service is not None and seen.response is not None
+    assert (seen.service.p50_ns or 0) >= 2_000_000 - error_ns
+    assert seen.response.max_ns >= STALL_S * 0.98e9 - error_ns
+    # 60 of 400 are due in its first 0.15 s.
+    assert (seen.response.quantiles[0.9].known_ns or 0) >= (STALL_S - 0.15) * 1e9 - error_ns
     failures = {(row["outcome"], row["code"]): 0 for row in summary["errors"]}
     for row in summary["errors"]:
         failures[row["outcome"], row["code"]] += row["count"]
@@ -286,22 +471,10 @@ def test_failures_a_service_time_and_a_stall_are_seen(client: str, brimline_cli:
 
 @each_pool
 @pytest.mark.slow("a driver waits for another server")
-def test_a_server_that_is_gone(client: str, brimline_cli: CommandLine, tmp_path: Path) -> None:
+def test_a_server_that_is_gone(client: str, tmp_path: Path) -> None:
     """Drivers wait for another server, and in the end say that there is none: no reply was late."""
-    with scripted_server({}) as server:
-
-        def end_it() -> None:
-            while server.opcounters()["query"] < 50:
-                pass
-            server.process.kill()
-
-        ending = threading.Thread(target=end_it)
-        ending.start()
-        spec = _spec(tmp_path, MIX.replace("connect_timeout: 5s", "connect_timeout: 500ms").replace("1000", "1000000"))
-        outcome = brimline_cli.run("run", spec, "--client", client, "--uri", server.uri, "--data", "as-is")
-        ending.join()
-    assert outcome.exit_code == 5, outcome.stderr
-    summary = _summary(brimline_cli)
+    spec = MIX.replace("connect_timeout: 5s", "connect_timeout: 500ms").replace("1000", "1000000")
+    _, summary = _executed(client, {}, tmp_path, spec, is_killed=True)
     assert summary["ended_by"] == "target_lost"
     assert {row["outcome"] for row in summary["errors"]} == {"connection_lost"}, summary["errors"]
 
@@ -314,19 +487,26 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "runners" / "go" / "runner"
 
 
-def _break(program: Path, fault: str) -> None:
+def _program(program: Path, changes: str) -> None:
+    """PyMongo's runner with `changes`, in its place."""
     program.write_text(
         f"#!{sys.executable}\n"
         f"import os, sys, time\nsys.path.insert(0, {str(_SOURCES)!r})\n"
-        "import blocking, frames\n"
+        f"import blocking, frames\n{changes}blocking.main()\n"
+    )
+    os.chmod(program, stat.S_IRWXU)  # noqa: PTH101
+
+
+def _break(program: Path, fault: str) -> None:
+    _program(
+        program,
         "whole, count = frames.Answers.reply, 0\n"
         "def reply(self, place, number, done, sent_ns, done_ns):\n"
         "    global count\n    count += 1\n    if count == 200:\n"
         f"        {fault}\n"
         "    whole(self, place, number, done, sent_ns, done_ns)\n"
-        "frames.Answers.reply = reply\nblocking.main()\n"
+        "frames.Answers.reply = reply\n",
     )
-    os.chmod(program, stat.S_IRWXU)  # noqa: PTH101
 
 
 @pytest.mark.parametrize(
@@ -336,9 +516,10 @@ def _break(program: Path, fault: str) -> None:
         ("os.write(1, b'Exception in thread')", "what is no frame"),
         ("done_ns = sent_ns - 1", "stamps what can't be"),
         ("number += 1", "a reply to what nobody asked"),
+        ("done.documents, done.body = 7, {**done.body, 'n': 7}", "claims more documents than the command was about"),
         ("self.send(77, b'')", "unknown kind 77"),
     ],
-    ids=["dies", "garbage", "lies about time", "lies about a reply", "another protocol"],
+    ids=["dies", "garbage", "lies about time", "lies about a reply", "lies about counts", "another protocol"],
 )
 def test_a_runner_that_fails_ends_the_run_with_one_error(
     fault: str, told: str, broken: Path, brimline_cli: CommandLine, tmp_path: Path
@@ -393,6 +574,35 @@ def test_a_runner_that_was_stopped_is_no_outage_of_the_server(
     assert shown.silence is not None and shown.silence.cause == "runner", shown.silence
 
 
+@pytest.mark.other_client
+def test_a_runner_that_claims_what_it_did_not_do_spoils_the_run(
+    broken: Path, brimline_cli: CommandLine, tmp_path: Path
+) -> None:
+    """Its updates never reach the server, whose counters tell."""
+    _program(
+        broken,
+        "from calls import Call\nwhole = blocking.call_of\n"
+        "lie = Call(lambda _: None, lambda _: {'ok': 1, 'n': 1, 'nModified': 1})\n"
+        "blocking.call_of = lambda *given: lie if given[2] == 'update' else whole(*given)\n",
+    )
+    outcome = _against(brimline_cli, tmp_path, "go", {})
+    assert outcome.exit_code == 4, (outcome.exit_code, outcome.stderr)
+    told = next(each for each in outcome.json()["checks"] if each["name"] == "opcounters")
+    assert told["result"] == "fail" and "update" in told["evidence"], told
+
+
+def test_a_driver_that_refuses_an_option_is_one_error(broken: Path, brimline_cli: CommandLine, tmp_path: Path) -> None:
+    """In the driver's own words, before anything is sent."""
+    _program(
+        broken,
+        "whole = blocking.MongoClient\nblocking.MongoClient = lambda uri, **rest: whole(uri, maxPoolSize=-1, **rest)\n",
+    )
+    with scripted_server({}) as server:
+        outcome = brimline_cli.run(*("run", _spec(tmp_path), "--client", "go", "--uri", server.uri, "--data", "as-is"))
+        assert server.opcounters()["query"] == 0
+    outcome.check_error(5, "maxPoolSize", "check that the server runs")
+
+
 def test_a_runner_that_cannot_begin(broken: Path, brimline_cli: CommandLine, tmp_path: Path) -> None:
     """Its own words are the error, and the hint has what it needs."""
     broken.write_text("#!/bin/sh\necho 'no such library' >&2\nexit 1\n")
@@ -441,3 +651,10 @@ def test_a_runner_that_is_not_built_names_the_way(
     outcome = brimline_cli.run("run", _spec(tmp_path), "--client", "go")
     outcome.check_error(2, "the client go is not ready", "make runners")
     assert not brimline_cli.runs.exists()
+
+
+def test_a_client_of_other_servers_is_refused_by_name(brimline_cli: CommandLine, tmp_path: Path) -> None:
+    with scripted_server({}) as server:
+        outcome = brimline_cli.run("run", _spec(tmp_path), "--client", "jdbc", "--uri", server.uri, "--data", "as-is")
+    said = "the client jdbc is for MariaDB, MySQL and PostgreSQL" if "jdbc" in READY else "the client jdbc is not ready"
+    outcome.check_error(2, said, "pymongo" if "jdbc" in READY else "make runners")

@@ -17,6 +17,8 @@ BINARY = Path(__file__).parents[2] / "target" / "release" / "brimline-testserver
 SYNTHETIC = {"kind": "synthetic", "document_bytes": 256}
 """Every key exists, so that a run needs no load."""
 NAMESPACE = "ycsb.usertable"
+OF_YCSB = {"data": SYNTHETIC, "namespace": NAMESPACE}
+"""What scripts of MongoDB's protocol say besides: the collection of the shipped workloads, with every key in place."""
 _START_TIMEOUT_S = 30.0
 
 
@@ -59,26 +61,27 @@ class ScriptedService:
 @contextmanager
 def scripted_server(script: Mapping[str, Any]) -> Iterator[ScriptedServer]:
     """Plays `script` on the collection of the shipped workloads, with every key in place."""
-    with _started("mongodb", {"data": SYNTHETIC, "namespace": NAMESPACE, **script}) as (address, process):
+    with started("mongodb", {**OF_YCSB, **script}) as (address, process):
         yield ScriptedServer(address, process)
 
 
 @contextmanager
 def scripted_service(script: Mapping[str, Any]) -> Iterator[ScriptedService]:
     """Plays `script` on each request of HTTP, whatever its path."""
-    with _started("http", script) as (address, process):
+    with started("http", script) as (address, process):
         yield ScriptedService(address, process)
 
 
 @contextmanager
 def scripted_database(script: Mapping[str, Any]) -> Iterator[str]:
     """Plays `script` on each statement of MySQL's protocol that reads rows or changes them; `host:port`."""
-    with _started("mysql", script) as (address, _):
+    with started("mysql", script) as (address, _):
         yield address
 
 
 @contextmanager
-def _started(protocol: str, script: Mapping[str, Any]) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def started(protocol: str, script: Mapping[str, Any]) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Plays `script` over a protocol: the server's `host:port`, and its process."""
     process = subprocess.Popen(
         [str(BINARY), "--protocol", protocol, "--script-json", json.dumps(script)],
         stdin=subprocess.PIPE,

@@ -21,8 +21,20 @@ use crate::supervisor::supervise;
 #[cfg(feature = "driver")]
 use crate::target::DriverTarget;
 use crate::target::linked::Linking;
-use crate::target::runner::Opening;
+use crate::target::runner::{Opening, Statements};
 use crate::target::{Destination, Followed, NullTarget, Routes, RunnerTarget, SimulatedTarget, SocketTarget};
+
+/// What a target is reached by.
+pub struct Means<'m> {
+    /// What opens it.
+    pub access: &'m Arc<Access>,
+    /// The words that start the runner, where it has a driver.
+    pub runner: &'m [String],
+    /// Makes its connections, where it speaks another protocol.
+    pub linking: Option<Linking>,
+    /// What a driver of an SQL database is told.
+    pub statements: Option<Statements>,
+}
 
 /// Runs all workers and merges what they record. Returns when the last of them is done.
 pub fn direct(
@@ -30,10 +42,9 @@ pub fn direct(
     loads: &[Load],
     commands: &Commands,
     shared: &Shared,
-    access: &Arc<Access>,
-    runner: &[String],
-    linking: Option<Linking>,
+    means: Means<'_>,
 ) -> Result<Summary, RunError> {
+    let Means { access, runner, linking, statements } = means;
     let outcome = match &plan.target {
         TargetPlan::Wire { replica_set, reads, .. } => {
             let followed = replica_set.as_ref().map(|set| (set, reads.as_ref()));
@@ -44,10 +55,12 @@ pub fn direct(
                 })
             })
         }
-        TargetPlan::Linked(_) => link(plan, linking, access, shared).and_then(|routes| {
-            let target = |first, connections| SocketTarget::new(&routes, first, connections);
-            supervise(plan, loads, commands, shared, target)
-        }),
+        TargetPlan::Linked(_) if statements.is_none() => {
+            link(plan, linking, access, shared).and_then(|routes| {
+                let target = |first, connections| SocketTarget::new(&routes, first, connections);
+                supervise(plan, loads, commands, shared, target)
+            })
+        }
         #[cfg(feature = "driver")]
         TargetPlan::Driver { address, .. } => {
             reach_one(address, plan, access, shared).map_err(RunError::Target).and_then(|endpoint| {
@@ -59,12 +72,15 @@ pub fn direct(
         TargetPlan::Driver { .. } => {
             Err(RunError::Internal("a build without the driver took its plan".to_owned()))
         }
-        TargetPlan::Runner(settings) => supervise(plan, loads, commands, shared, |_, places| {
-            let opening = Opening::new(settings, plan, access).map_err(std::io::Error::other)?;
-            let target = RunnerTarget::new(runner, opening, plan, places)?;
-            lock(&shared.runners).push(RunnerProcess { id: target.process_id(), cpu_ns: 0 });
-            Ok(target)
-        }),
+        TargetPlan::Runner(_) | TargetPlan::Linked(_) => {
+            supervise(plan, loads, commands, shared, |_, places| {
+                let opening =
+                    Opening::new(plan, statements.as_ref(), access).map_err(std::io::Error::other)?;
+                let target = RunnerTarget::new(runner, opening, statements.clone(), plan, places)?;
+                lock(&shared.runners).push(RunnerProcess { id: target.process_id(), cpu_ns: 0 });
+                Ok(target)
+            })
+        }
         TargetPlan::Null { beside_server } => {
             let ending = Ending::of_generator(*beside_server);
             supervise(plan, loads, commands, shared, |_, connections| NullTarget::new(connections, ending))

@@ -10,7 +10,7 @@ use brimline_wire::access::Access;
 
 use crate::collector::Interval;
 use crate::commands::Commands;
-use crate::director::direct;
+use crate::director::{Means, direct};
 use crate::load::{Load, posts};
 use crate::operation_log;
 use crate::own::{Identity, Own, Tables};
@@ -20,7 +20,7 @@ use crate::run_error::{RunError, panic_message};
 use crate::shared::{WorkerProgress, lock};
 use crate::state::{Progress, Shared};
 use crate::summary::Summary;
-use crate::target::linked::{Protocol, linking};
+use crate::target::linked::{Protocol, linking, statements};
 
 /// What a run has besides its plan.
 #[derive(Clone, Default)]
@@ -67,6 +67,7 @@ impl Run {
         let Surroundings { access, log_path, tables, identity, runner, is_held, protocols } = surroundings;
         plan.validate()?;
         let linking = linking(&plan, protocols)?;
+        let statements = statements(&plan)?;
         let log = if plan.operation_log { Some(open_log(log_path.as_deref())?) } else { None };
         plan.require_client()?;
         let own = Own::new(&plan, &tables, identity)?.map(Arc::new);
@@ -84,7 +85,10 @@ impl Run {
             let shared = Arc::clone(&shared);
             thread::Builder::new()
                 .name("brimline-director".to_owned())
-                .spawn(move || direct(&plan, &loads, &commands, &shared, &access, &runner, linking))
+                .spawn(move || {
+                    let means = Means { access: &access, runner: &runner, linking, statements };
+                    direct(&plan, &loads, &commands, &shared, means)
+                })
                 .map_err(|error| RunError::no_thread("the run", &error))?
         };
         Ok(Self { shared, own_names, step_names: step_names.into(), director: Mutex::new(Some(director)) })

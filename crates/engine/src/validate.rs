@@ -58,7 +58,7 @@ impl Plan {
     /// Engine threads in use: no more than there is in flight, one on a virtual clock, and one beside a runner, which has the work. The workers of a T-L-R plan
     /// are shared out evenly, so that each thread has as many operations as its workers perform. Of several nodes each has as many.
     pub fn thread_count(&self) -> u32 {
-        if matches!(self.target, TargetPlan::Simulated { .. } | TargetPlan::Runner(_)) {
+        if matches!(self.target, TargetPlan::Simulated { .. }) || self.target.is_runner() {
             return 1;
         }
         let nodes = self.share().nodes;
@@ -320,7 +320,15 @@ impl Plan {
                     || "must be at most 30 days".to_owned(),
                 )
             }
-            TargetPlan::Linked(_) => {
+            TargetPlan::Linked(target) => {
+                require(
+                    target.client.is_some() == target.max_pool_size.is_some_and(|size| size > 0),
+                    "target.max_pool_size",
+                    || "must be at least 1 with a client, and is of none without one".to_owned(),
+                )?;
+                require(target.client.is_none() || self.own().is_some(), "target.client", || {
+                    "a load goes by brimline's own client".to_owned()
+                })?;
                 let fits = matches!(self.work, Work::Operations(_) | Work::Load { upsert: false, .. });
                 require(fits, "work.kind", || {
                     "another protocol than MongoDB's has operations of the user's own, or a load".to_owned()

@@ -22,7 +22,7 @@ from brimline.monitor import PartCounts
 from brimline.monitor.host.source import HostSource
 from brimline.plan import Plan
 from brimline.plan.operations import OperationsWork
-from brimline.plan.targets import RunnerTarget
+from brimline.plan.targets import runner_of
 from brimline.record import RecordWriter, RunRecord, read_record
 from brimline.record.layout import WORKER_LOST
 from brimline.record.model import ErrorRow, Samples, Summary
@@ -286,7 +286,8 @@ def start_engine(
         plan = plan.model_copy(update={"operation_log": False})
     try:
         tables = plan.work.table_contents() if isinstance(plan.work, OperationsWork) else []
-        runner = command_of(plan.target.client) if isinstance(plan.target, RunnerTarget) else []
+        client = runner_of(plan.target)
+        runner = [] if client is None else command_of(client)
         return _native.start(plan.canonical_json(), access.native, log, held, tables, identity, runner)
     except _native.PlanError as error:
         path, message = error.args
@@ -317,8 +318,8 @@ def join_engine(run: Engine, plan: Plan) -> Summary:
             )
         if "authentication" in reason or "password" in reason:
             hint = "check user name, password, authSource and authMechanism; nothing was tried twice"
-        elif reason.startswith("the runner") and isinstance(plan.target, RunnerTarget):
-            hint = f"the client {plan.target.client} needs: {CATALOGUE[plan.target.client].how}"
+        elif reason.startswith("the runner") and (client := runner_of(plan.target)) is not None:
+            hint = f"the client {client} needs: {CATALOGUE[client].how}"
         raise TargetError(f"the target can't be reached: {reason}", hint=hint) from error
     # A server's words end up on terminals.
     visible: Summary = {

@@ -7,7 +7,7 @@ from typing import Any
 from brimline import _native
 from brimline.errors import UsageError
 from brimline.plan import LinkTarget, TargetPlan, driver_target, http_target, runner_target, sql_target, wire_target
-from brimline.runners import require_ready
+from brimline.runners import clients_for, require_ready, servers_of
 from brimline.servers import BUNDLED_LICENCE, Deployment, control_client, server_documents
 from brimline.servers.access import Access
 from brimline.servers.deployment import WITH_SESSIONS
@@ -28,14 +28,17 @@ def http_service(spec: Spec, deployment: Deployment) -> TargetPlan:
 
 
 def sql_database(spec: Spec, deployment: Deployment) -> TargetPlan:
-    """What a plan says of an SQL database."""
+    """What a plan says of an SQL database. Raises UsageError where the client that `spec` asks for can't do it."""
     where = of_address(spec, deployment)
+    client = None if spec.target.client == "wire" else spec.target.client
     return sql_target(
         kind="mysql" if deployment.protocol == "mysql" else "postgres",
         address=deployment.address,
         database=where.database or spec.data.database,
         tls=where.tls is not None,
         isolation=spec.isolation,
+        client=client,
+        max_pool_size=None if client is None else spec.pool_size,
     )
 
 
@@ -90,6 +93,7 @@ def _mongodb_facts(deployment: Deployment) -> Mapping[str, Any]:
 
 def mongodb_target(spec: Spec, deployment: Deployment) -> TargetPlan:
     """What a plan says of a MongoDB. Raises UsageError where the client that `spec` asks for can't do it."""
+    _require_spoken(spec, deployment)
     _require_transactions(spec, deployment)
     target = wire_target(
         spec,
@@ -150,14 +154,25 @@ def _require_transactions(spec: Spec, deployment: Deployment) -> None:
 
 
 def of_address(spec: Spec, deployment: Deployment) -> TargetUri:
-    """The address of a server that isn't MongoDB's, which brimline's own client alone reaches. Raises UsageError."""
-    if spec.target.client != "wire":
-        raise UsageError(
-            f"the client {spec.target.client} is MongoDB's",
-            hint=f"leave --client {spec.target.client} out for another server",
-        )
+    """The address of a server that isn't MongoDB's. Raises UsageError where the client that `spec` asks for can't."""
+    _require_spoken(spec, deployment)
     assert deployment.of_uri is not None  # noqa: S101 - it was found by one
     return deployment.of_uri
+
+
+def _require_spoken(spec: Spec, deployment: Deployment) -> None:
+    """Raises UsageError where the client that `spec` asks for doesn't speak to such servers."""
+    client = spec.target.client
+    if client == "wire" or deployment.protocol in servers_of(client):
+        return
+    if "mongodb" in servers_of(client):
+        raise UsageError(f"the client {client} is MongoDB's", hint=f"leave --client {client} out for another server")
+    raise UsageError(
+        f"the client {client} is for MariaDB, MySQL and PostgreSQL",
+        hint=f"leave --client {client} out, or take one of {', '.join(clients_for(deployment.protocol))}"
+        if clients_for(deployment.protocol)
+        else f"leave --client {client} out for another server",
+    )
 
 
 def runner_needs_plain_server() -> UsageError:

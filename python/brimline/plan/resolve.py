@@ -10,6 +10,7 @@ from brimline.plan.data import document_plan, length_plan
 from brimline.plan.own import main_operation, operations_work, require_protocol
 from brimline.plan.pacing_plan import pacer_plan
 from brimline.plan.tables import sql_tables
+from brimline.plan.targets import runner_of
 from brimline.plan.ycsb_statements import statements_work
 from brimline.spec import data as spec_data
 from brimline.spec.load_models import ClosedLoad, Load, TlrLoad
@@ -37,7 +38,7 @@ def resolve(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
     duration_ns = spec.effective_duration_ns
     load, connections = _main_load(spec)
     # A driver has its pool to itself: the engine's connections are its workers.
-    sockets = connections if target.kind == "runner" else min(connections, spec.max_pool_size or connections)
+    sockets = connections if runner_of(target) else min(connections, spec.max_pool_size or connections)
     is_pooled = sockets < connections and isinstance(load, ClosedLoad | TlrLoad)
     return _plan(
         spec,
@@ -119,7 +120,7 @@ def load_plan(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
         target = _with_bulk(spec, target)
     batch_size = spec.data.batch_size or default_batch_size(spec.data)
     batch_count = _batch_count(spec.data.records, batch_size, target)
-    connections = min(spec.effective_connections if target.kind == "runner" else spec.pool_size, batch_count)
+    connections = min(spec.effective_connections if runner_of(target) else spec.pool_size, batch_count)
     return _plan(
         spec,
         target=target,
@@ -141,7 +142,8 @@ def _with_bulk(spec: Spec, target: model.SqlTarget) -> model.SqlTarget:
     if spec.upsert:
         raise UsageError("upsert is of MongoDB's loads alone", hint="leave upsert out, or empty the table first")
     table = next(each for each in sql_tables(spec, target.kind) if each.name == spec.data.collection)
-    return target.model_copy(update={"bulk": table.bulk()})
+    # Drivers have no one way to load: rows go by brimline's own client.
+    return target.model_copy(update={"bulk": table.bulk(), "client": None, "max_pool_size": None})
 
 
 def _insert_retries(spec: Spec) -> model.InsertRetries | None:
@@ -261,11 +263,29 @@ _ISOLATION: Final[dict[Dialect, str]] = {
 
 
 def sql_target(
-    *, kind: Dialect, address: str, database: str, tls: bool = False, isolation: Isolation | None = None
+    *,
+    kind: Dialect,
+    address: str,
+    database: str,
+    tls: bool = False,
+    isolation: Isolation | None = None,
+    client: str | None = None,
+    max_pool_size: int | None = None,
 ) -> model.SqlTarget:
-    """The database at `address` ("host:port"). Each connection has the same time zone, and the same isolation."""
+    """The database at `address` ("host:port"). Each connection has the same time zone, and the same isolation.
+
+    `client` is the runner whose driver executes the statements, with at most `max_pool_size` connections.
+    """
     setup = _SETUP[kind] if isolation is None else (*_SETUP[kind], f"{_ISOLATION[kind]} {isolation.upper()}")
-    return model.SqlTarget(kind=kind, address=address, database=database, tls=tls, setup=setup)
+    return model.SqlTarget(
+        kind=kind,
+        address=address,
+        database=database,
+        tls=tls,
+        setup=setup,
+        client=client,
+        max_pool_size=max_pool_size,
+    )
 
 
 def driver_target(target: model.WireTarget) -> model.DriverTarget:
@@ -334,7 +354,7 @@ def _threads_used(
     asked: int, connections: int, in_flight_max: int | None, *, pacer: model.PacerPlan, target: model.TargetPlan
 ) -> int:
     """Engine threads that will run, by the engine's own rule (`thread_count` in its `validate.rs`)."""
-    if target.kind in ("simulated", "runner"):
+    if target.kind == "simulated" or runner_of(target):
         return 1  # a virtual clock has one; beside a runner there is little to do
     useful = min(asked, connections, in_flight_max or connections)
     if pacer.kind != "tlr":

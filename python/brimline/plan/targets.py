@@ -214,7 +214,8 @@ class Bulk(Part):
 class SqlTarget(Part):
     """A database that speaks MySQL's or PostgreSQL's protocol at `host:port`.
 
-    `setup` are the statements that each connection sends first. `bulk` is a load's alone.
+    `setup` are the statements that each connection sends first. `bulk` is a load's alone. `client` is the runner whose
+    driver executes them, `max_pool_size` bounds its pool; None: brimline's own client.
     """
 
     kind: Literal["mysql", "postgres"]
@@ -223,6 +224,8 @@ class SqlTarget(Part):
     tls: bool = False
     setup: Annotated[tuple[str, ...], Field(strict=False)] = ()
     bulk: Bulk | None = None
+    client: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    max_pool_size: Number | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class LinkTarget(Link):
@@ -240,6 +243,11 @@ TargetPlan = Annotated[
     Annotated[_Typed, Tag("typed")] | Annotated[LinkTarget, Tag("other")],
     kind_among(_KINDS),
 ]
+
+
+def runner_of(target: TargetPlan) -> str | None:
+    """The runner whose driver the operations go through; None: they go by brimline's own client."""
+    return target.client if isinstance(target, RunnerTarget | SqlTarget) else None
 
 
 def write_concern_text(concern: WriteConcern) -> str:

@@ -13,19 +13,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from brimline.errors import UsageError
+from brimline.spec.own.step_kind import ProtocolName
 
 VARIABLE = "BRIMLINE_RUNNERS"
 _VERSION_WITHIN_S = 20.0
 _SOURCES = Path(__file__).parents[3]
+_MONGODB: Final = frozenset({"mongodb"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runner:
     """A runner. `command` gives the words that start it, or says by ValueError what is missing.
 
-    `driver` and `language` are what people call them, `how` says how to get it.
+    `driver` and `language` are what people call them, `how` says how to get it. `servers` are those that it speaks to,
+    by protocol.
     """
 
     name: str
@@ -33,6 +37,7 @@ class Runner:
     language: str
     how: str
     command: Callable[[], list[str]]
+    servers: frozenset[ProtocolName] = _MONGODB
 
     def missing(self) -> str | None:
         """What it lacks here; None when it can be started."""
@@ -157,9 +162,27 @@ CATALOGUE: Mapping[str, Runner] = {
             how="Go from 1.25 on, then make runners, in the sources",
             command=_go,
         ),
+        Runner(
+            name="jdbc",
+            driver="MariaDB Connector/J, pgJDBC",
+            language="Java",
+            how="a JDK from 17 on, then make runners, in the sources",
+            command=_java("jdbc"),
+            servers=frozenset({"mysql", "postgres"}),
+        ),
     )
 }
 """Every runner by its name."""
+
+
+def servers_of(client: str) -> frozenset[ProtocolName]:
+    """What `client`, which is not brimline's own, speaks to."""
+    return CATALOGUE[client].servers if client in CATALOGUE else _MONGODB
+
+
+def clients_for(protocol: ProtocolName) -> list[str]:
+    """The runners that speak to servers of `protocol`."""
+    return [name for name, runner in CATALOGUE.items() if protocol in runner.servers]
 
 
 def command_of(name: str) -> list[str]:

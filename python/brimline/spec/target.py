@@ -102,8 +102,8 @@ WriteConcern = Annotated[
 ]
 
 
-Client = Literal["wire", "pymongo", "pymongo-async", "java-sync", "java-reactive", "node", "go", "rust"]
-"""What operations are sent by: brimline's own client, or one of MongoDB's drivers."""
+Client = Literal["wire", "pymongo", "pymongo-async", "java-sync", "java-reactive", "node", "go", "rust", "jdbc"]
+"""What operations are sent by: brimline's own client, a driver of MongoDB, or JDBC for SQL."""
 CLIENTS: Final[tuple[Client, ...]] = get_args(Client)
 
 
@@ -111,7 +111,7 @@ class TargetSpec(Part):
     """A server; without `uri` brimline's own is started."""
 
     client: Client = Field(default="wire", exclude_if=lambda value: value == "wire")
-    """What operations are sent by: `wire`, brimline's own client, or one of MongoDB's drivers."""
+    """What operations are sent by: `wire`, brimline's own client, a driver of MongoDB, or JDBC for SQL."""
     uri: Uri | None = None
     """The server; `--uri` and BRIMLINE_URI say the same."""
     write_concern: WriteConcern | None = None

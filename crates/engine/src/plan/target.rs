@@ -85,6 +85,12 @@ pub enum TargetPlan {
 pub struct LinkTarget {
     /// What plans call such targets.
     pub kind: String,
+    /// The runner whose driver is used; `None`: brimline's own client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// Most connections of that driver's pool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_pool_size: Option<u32>,
     /// All else that the plan says of it.
     #[serde(flatten)]
     pub settings: Map<String, Value>,
@@ -154,7 +160,7 @@ pub struct PlannedStandstill {
 impl TargetPlan {
     /// Whether operations go through a driver in a process of its own.
     pub fn is_runner(&self) -> bool {
-        matches!(self, Self::Runner(_))
+        matches!(self, Self::Runner(_) | Self::Linked(LinkTarget { client: Some(_), .. }))
     }
 
     /// Whether it speaks another protocol than MongoDB's.

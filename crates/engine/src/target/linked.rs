@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use brimline_net::link::Connector;
 use brimline_net::protocol::{Protocol as Spoken, Secrets, Step};
+use brimline_sql::settings::Settings;
+use brimline_sql::statement::Requests;
 use brimline_wire::access::{Access, Login};
 use serde_json::Value;
 
+use super::runner::Statements;
 use crate::own::plan::OwnWork;
 use crate::plan::error::{PlanError, require};
 use crate::plan::target::{LinkTarget, TargetPlan};
@@ -36,18 +39,41 @@ impl Protocol {
     }
 }
 
-/// Makes what connections of `plan` are made by; `None` of a target that is no other protocol's. `further` are protocols beside those of
-/// the table.
+/// Makes what connections of `plan` are made by; `None` of a target that is no other protocol's, or has a driver. `further` are protocols
+/// beside those of the table.
 ///
 /// # Errors
 /// When nobody speaks the protocol, or it can't send what the plan says.
 pub fn linking(plan: &Plan, further: &[Protocol]) -> Result<Option<Linking>, PlanError> {
     let TargetPlan::Linked(target) = &plan.target else { return Ok(None) };
+    if target.client.is_some() {
+        return Ok(None);
+    }
     let mut known = PROTOCOLS.iter().chain(further);
     let protocol = known.find(|each| each.kind == target.kind);
     let protocol = protocol
         .ok_or_else(|| PlanError::new("target.kind", format!("{:?} is no kind of target", target.kind)))?;
     (protocol.read)(plan, target).map(Some)
+}
+
+/// What a plan has a driver of an SQL database do; `None` of a target without one.
+///
+/// # Errors
+/// When the plan says what no such driver does.
+pub fn statements(plan: &Plan) -> Result<Option<Statements>, PlanError> {
+    let TargetPlan::Linked(LinkTarget { kind, client: Some(_), max_pool_size, settings }) = &plan.target
+    else {
+        return Ok(None);
+    };
+    require(["mysql", "postgres"].contains(&kind.as_str()), "target.client", || {
+        format!("{kind:?} has no drivers")
+    })?;
+    let settings: Settings = serde_json::from_value(Value::Object(settings.clone()))
+        .map_err(|error| PlanError::new("target", error.to_string()))?;
+    let requests = Requests::new(&steps::<brimline_mysql::Connector>(plan)?)
+        .map_err(|error| misfit(plan, error.step, &error.message))?;
+    let max_pool_size = max_pool_size.unwrap_or(1);
+    Ok(Some(Statements { scheme: kind.clone(), settings, requests, max_pool_size }))
 }
 
 /// Reads what a plan says of a server and of requests, as their protocol describes them.

@@ -217,6 +217,9 @@ pub trait Target {
         0
     }
 
+    /// Nothing that it says can be believed any more, for `reason`, where it is a program of its own.
+    fn distrust(&mut self, _reason: &str) {}
+
     /// Why there is no target any more, where it knows that for good.
     fn lost(&self) -> Option<&str> {
         None

@@ -424,6 +424,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         }
         if flight.is_overstated(&reply) {
             reply = ReplyFacts::overstated(reply.bytes);
+            self.target.distrust("claims more documents than the command was about");
         }
         let done = flight.done_at(done, || self.target.now());
         flight.bytes_in += reply.bytes;

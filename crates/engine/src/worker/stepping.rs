@@ -261,7 +261,8 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         state.step.documents += reply.documents;
         state.step.bytes_in += reply.bytes;
         flight.documents += handled(step, &reply);
-        if prepared.request_looks().is_some() {
+        // A driver says when a result is whole, and not when its first bytes came.
+        if !T::STAMPS_SENT && prepared.request_looks().is_some() {
             let times = self.target.times(connection);
             let phase = self.mission.intervals.offering_phase(flight.due.unwrap_or(flight.sent));
             self.recorder.request(phase, flight.operation.kind, times, flight.command_sent, done);

@@ -16,6 +16,8 @@ use statement::{Kind, Statement};
 const QUIT: u8 = 0x01;
 const INIT_DB: u8 = 0x02;
 const QUERY: u8 = 0x03;
+/// The default of both servers.
+const ISOLATION: &[u8] = b"REPEATABLE-READ";
 const PING: u8 = 0x0e;
 const PREPARE: u8 = 0x16;
 const EXECUTE: u8 = 0x17;
@@ -68,7 +70,11 @@ impl MysqlFront {
     ) -> Answer {
         *self.counts.commands.entry(statement.kind.name()).or_default() += 1;
         if !statement.kind.is_data() {
-            packets.ok(0);
+            if statement.kind == Kind::Isolation {
+                packets.text(ISOLATION);
+            } else {
+                packets.ok(0);
+            }
             return Answer { due_ns: arrival_ns, ending: Ending::Reply };
         }
         let admission = self.model.admit(arrival_ns);

@@ -150,6 +150,15 @@ impl<'a> Packets<'a> {
         self.packet(|out| append_ok(END, 0, out));
     }
 
+    /// A row of one text, in the form of what was not prepared.
+    pub fn text(&mut self, text: &[u8]) {
+        let [_, (name, kind, character_set)] = COLUMNS;
+        self.packet(|out| out.push(1));
+        self.definition(name, kind, character_set);
+        self.packet(|out| append_text(text, out));
+        self.packet(|out| append_ok(END, 0, out));
+    }
+
     /// A packet of the right length and number that is no reply.
     pub fn garbage(&mut self) {
         self.packet(|out| out.extend_from_slice(&[0xfb, 0xab, 0xcd]));

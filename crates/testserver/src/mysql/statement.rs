@@ -8,6 +8,8 @@ pub enum Kind {
     Update,
     Delete,
     Call,
+    /// The question which isolation transactions have, which pools of drivers ask.
+    Isolation,
     /// Anything else, such as `BEGIN` or `SET`.
     Other,
 }
@@ -44,13 +46,13 @@ impl Kind {
             Self::Update => "update",
             Self::Delete => "delete",
             Self::Call => "call",
-            Self::Other => "other",
+            Self::Isolation | Self::Other => "other",
         }
     }
 
     /// Whether the script applies to it.
     pub fn is_data(self) -> bool {
-        self != Self::Other
+        !matches!(self, Self::Isolation | Self::Other)
     }
 }
 
@@ -60,6 +62,8 @@ impl Statement {
         let text = text.trim_ascii();
         let word = text.split(|byte| !byte.is_ascii_alphabetic()).next().unwrap_or_default();
         let kind = match word.to_ascii_uppercase().as_slice() {
+            // `@@session.transaction_isolation`, and `tx_isolation` in older versions.
+            b"SELECT" if text.starts_with(b"SELECT @@") && text.ends_with(b"isolation") => Kind::Isolation,
             b"SELECT" => Kind::Select,
             b"INSERT" | b"REPLACE" => Kind::Insert,
             b"UPDATE" => Kind::Update,
@@ -173,6 +177,8 @@ mod tests {
             ("UPDATE t SET a = ?", Kind::Update, 1, 1, 1),
             ("DELETE FROM t", Kind::Delete, 0, 1, 1),
             ("BEGIN", Kind::Other, 0, 1, 1),
+            ("SELECT @@session.transaction_isolation", Kind::Isolation, 0, 1, 1),
+            ("SELECT @@tx_isolation", Kind::Isolation, 0, 1, 1),
             ("", Kind::Other, 0, 1, 1),
         ] {
             let statement = Statement::read(text.as_bytes());

@@ -18,7 +18,7 @@ class LoadOptions(Group):
     records: str | int | None = option("--records", "COUNT", "Number of records, such as 100k.", path="data.records")
     seed: str | int | None = option("--seed", "NUMBER", "Seed of data and operations.", path="seed")
     client: Client | None = option(
-        "--client", "", "wire: brimline's own (default); else one of MongoDB's drivers.", path="target.client"
+        "--client", "", "wire: brimline's own (default); else a driver, jdbc for SQL.", path="target.client"
     )
     connections: str | int | None = option("--connections", "COUNT", "Number of connections.", path="connections")
     max_pool_size: str | int | None = option(

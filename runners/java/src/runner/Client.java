@@ -7,4 +7,12 @@ interface Client {
 
     /** Closes its connections. */
     void close();
+
+    /** The driver's name. */
+    String driver();
+
+    /** The driver's version. */
+    default String version() {
+        return com.mongodb.internal.build.MongoDriverVersion.VERSION;
+    }
 }

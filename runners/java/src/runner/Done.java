@@ -105,6 +105,15 @@ record Done(int outcome, BsonDocument body, int documents) {
                 .append("errmsg", new BsonString(error.getMessage()));
     }
 
+    /** What an error came of in the end. */
+    static Throwable root(Throwable error) {
+        Throwable root = error;
+        while (root.getCause() != null && root.getCause() != root) {
+            root = root.getCause();
+        }
+        return root;
+    }
+
     static BsonDocument words(Throwable error) {
         return new BsonDocument("message", new BsonString(String.valueOf(error.getMessage())))
                 .append("label", new BsonString(error.getClass().getSimpleName()));

@@ -38,7 +38,7 @@ final class Main {
             Runtime.getRuntime().halt(0);
             return;
         }
-        frames.send(Frames.READY, ready(arguments[0]));
+        frames.send(Frames.READY, ready(arguments[0], client));
         for (ByteBuffer frame = frames.next(); frame != null; frame = frames.next()) {
             switch (frame.get()) {
                 case Frames.COMMAND -> client.take(new Command(frame));
@@ -54,6 +54,9 @@ final class Main {
     }
 
     private static Client open(String kind, Document said, Use use, Frames frames) {
+        if (kind.equals("jdbc")) {
+            return new Jdbc(said, use, frames);
+        }
         ConnectionString address = new ConnectionString(said.getString("uri"));
         int timeoutMs = said.get("operation_timeout_ms", Number.class).intValue();
         int workers = said.get("workers", Number.class).intValue();
@@ -65,13 +68,11 @@ final class Main {
         return kind.equals("reactive") ? new Reactive(settings, frames, workers) : new Sync(settings, frames, workers);
     }
 
-    private static BsonDocument ready(String kind) {
-        String driver = kind.equals("reactive") ? "mongodb-driver-reactivestreams" : "mongodb-driver-sync";
-        String version = com.mongodb.internal.build.MongoDriverVersion.VERSION;
+    private static BsonDocument ready(String kind, Client client) {
         return new BsonDocument("version", new BsonInt64(VERSION))
-                .append("client", new BsonString("java-" + kind))
-                .append("driver", new BsonString(driver))
-                .append("driver_version", new BsonString(version))
+                .append("client", new BsonString(kind.equals("jdbc") ? kind : "java-" + kind))
+                .append("driver", new BsonString(client.driver()))
+                .append("driver_version", new BsonString(client.version()))
                 .append("runtime", new BsonString(System.getProperty("java.vm.name")))
                 .append("runtime_version", new BsonString(Runtime.version().toString()))
                 .append("ahead_ns", new BsonInt64(AHEAD_NS));

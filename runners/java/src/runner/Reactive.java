@@ -50,6 +50,11 @@ final class Reactive implements Client {
     }
 
     @Override
+    public String driver() {
+        return "mongodb-driver-reactivestreams";
+    }
+
+    @Override
     public void close() {
         client.close();
     }

@@ -11,34 +11,25 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonValue;
 import org.bson.Document;
 
-/** The blocking driver: a thread for each worker, one client for all of them. */
-final class Sync implements Client {
+/** The blocking driver of MongoDB, one client for all workers. */
+final class Sync extends Blocking {
     private final MongoClient client;
-    private final Frames frames;
-    private final List<LinkedBlockingQueue<Command>> queues = new ArrayList<>();
 
     Sync(MongoClientSettings settings, Frames frames, int workers) {
-        this.frames = frames;
+        super(frames);
         client = MongoClients.create(settings);
         client.getDatabase("admin").runCommand(new Document("ping", 1));
-        for (int worker = 0; worker < workers; worker++) {
-            LinkedBlockingQueue<Command> queue = new LinkedBlockingQueue<>();
-            queues.add(queue);
-            Thread thread = new Thread(() -> work(queue), "worker-" + worker);
-            thread.setDaemon(true);
-            thread.start();
-        }
+        start(workers);
     }
 
     @Override
-    public void take(Command command) {
-        queues.get(Integer.remainderUnsigned(command.place, queues.size())).add(command);
+    public String driver() {
+        return "mongodb-driver-sync";
     }
 
     @Override
@@ -46,44 +37,24 @@ final class Sync implements Client {
         client.close();
     }
 
-    private void work(LinkedBlockingQueue<Command> queue) {
-        ClientSession session = null;
-        try {
-            while (true) {
-                Command command = queue.take();
+    @Override
+    Worker worker() {
+        return new Worker() {
+            private ClientSession session;
+
+            @Override
+            public Call prepare(Command command) {
                 if (command.isInside && session == null) {
                     session = client.startSession();
                 }
-                perform(command, command.isInside ? session : null);
+                return call(command, command.isInside ? session : null);
             }
-        } catch (InterruptedException ended) {
-            Thread.currentThread().interrupt();
-        }
+        };
     }
 
-    /** What is prepared, and done once it is due. */
-    private interface Call {
-        Done run();
-    }
-
-    private void perform(Command command, ClientSession session) {
-        Call call;
-        try {
-            call = call(command, session);
-            command.awaitDue();
-        } catch (RuntimeException error) {
-            long now = System.nanoTime();
-            frames.reply(command, Done.of(error), now, now);
-            return;
-        }
-        long sentNs = System.nanoTime();
-        Done done;
-        try {
-            done = call.run();
-        } catch (RuntimeException error) {
-            done = Done.of(error);
-        }
-        frames.reply(command, done, sentNs, System.nanoTime());
+    @Override
+    Done failed(Exception error) {
+        return Done.of(error);
     }
 
     private Call call(Command command, ClientSession session) {

@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.IntSupplier;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt64;
@@ -24,6 +25,8 @@ import org.bson.BsonInt64;
 final class Use implements ConnectionPoolListener {
     private final LongAdder created = new LongAdder();
     private final LongAdder closed = new LongAdder();
+    /** How many are open, of a pool that has no event for those that it closes. */
+    private IntSupplier open;
     private final LongAdder taken = new LongAdder();
     private final LongAdder refused = new LongAdder();
     private final LongAdder waitedNs = new LongAdder();
@@ -34,7 +37,7 @@ final class Use implements ConnectionPoolListener {
 
     @Override
     public void connectionCreated(ConnectionCreatedEvent event) {
-        created.increment();
+        created();
     }
 
     @Override
@@ -44,14 +47,30 @@ final class Use implements ConnectionPoolListener {
 
     @Override
     public void connectionCheckedOut(ConnectionCheckedOutEvent event) {
-        taken.increment();
-        waited(event.getElapsedTime(TimeUnit.NANOSECONDS));
+        taken(event.getElapsedTime(TimeUnit.NANOSECONDS));
     }
 
     @Override
     public void connectionCheckOutFailed(ConnectionCheckOutFailedEvent event) {
+        refused(event.getElapsedTime(TimeUnit.NANOSECONDS));
+    }
+
+    void countsOpen(IntSupplier open) {
+        this.open = open;
+    }
+
+    void created() {
+        created.increment();
+    }
+
+    void taken(long waitedNs) {
+        taken.increment();
+        waited(waitedNs);
+    }
+
+    void refused(long waitedNs) {
         refused.increment();
-        waited(event.getElapsedTime(TimeUnit.NANOSECONDS));
+        waited(waitedNs);
     }
 
     private void waited(long elapsedNs) {
@@ -76,7 +95,7 @@ final class Use implements ConnectionPoolListener {
         put(used, "collections", collections);
         put(used, "collections_ns", TimeUnit.MILLISECONDS.toNanos(collectionsMs));
         put(used, "connections_created", created.sum());
-        put(used, "connections_closed", closed.sum());
+        put(used, "connections_closed", open == null ? closed.sum() : Math.max(0, created.sum() - open.getAsInt()));
         put(used, "pool_taken", taken.sum());
         put(used, "pool_refused", refused.sum());
         put(used, "pool_waited_ns", waitedNs.sum());

@@ -9,16 +9,20 @@
 mod frame;
 mod opening;
 mod process;
+mod statements;
 
 use std::collections::VecDeque;
 use std::io;
 
+use brimline_bson::find;
+use brimline_net::link::{Looks as ReplyLooks, Request};
 use brimline_wire::{op_msg, reply};
 
 use self::frame::{Frame, Outcome, to_runner};
 pub use self::opening::Opening;
 use self::process::Process;
 pub use self::process::cpu_ns;
+pub use self::statements::Statements;
 use super::replies::facts;
 use super::{ConnectionIndex, Event, KeptReply, Target};
 use crate::clock::{Clock, NANOS_PER_MS, NANOS_PER_S, Nanos, monotonic_ns, thread_cpu_ns};
@@ -26,7 +30,6 @@ use crate::failure::{Failure, FailureClass};
 use crate::plan::Plan;
 use crate::poller::{Ending, Interest, Poller};
 use crate::standstill::{Reading, Standstill, StandstillLog};
-use brimline_bson::find;
 
 /// How long a place whose connection was lost rests before the next try.
 const RECONNECT_AFTER_NS: Nanos = NANOS_PER_S / 10;
@@ -110,6 +113,8 @@ pub struct RunnerTarget {
     standstills: StandstillLog,
     /// How far its clock is ahead.
     correction_ns: i64,
+    /// The statements of an SQL database.
+    statements: Option<Statements>,
     request: Vec<u8>,
     message: Vec<u8>,
     events: VecDeque<Event>,
@@ -164,7 +169,13 @@ impl RunnerTarget {
     ///
     /// # Errors
     /// When the runner can't be started.
-    pub fn new(command: &[String], opening: Opening, plan: &Plan, places: usize) -> io::Result<Self> {
+    pub fn new(
+        command: &[String],
+        opening: Opening,
+        statements: Option<Statements>,
+        plan: &Plan,
+        places: usize,
+    ) -> io::Result<Self> {
         // First: the runner inherits timers without slack.
         let poller = Poller::new(Ending::ByTimer)?;
         let process = Process::start(command)?;
@@ -185,6 +196,7 @@ impl RunnerTarget {
             next_question: None,
             standstills: StandstillLog::new(0, Reading::default()),
             correction_ns: 0,
+            statements,
             request: Vec::new(),
             message: Vec::new(),
             events: VecDeque::new(),
@@ -351,6 +363,12 @@ impl RunnerTarget {
         }
         let before = std::mem::replace(&mut self.places[connection].state, PlaceState::Idle);
         match (before, told.outcome) {
+            // A statement that was given up may have been in a transaction.
+            (PlaceState::Stale, Outcome::Answered | Outcome::Refused) if self.statements.is_some() => {
+                let mut request = Vec::new();
+                statements::append_rollback(&mut request);
+                self.hand_over(connection, &request, PlaceState::Probing);
+            }
             (PlaceState::Stale, Outcome::Lost) => self.rest(connection),
             (PlaceState::Stale, _) | (PlaceState::Probing, Outcome::Answered) => {
                 self.events.push_back(Event::Up(connection));
@@ -389,6 +407,11 @@ impl RunnerTarget {
             Err(error) => return self.lose(&format!("sent a reply that is none: {error}")),
         };
         reply.cursor = 0;
+        if self.statements.is_some() {
+            let affected = find(body, &["affected"]).and_then(brimline_bson::RawElement::integer);
+            reply.n = affected.and_then(|affected| u64::try_from(affected).ok()).unwrap_or(0);
+            reply.modified = reply.n;
+        }
         reply.documents = reply.documents.max(told.documents.into());
         reply.bytes += told.bytes;
         let place = &mut self.places[connection];
@@ -544,6 +567,20 @@ impl Target for RunnerTarget {
         &mut self.request
     }
 
+    fn render(
+        &mut self,
+        connection: ConnectionIndex,
+        request: Request,
+        values: &[u8],
+        looks: ReplyLooks,
+    ) -> Result<u64, String> {
+        let statements = self.statements.as_ref().ok_or("the plan's driver takes no statements")?;
+        self.places[connection].keeps = looks != ReplyLooks::default();
+        self.request.clear();
+        statements.append(request, values, &mut self.request)?;
+        Ok(self.request.len() as u64)
+    }
+
     fn start_within_ns(&self) -> Nanos {
         START_WITHIN_NS
     }
@@ -588,6 +625,10 @@ impl Target for RunnerTarget {
         (held > 0).then(|| format!("the driver still waits for the answers to {held} commands"))
     }
 
+    fn distrust(&mut self, reason: &str) {
+        self.lose(reason);
+    }
+
     fn lost(&self) -> Option<&str> {
         self.lost.as_deref()
     }
@@ -597,7 +638,11 @@ impl Target for RunnerTarget {
     }
 
     fn kept_reply(&mut self, connection: ConnectionIndex) -> Option<KeptReply<'_>> {
-        KeptReply::of_message(&self.places[connection].kept)
+        let kept = &self.places[connection].kept;
+        match self.statements {
+            None => KeptReply::of_message(kept),
+            Some(_) => op_msg::parse(kept).ok().map(|message| KeptReply::of_view(message.body)),
+        }
     }
 
     fn finish(&mut self) -> Option<RunnerReport> {

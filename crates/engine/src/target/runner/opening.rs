@@ -7,24 +7,27 @@ use brimline_wire::access::{Access, Login};
 use brimline_wire::scram::Mechanism;
 use zeroize::Zeroizing;
 
+use super::Statements;
 use crate::clock::NANOS_PER_MS;
 use crate::plan::Plan;
-use crate::plan::target::{Acknowledgement, RunnerSettings, WriteConcern};
+use crate::plan::target::{Acknowledgement, RunnerSettings, TargetPlan, WriteConcern};
 
 /// What a runner is told of its server and of itself.
 pub struct Opening {
     /// The address with all that a driver reads from it; it holds the password.
     uri: Zeroizing<String>,
+    /// Statements that each connection sends first.
+    setup: Vec<String>,
     /// What must never be shown of it.
     secrets: Vec<Zeroizing<String>>,
 }
 
 impl Opening {
-    /// The address of the server of `settings`.
+    /// The address of the plan's server; `statements` are those of an SQL database.
     ///
     /// # Errors
     /// When a driver can't be told in an address what opens it.
-    pub fn new(settings: &RunnerSettings, plan: &Plan, access: &Access) -> Result<Self, String> {
+    pub fn new(plan: &Plan, statements: Option<&Statements>, access: &Access) -> Result<Self, String> {
         let mut options = Options(String::new());
         let mut user_info = Zeroizing::new(String::new());
         let mut secrets = Vec::new();
@@ -34,7 +37,9 @@ impl Opening {
                 let encoded = Zeroizing::new(percent_encoded(password));
                 *user_info = format!("{}:{}@", percent_encoded(username), *encoded);
                 secrets.extend([encoded, password.clone()]);
-                options.add("authSource", source);
+                if statements.is_none() {
+                    options.add("authSource", source);
+                }
                 if let Some(mechanism) = mechanism {
                     options.add(
                         "authMechanism",
@@ -71,33 +76,22 @@ impl Opening {
             }
         }
         let timeout_ms = (plan.connect_timeout_ns / NANOS_PER_MS).max(1).to_string();
-        match &settings.replica_set {
-            Some(name) => options.add("replicaSet", name),
-            None if settings.addresses.len() == 1 => options.add("directConnection", "true"),
-            None => {}
-        }
-        options.add("appName", &format!("brimline-{}", settings.client));
-        options.add("maxPoolSize", &settings.max_pool_size.to_string());
         options.add("connectTimeoutMS", &timeout_ms);
-        options.add("serverSelectionTimeoutMS", &timeout_ms);
-        options.add("retryReads", if settings.retry_reads { "true" } else { "false" });
-        options.add("retryWrites", if settings.retry_writes { "true" } else { "false" });
-        if let Some(level) = &settings.read_concern {
-            options.add("readConcernLevel", level);
-        }
-        if let Some(concern) = &settings.write_concern {
-            options.add_write_concern(concern);
-        }
-        for (name, value) in &settings.options {
-            options.add(name, value);
-        }
-        let uri = Zeroizing::new(format!(
-            "mongodb://{}{}/?{}",
-            *user_info,
-            settings.addresses.join(","),
-            options.0
-        ));
-        Ok(Self { uri, secrets })
+        let (scheme, hosts, path) = match (&plan.target, statements) {
+            (_, Some(Statements { scheme, settings, max_pool_size, .. })) => {
+                options.add("maxPoolSize", &max_pool_size.to_string());
+                (scheme.as_str(), settings.address.clone(), percent_encoded(&settings.database))
+            }
+            (TargetPlan::Runner(settings), None) => {
+                options.add("serverSelectionTimeoutMS", &timeout_ms);
+                options.add_those_of(settings);
+                ("mongodb", settings.addresses.join(","), String::new())
+            }
+            _ => return Err("the plan has no driver".to_owned()),
+        };
+        let uri = Zeroizing::new(format!("{scheme}://{}{hosts}/{path}?{}", *user_info, options.0));
+        let setup = statements.map_or_else(Vec::new, |of| of.settings.setup.clone());
+        Ok(Self { uri, setup, secrets })
     }
 
     /// Appends the first document of a runner: what it connects to, how many of its workers share `places`.
@@ -110,6 +104,13 @@ impl Opening {
         writer.int64("workers", workers as i64);
         writer.int64("places", places as i64);
         writer.int64("operation_timeout_ms", (plan.operation_timeout_ns / NANOS_PER_MS).max(1) as i64);
+        if !self.setup.is_empty() {
+            let setup = writer.begin_array("setup");
+            for (number, statement) in self.setup.iter().enumerate() {
+                writer.string(&number.to_string(), statement);
+            }
+            writer.end_document(setup);
+        }
         writer.end_document(document);
     }
 
@@ -130,6 +131,27 @@ impl Options {
         let separator = if self.0.is_empty() { "" } else { "&" };
         // Writing to a string can't fail.
         let _ = write!(self.0, "{separator}{name}={}", percent_encoded(value));
+    }
+
+    fn add_those_of(&mut self, settings: &RunnerSettings) {
+        match &settings.replica_set {
+            Some(name) => self.add("replicaSet", name),
+            None if settings.addresses.len() == 1 => self.add("directConnection", "true"),
+            None => {}
+        }
+        self.add("appName", &format!("brimline-{}", settings.client));
+        self.add("maxPoolSize", &settings.max_pool_size.to_string());
+        self.add("retryReads", if settings.retry_reads { "true" } else { "false" });
+        self.add("retryWrites", if settings.retry_writes { "true" } else { "false" });
+        if let Some(level) = &settings.read_concern {
+            self.add("readConcernLevel", level);
+        }
+        if let Some(concern) = &settings.write_concern {
+            self.add_write_concern(concern);
+        }
+        for (name, value) in &settings.options {
+            self.add(name, value);
+        }
     }
 
     fn add_write_concern(&mut self, concern: &WriteConcern) {
@@ -168,6 +190,7 @@ mod tests {
         let secret = "p@ss/wörd".to_owned();
         let opening = Opening {
             uri: Zeroizing::new(String::new()),
+            setup: Vec::new(),
             secrets: vec![Zeroizing::new(percent_encoded(&secret)), Zeroizing::new(secret)],
         };
         assert_eq!(percent_encoded("p@ss/wörd"), "p%40ss%2Fw%C3%B6rd");
