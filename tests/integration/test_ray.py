@@ -3,15 +3,20 @@
 import signal
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote_plus
 
 import psutil
+import pymongo
 import pytest
 
 from brimline.record import read_record
 from tests.support.command_line import CommandLine, Outcome
 from tests.support.nodes import shared_spec
+from tests.support.other_host import OtherHost
 from tests.support.ray_cluster import RayCluster, ray_cluster
+from tests.support.secured_mongod import ADMIN, ADMIN_PASSWORD
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.slow("Ray takes seconds to start, and each command reaches it anew")
@@ -49,6 +54,38 @@ def test_one_and_two_nodes_send_what_this_machine_alone_does(brimline_cli: Comma
         assert 0 < node["clock_error_ns"] < 100_000_000
         assert abs(node["clock_ahead_ns"]) <= node["clock_error_ns"], "they have this machine's own clock"
     assert eventually(lambda: not cluster.actors(), timeout_s=GONE_WITHIN_S)
+
+
+def test_a_server_on_a_node_is_watched_by_it_and_its_password_is_on_no_disk(
+    brimline_cli: CommandLine, cluster: RayCluster, tmp_path: Path
+) -> None:
+    """Both nodes reach it by its own address. It asks for no login, and gets one: the user is there."""
+    with OtherHost.of(cluster.network.names[1], cluster.network.addresses[1]) as host:
+        host.start_mongod(tmp_path / "db")
+        with pymongo.MongoClient[dict[str, Any]](host.uri, directConnection=True) as client:
+            client.admin.command("createUser", ADMIN, pwd=ADMIN_PASSWORD, roles=["root"])
+        uri = host.uri.replace("//", f"//{ADMIN}:{quote_plus(ADMIN_PASSWORD)}@")
+        words = ("--data", "load", "--records", "500", "--duration", "1s", "--warmup", "0s", "--connections", "4")
+        ran = brimline_cli.run_process(
+            *("run", "ycsb-c", "--uri", uri, "--workers", "ray", "--host-metrics", "ray", *words, "--json"),
+            environment=cluster.environment,
+        )
+    assert ran.exit_code in (0, 4), ran.stderr  # a busy machine lets so short a run say little
+    document = ran.json()
+    assert len(document["nodes"]) == 2 and document["counts_whole_run"]["failed"] == 0
+    (directory,) = brimline_cli.runs.glob("*z-ycsb-c-*")
+    record = read_record(directory)
+    assert record.server_facts["monitor"]["host"]["source"] == "watch"
+    assert any(row["host_busy_ns"] is not None and row["server_cpu_ns"] is not None for row in record.server)
+    for top in (cluster.directory, brimline_cli.runs):
+        files = [path for path in top.rglob("*") if path.is_file()]
+        assert files and not [path for path in files if ADMIN_PASSWORD.encode() in path.read_bytes()]
+    assert eventually(lambda: not cluster.actors(), timeout_s=GONE_WITHIN_S)
+
+
+def test_a_server_that_only_this_machine_hears_is_refused(brimline_cli: CommandLine, cluster: RayCluster) -> None:
+    ran = brimline_cli.run_process("run", "ycsb-c", "--workers", "ray", environment=cluster.environment)
+    ran.check_error(2, "leads to this machine alone, and node 0", "--workers local:N")
 
 
 def test_more_nodes_than_there_are_is_one_error(brimline_cli: CommandLine, cluster: RayCluster) -> None:

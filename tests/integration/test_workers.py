@@ -227,6 +227,14 @@ SPACING_NS = 1_000_000_000 // RATE
 SERVICE_NS = 10_000_000
 
 
+@pytest.mark.parametrize("words", [(), ("--workers", "local:2")])
+def test_a_node_of_ray_is_asked_about_the_host_where_there_is_one(
+    brimline_cli: CommandLine, words: tuple[str, ...]
+) -> None:
+    ran = brimline_cli.run("run", "ycsb-c", "--uri", "mongodb://127.0.0.1:9", "--host-metrics", "ray", *words)
+    ran.check_error(2, "--host-metrics ray asks a node of a Ray cluster", "--workers ray")
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [

@@ -34,14 +34,23 @@ class OtherHost:
     @contextmanager
     def joined(cls) -> Iterator["OtherHost"]:
         """Joined during the block; what was started there ends with it. Skips where there can be none."""
-        with networks(1, subnet=f"10.213.{os.getpid() % _NETWORKS}") as made:
-            host = cls(made.names[0], made.addresses[0])
-            try:
-                yield host
-            finally:
-                for process in host._started:
-                    process.kill()
-                    process.wait()
+        with (
+            networks(1, subnet=f"10.213.{os.getpid() % _NETWORKS}") as made,
+            cls.of(made.names[0], made.addresses[0]) as host,
+        ):
+            yield host
+
+    @classmethod
+    @contextmanager
+    def of(cls, name: str, address: str) -> Iterator["OtherHost"]:
+        """That of a network which is there already, likewise."""
+        host = cls(name, address)
+        try:
+            yield host
+        finally:
+            for process in host._started:
+                process.kill()
+                process.wait()
 
     def start(self, *command: str | Path, environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
         """Starts a program there; its pid is the one that it has here, and it sees what /sys shows here."""

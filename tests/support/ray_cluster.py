@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from brimline.servers.bundled import free_port
-from tests.support.namespaces import networks
+from tests.support.namespaces import Networks, networks
 from tests.support.waiting import eventually
 
 _SOURCES = Path(__file__).parents[2] / "python"
@@ -25,11 +25,16 @@ _UP = "Ray runtime started."
 
 @dataclass(frozen=True, slots=True)
 class RayCluster:
-    """`address` is what RAY_ADDRESS is set to, `client` that of Ray's client; `nodes` are what keeps the nodes up."""
+    """`address` is what RAY_ADDRESS is set to, `client` that of Ray's client; `nodes` are what keeps the nodes up.
+
+    `directory` is all that Ray writes on a disk; each node has a network of `network`.
+    """
 
     address: str
     client: str
     nodes: Sequence[subprocess.Popen[bytes]]
+    directory: Path
+    network: Networks
 
     @property
     def environment(self) -> dict[str, str]:
@@ -66,7 +71,7 @@ def ray_cluster(count: int) -> Iterator[RayCluster]:
         for number, address in enumerate(network.addresses):  # one after the other: they look for free names of sockets
             words = (f"--address={head}", f"--node-ip-address={address}", "--num-cpus=1")
             nodes.append(stack.enter_context(_started(network.command(number), log, *words)))
-        yield RayCluster(head, f"ray://{network.here}:{client}", nodes)
+        yield RayCluster(head, f"ray://{network.here}:{client}", nodes, Path(directory), network)
 
 
 @contextmanager
@@ -101,6 +106,6 @@ def _started(prefix: Sequence[str], log: Path, *words: str) -> Iterator[subproce
 
 def _is_actor(process: psutil.Process) -> bool:
     try:
-        return "ray::_Actor" in " ".join(process.cmdline())
+        return any(name in " ".join(process.cmdline()) for name in ("ray::_Actor", "ray::_Watch"))
     except psutil.NoSuchProcess:
         return False

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from brimline.api.options import URI_VARIABLE, Options, named_uri
+from brimline.api.options.server import BY_NODE
 from brimline.api.own_lab import fitted, refuse_over_shards
 from brimline.api.own_server import own_server, refuse_own, require_target
 from brimline.api.profiler import profiler_share, require_profiled
@@ -41,7 +42,7 @@ from brimline.plan.operations import OperationsWork
 from brimline.record import RunRecord, capture_environment, create_run_directory
 from brimline.record.layout import SPEC_FILE, require_room_for_records
 from brimline.servers import Deployment, compressing_by, reading_by
-from brimline.servers.deployment import WITH_SESSIONS
+from brimline.servers.deployment import WITH_SESSIONS, split_address
 from brimline.servers.password import watch_token
 from brimline.servers.selection import Mode
 from brimline.spec import LoadedSpec, Spec
@@ -278,7 +279,7 @@ def workplace(
                     stop=stop,
                     executor=executor,
                     wanted=_kept(spec, target, policy),
-                    host=_host(deployment, options),
+                    host=_host(deployment, options, executor),
                 ),
                 options=options,
                 uri=uri,
@@ -294,11 +295,15 @@ def _kept(spec: Spec, target: TargetPlan, policy: DataPolicy) -> tuple[WantedDat
     return () if policy is DataPolicy.AS_IS else wanted_data(spec, target=target)
 
 
-def _host(deployment: Deployment | None, options: Options) -> HostSource | None:
-    if options.host_metrics is None or deployment is None:
+def _host(deployment: Deployment | None, options: Options, executor: Executor | None) -> HostSource | None:
+    where = options.host_metrics
+    if where is None or deployment is None:
         return None
-    token = watch_token(options.host_token_file, option="--host-token-file")
-    return host_source(options.host_metrics, deployment=deployment, token=token, disk=options.host_disk)
+    if where == BY_NODE and executor is not None:
+        where, token = executor.watch(split_address(deployment.address)[0])
+    else:
+        token = watch_token(options.host_token_file, option="--host-token-file")
+    return host_source(where, deployment=deployment, token=token, disk=options.host_disk)
 
 
 def given_uri(spec: Spec, options: Options) -> str | None:

@@ -42,6 +42,12 @@ class Executor(Protocol):
     def of(self, nodes: int) -> "Executor":
         """The same with so many of its nodes. Raises UsageError where it has fewer."""
 
+    def watch(self, host: str) -> tuple[str, str]:
+        """Has the node at `host` tell how it is doing, as long as it is one of the nodes: where, and the token.
+
+        Raises UsageError where there is no such node, and TargetError.
+        """
+
     def check(self, plan: Plan) -> None:
         """Raises UsageError where `plan` can't be performed so; asked before anything is changed."""
 

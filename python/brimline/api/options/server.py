@@ -18,6 +18,8 @@ OF_ITS_OWN = (*_OF_MONGODB, "mariadb", "postgres", "cache_gb", "cpu_share")
 """What says how the servers are that brimline starts."""
 OF_A_HOST = ("host_metrics", "host_token_file", "host_disk")
 """What says how the host of a server elsewhere is doing."""
+BY_NODE = "ray"
+"""Of --host-metrics: the node of --workers on that host tells it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +70,8 @@ class ServerOptions(Group):
         "--host-metrics",
         "WHERE",
         "How the host of a server elsewhere is doing: HOST:PORT of brimline watch there, "
-        "http://HOST:9100/metrics of a node exporter, or a FILE of iostat, sar or such an exporter.",
+        "http://HOST:9100/metrics of a node exporter, a FILE of iostat, sar or such an exporter, "
+        "or ray, where a node of --workers ray is there.",
         excludes=("null", *OF_ITS_OWN),
     )
     host_token_file: Path | None = option(
@@ -103,7 +106,12 @@ class ServerOptions(Group):
         super().__post_init__()
         self._read("topology", read_topology)
         self._read("network", read_network)
-        self.where_workers_are()
+        where = self.where_workers_are()
+        if self.host_metrics == BY_NODE and (where is None or not where.is_ray):
+            raise UsageError(
+                "--host-metrics ray asks a node of a Ray cluster, and none is used",
+                hint="add --workers ray, or start brimline watch on the server's host",
+            )
 
     def where_workers_are(self) -> Where | None:
         """The nodes that perform a run together; None: this process alone. Raises UsageError."""

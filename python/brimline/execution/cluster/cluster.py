@@ -2,9 +2,10 @@
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
+from secrets import token_urlsafe
 from typing import Any
 
 from brimline import _native
@@ -30,7 +31,11 @@ _HELLO_WITHIN_S = 60.0
 class Cluster:
     """Several nodes that perform plans together. Raises UsageError where they have other versions, TargetError."""
 
-    def __init__(self, links: Sequence[Link]) -> None:
+    def __init__(
+        self, links: Sequence[Link], *, watch_on: Callable[[str, str], tuple[int, object]] | None = None
+    ) -> None:
+        self._watch_on = watch_on
+        self._watches: list[object] = []
         self._lost: list[str] = []
         self._nodes = [(link, _greeted(number, link)) for number, link in enumerate(links)]
 
@@ -75,6 +80,15 @@ class Cluster:
                     "--workers local:N",
                 )
 
+    def watch(self, host: str) -> tuple[str, str]:
+        """See `Executor`."""
+        if self._watch_on is None:
+            raise UsageError("processes of this machine tell of no other host", hint="take --workers ray")
+        token = token_urlsafe()
+        port, watch = self._watch_on(host, token)
+        self._watches.append(watch)
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}", token
+
     def start(self, plan: Plan, access: Access, *, held: bool, identity: bytes | None) -> SharedRun:
         """See `Executor`."""
         self.check(plan)
@@ -94,9 +108,12 @@ def opened(where: Where) -> Iterator[Cluster]:
     with ExitStack() as stack:
         links: list[Link] = []
         if where.is_ray:
-            from brimline.execution.cluster.ray_nodes import ray_links  # the extra is asked for by who wants it
+            from brimline.execution.cluster.ray_nodes import (
+                ray_links,
+                watch_on,
+            )  # the extra is asked for by who wants it
 
-            yield Cluster(stack.enter_context(ray_links(where)))
+            yield Cluster(stack.enter_context(ray_links(where)), watch_on=watch_on)
             return
         for _ in range(where.processes):
             links.append(link := ProcessLink())

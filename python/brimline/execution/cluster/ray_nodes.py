@@ -1,7 +1,12 @@
-"""Owns nodes of a Ray cluster: one actor on each, never restarted, gone with whoever asked for it."""
+"""Owns nodes of a Ray cluster: one actor on each, never restarted, gone with whoever asked for it.
+
+Beside them is one that tells how the host of the server is doing, where that is a node as well.
+"""
 
 import os
 import signal
+import socket
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -11,9 +16,13 @@ from brimline.errors import TargetError, UsageError
 from brimline.execution.cluster.link import ANSWER_WITHIN_S, NodeLost
 from brimline.execution.cluster.node import NodeEngine
 from brimline.execution.cluster.where import Where
+from brimline.monitor.host.serving import HostReader, HostServer
+from brimline.record.environment import brimline_version
 from brimline.units import counted
 
 _PLACED_WITHIN_S = 30.0
+_LISTENS_WITHIN_S = 60.0
+"""Python and what it imports take their time on a busy machine."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -50,6 +59,52 @@ class _Actor:
     def call(self, name: str, *arguments: Any) -> Any:
         """What the engine's method of this name answers."""
         return getattr(self._engine, name)(*arguments)
+
+
+class _Watch:
+    """`brimline watch` as an actor: it ends with whoever asked for it."""
+
+    def listen(self, host: str, token: str) -> int:
+        """Answers at this address of the node, on a port that is free, which is returned."""
+        server = HostServer((host, 0), token=token, reader=HostReader(), version=brimline_version())
+        threading.Thread(target=server.serve_forever, name="brimline-watch", daemon=True).start()
+        return int(server.server_address[1])
+
+
+def watch_on(host: str, token: str) -> tuple[int, object]:
+    """The port at which the node of the cluster at `host` tells how its host is doing, to whoever has `token`.
+
+    It needs none of the CPUs that the node gives away, and ends with what is returned beside the port. Raises
+    UsageError where no node has this address, and TargetError.
+    """
+    ray = _imported()
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    names = {host, *_addresses(host)}
+    there = (node for node in ray.nodes() if node["Alive"])
+    found = next((each for each in there if names & {each["NodeManagerAddress"], each["NodeManagerHostname"]}), None)
+    if found is None:
+        raise UsageError(
+            f"no node of the Ray cluster has the address of the server, {host}",
+            hint="start Ray there, without CPUs for clients: ray start --address=HOST:6379 --num-cpus=0",
+        )
+    strategy = NodeAffinitySchedulingStrategy(found["NodeID"], soft=False)
+    actor = ray.remote(max_restarts=0, max_task_retries=0, num_cpus=0)(_Watch).options(scheduling_strategy=strategy)
+    watch = actor.remote()
+    try:
+        return ray.get(watch.listen.remote(found["NodeManagerAddress"], token), timeout=_LISTENS_WITHIN_S), watch
+    except ray.exceptions.RayError as error:
+        raise TargetError(
+            f"the node at {host} does not tell how it is doing: {_in_one_line(error)}",
+            hint="start brimline watch there, and give --host-metrics HOST:PORT",
+        ) from error
+
+
+def _addresses(host: str) -> set[str]:
+    try:
+        return {str(each[4][0]) for each in socket.getaddrinfo(host, None)}
+    except OSError:
+        return set()
 
 
 @contextmanager
