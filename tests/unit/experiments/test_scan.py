@@ -11,7 +11,7 @@ from brimline.experiments.scan.order import (
     ScanProbe,
     ScanSettings,
     Step,
-    assumed_s,
+    assumed_time,
     enough,
     explain_command,
     next_step,
@@ -125,8 +125,8 @@ def test_what_a_scan_is_assumed_to_take_follows_its_queries() -> None:
             scenario(name="few", range={"field": "a", "widths": [10, 20, 30]}),
         ]
     )
-    small, warm = (assumed_s(two, 1000, ScanSettings(restarts=restarts)) for restarts in (True, False))
+    small, warm = (assumed_time(two, 1000, ScanSettings(restarts=restarts)).typical_s for restarts in (True, False))
     assert small - warm == pytest.approx(10.0), "four queries, a restart each"
     assert warm < 2
-    large = assumed_s(two, 100_000_000, ScanSettings(restarts=False))
+    large = assumed_time(two, 100_000_000, ScanSettings(restarts=False)).typical_s
     assert 500 < large < 510, "100 s cold, 100 s explained, three times more; the few entries take no time"
