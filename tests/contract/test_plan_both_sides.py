@@ -263,6 +263,10 @@ def test_where_members_are_is_no_part_of_what_is_measured_but_sending_twice_is()
     once = target.model_copy(update={"retry_writes": False})
     hashes = [resolve(spec, target=each).hash8() for each in (target, elsewhere, once)]
     assert hashes[0] == hashes[1] != hashes[2]
+    runner = TARGETS["runner"].model_copy(update={"replica_set": "lab-89abcdef"})
+    others = (runner.model_copy(update={"replica_set": name}) for name in ("lab-0123abcd", None))
+    hashes = [resolve(spec, target=each).hash8() for each in (runner, *others)]
+    assert hashes[0] == hashes[1] != hashes[2], "a driver is told the name alone"
 
 
 def test_writes_that_may_be_sent_twice_have_a_session_and_others_none() -> None:

@@ -1,7 +1,7 @@
 """Owns what an import says while it goes on. Who listens decides how it looks."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +19,7 @@ class ImportTick:
     service_p99_ns: int | None
 
 
+@runtime_checkable
 class ImportSink(Protocol):
     """Listens to an import."""
 

@@ -274,8 +274,11 @@ class Plan(Part):
         for part in (each for each in parts if isinstance(each, dict)):
             for name in ("address", "authority", "routers", "addresses", "members"):
                 part.pop(name, None)
-        if replica_set := target.get("replica_set"):
+        replica_set = target.get("replica_set")
+        if isinstance(replica_set, dict):
             replica_set.pop("name", None)
+        elif replica_set is not None:  # a driver is told the name alone
+            target["replica_set"] = ""
         return hashlib.sha256(_canonical(values).encode()).hexdigest()[:_HASH_DIGITS]
 
     @classmethod
