@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -25,6 +26,8 @@ settings.load_profile("tests")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Below `nohup` every command would be told to outlive its terminal, as brimline does then.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     suite.keep_files_in_memory(config)
     suite.register(config)
     config.pluginmanager.register(starved)
