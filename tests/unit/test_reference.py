@@ -16,7 +16,8 @@ from brimline.report.run.as_json import run_document
 from tests.support.command_line import CommandLine
 from tools.reference import json_keys
 from tools.reference.json_documents import Keys, keys_of
-from tools.reference.pages import PAGES_DIRECTORY, generated_pages
+from tools.reference.languages import sentences
+from tools.reference.pages import IN_BOTH_LANGUAGES, PAGES_DIRECTORY, generated_pages
 from tools.reference.result_schema import result_schema_text
 from tools.reference.searches_figure import FIGURE_FILE, PAGE_FILE, searches_figure
 from tools.reference.spec_keys import undescribed
@@ -38,6 +39,19 @@ def test_no_page_is_stale(pages: Mapping[str, str]) -> None:
         if not (DIRECTORY / name).exists() or (DIRECTORY / name).read_text(encoding="utf-8") != text
     ]
     assert not stale, "run make docs-reference"
+
+
+def test_a_page_in_both_languages_says_all_of_it_in_chinese() -> None:
+    said: set[str] = set()
+
+    def heard(text: str) -> str:
+        said.add(text)
+        return text
+
+    for write in IN_BOTH_LANGUAGES.values():
+        write(heard, "")
+    assert sorted(said - set(sentences())) == [], "add to tools/reference/chinese.json"
+    assert sorted(set(sentences()) - said) == [], "left over in tools/reference/chinese.json"
 
 
 def test_the_schema_of_results_is_not_stale() -> None:

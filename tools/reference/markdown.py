@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 
 
-def page(title: str, *parts: str, source: str) -> str:
-    """A page; `source` names the command that writes it, for whoever would edit it by hand."""
+def page(title: str, *parts: str, source: str, translation: str = "") -> str:
+    """A page. `source` names what it is written from, for whoever would edit it by hand; `translation` leads there."""
     note = f"<!-- Written by `make docs-reference` from {source}. Edit that, not this page. -->"
-    return "\n\n".join([f"# {title}", note, *(part for part in parts if part)]) + "\n"
+    return "\n\n".join([f"# {title}", *filter(None, (translation, note, *parts))]) + "\n"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

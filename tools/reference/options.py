@@ -10,6 +10,7 @@ from brimline.api.options.group import Option, declared
 from brimline.cli.app import whole_program
 from brimline.cli.gating import GateOptions
 from brimline.cli.options import OutputOptions
+from tools.reference.languages import Say
 from tools.reference.markdown import code, page, plain, table
 
 GROUPS: Sequence[type[Group]] = (
@@ -29,12 +30,13 @@ _NOTE = (
 )
 
 
-def options_page() -> str:
+def options_page(say: Say, translation: str) -> str:
     """The text of the page."""
     program: Any = get_command(whole_program())
     verbs = {name: _panels(command) for name, command in program.commands.items()}
-    parts = [part for group in GROUPS for part in _parts(group, verbs)]
-    return page("Options that verbs share", _NOTE, *parts, source="python/brimline/api/options and cli/options.py")
+    parts = [part for group in GROUPS for part in _parts(group, verbs, say)]
+    source = "python/brimline/api/options and cli/options.py"
+    return page(say("Options that verbs share"), say(_NOTE), *parts, source=source, translation=translation)
 
 
 def _panels(command: Any) -> Mapping[str, str]:
@@ -44,14 +46,18 @@ def _panels(command: Any) -> Mapping[str, str]:
     return {flag: each.rich_help_panel or "" for each in options for flag in each.opts}
 
 
-def _parts(group: type[Group], verbs: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+def _parts(group: type[Group], verbs: Mapping[str, Mapping[str, str]], say: Say) -> Iterator[str]:
     options = {name: each for name, each in declared(group).items() if each.flags}
-    yield f"## {group.title}"
+    yield f"## {say(group.title)}"
     rows = [
-        (code(each.flags.replace(" ", ", ") + f" {each.metavar}".rstrip()), plain(each.help), _beside(each, options))
+        (
+            code(each.flags.replace(" ", ", ") + f" {each.metavar}".rstrip()),
+            plain(say(each.help)),
+            _beside(each, options, say),
+        )
         for each in options.values()
     ]
-    yield table(("Option", "Meaning", "Beside others"), rows)
+    yield table((say("Option"), say("Meaning"), say("Beside others")), rows)
     taking = {name: panels for name, panels in verbs.items() if group.title in panels.values()}
     marks = [
         (code(each.name), *(_mark(panels.get(each.name), group) for panels in taking.values()))
@@ -64,9 +70,11 @@ def _mark(panel: str | None, group: type[Group]) -> str:
     return NOT_TAKEN if panel is None else TAKEN if panel == group.title else OF_ITS_OWN
 
 
-def _beside(option: Option, options: Mapping[str, Option]) -> str:
+def _beside(option: Option, options: Mapping[str, Option], say: Say) -> str:
     """What an option excludes, in either direction, and what it requires."""
     excluded = [each for each in options.values() if each.field in option.excludes or option.field in each.excludes]
     required = [options[name] for name in option.requires]
-    said = (("not with", excluded), ("only with", required))
-    return "; ".join(f"{how} {', '.join(code(each.name) for each in many)}" for how, many in said if many)
+    told = (("not with {options}", excluded), ("only with {options}", required))
+    return say("; ").join(
+        say(how).format(options=say(", ").join(code(each.name) for each in many)) for how, many in told if many
+    )

@@ -6,29 +6,42 @@ from typing import Any
 from typer.main import get_command
 
 from brimline.cli.app import whole_program
+from tools.reference.languages import Say
 from tools.reference.markdown import code, page, plain, table
 
 _SOURCE = "python/brimline/cli"
 
 
-def verb_pages() -> Mapping[str, str]:
-    """The text of each page by its name below docs/reference: an overview, and one page a verb."""
-    program: Any = get_command(whole_program())
-    root = program.make_context("brimline", [], resilient_parsing=True)
-    verbs = {name: program.get_command(root, name) for name in program.list_commands(root)}
+def verbs_page(say: Say, translation: str) -> str:
+    """The text of the overview."""
+    _, verbs = _program()
     lines = [
-        (f"[`brimline {name}`](verbs/{name}.md)", plain(verb.get_short_help_str(200))) for name, verb in verbs.items()
+        (f"[`brimline {name}`](verbs/{name}.md)", plain(say(verb.get_short_help_str(200))))
+        for name, verb in verbs.items()
     ]
-    overview = page(
-        "Verbs",
-        "`brimline VERB --help` prints the same. `brimline --version` prints the version.",
-        table(("Verb", "What it does"), lines),
+    return page(
+        say("Verbs"),
+        say("`brimline VERB --help` prints the same. `brimline --version` prints the version."),
+        table((say("Verb"), say("What it does")), lines),
         source=_SOURCE,
+        translation=translation,
     )
-    return {"verbs.md": overview} | {
+
+
+def verb_pages() -> Mapping[str, str]:
+    """The text of one page a verb, by its name below docs/reference."""
+    root, verbs = _program()
+    return {
         f"verbs/{name}.md": page(f"brimline {name}", *_parts(verb, root, name), source=_SOURCE)
         for name, verb in verbs.items()
     }
+
+
+def _program() -> tuple[Any, Mapping[str, Any]]:
+    """The context of the whole program, and its verbs."""
+    program: Any = get_command(whole_program())
+    root = program.make_context("brimline", [], resilient_parsing=True)
+    return root, {name: program.get_command(root, name) for name in program.list_commands(root)}
 
 
 def _parts(command: Any, parent: Any, name: str, *, heading: str = "##") -> Iterator[str]:
