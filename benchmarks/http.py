@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.scripted import RELEASE, ROOT, cores, pinned, scripted_server
+from benchmarks.scripted import RELEASE, ROOT, compile_package, cores, pinned, scripted_server
 from brimline import _native
 from brimline.plan import HttpTarget, resolve
 from brimline.spec import load_spec
@@ -64,8 +64,8 @@ def main() -> None:
     if len(cores()) < 2:
         sys.exit("error: client and server need a core each, and this process may use only one")
     server_core, client_core = cores()[:2]
-    for what in (["brimline-http", "--example", "bare_loop"], ["brimline-testserver"]):
-        subprocess.run(["cargo", "build", "--quiet", "--release", "--locked", "-p", *what], cwd=ROOT, check=True)
+    compile_package("brimline-http", "bare_loop")
+    compile_package("brimline-testserver")
     with (
         scripted_server(script=SCRIPT, core=server_core, protocol="http") as address,
         tempfile.TemporaryDirectory(prefix="brimline-http-") as directory,

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Literal
 
 import brimline
-from benchmarks.scripted import RELEASE, ROOT
+from benchmarks.scripted import RELEASE, ROOT, compile_package
 from brimline.servers.sql_client import SqlClient, open_client
 from brimline.servers.target_uri import parse_target_uri
 
@@ -65,8 +65,7 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.node_path:
         _ENVIRONMENT["NODE_PATH"] = arguments.node_path
-    build = ["cargo", "build", "--quiet", "--release", "--locked", "-p", "brimline-sql", "--example", "bare_statement"]
-    subprocess.run(build, cwd=ROOT, check=True)
+    compile_package("brimline-sql", "bare_statement")
     held = []
     for protocol in ("mysql", "postgres"):
         with _server(protocol) as server:
