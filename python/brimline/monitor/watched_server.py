@@ -21,19 +21,21 @@ NO_PRIMARY = "no primary"
 
 _CONNECT_TIMEOUT_S = 2.0
 _SEARCH_TIMEOUT_S = 1.0
-"""How long the members are asked who the primary is before a row is given up; the next row asks again."""
+"""How long the members are asked who the primary is before a row is given up.
+
+The next row asks again, and for twice as long each time up to the next constant: where servers have little of a
+processor, none of them gets through a login in a second, however often it is begun.
+"""
 _FOLLOWED_TIMEOUT_S = 5.0
 """How long a followed primary may take to answer: one that fell silent is replaced by its set within seconds."""
 
-FindPrimary = Callable[[Deployment], Deployment]
+FindPrimary = Callable[[Deployment, float], Deployment]
 Connect = Callable[[Deployment], Client]
 
 
-def find_primary(deployment: Deployment) -> Deployment:
-    """The same set with its primary of now, asked what it is. Raises TargetError where there is none."""
-    return external_again(
-        primary_now(deployment, connect_timeout_s=_SEARCH_TIMEOUT_S), connect_timeout_s=_SEARCH_TIMEOUT_S
-    )
+def find_primary(deployment: Deployment, timeout_s: float) -> Deployment:
+    """The same set with its primary of now, asked what it is. Raises TargetError where there is none in time."""
+    return external_again(primary_now(deployment, connect_timeout_s=timeout_s), connect_timeout_s=timeout_s)
 
 
 def connect(deployment: Deployment) -> Client:
@@ -56,6 +58,7 @@ class WatchedServer:
         self._deployment = deployment
         self._find_primary = find_primary
         self._connect = connect
+        self._search_timeout_s = _SEARCH_TIMEOUT_S
         self._seen: set[str] = set()
         self._commands_before = 0
         self._cpu_before_ns = 0
@@ -108,11 +111,13 @@ class WatchedServer:
     def _search(self) -> bool:
         """Whether the set has a primary, which is looked at from now on."""
         try:
-            found = self._find_primary(self._deployment)
+            found = self._find_primary(self._deployment, self._search_timeout_s)
             if (found.address, found.pid) != (self._deployment.address, self._deployment.pid):
                 self._move_to(found)
         except Exception:  # nobody answers, or something unforeseen: neither must end the watching
+            self._search_timeout_s = min(2 * self._search_timeout_s, _FOLLOWED_TIMEOUT_S)
             return False
+        self._search_timeout_s = _SEARCH_TIMEOUT_S
         return True
 
     def _move_to(self, deployment: Deployment) -> None:

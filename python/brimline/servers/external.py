@@ -31,7 +31,7 @@ from brimline.servers.uri import ServerUri, parse_server_uri
 from brimline.units import NS_PER_MS
 
 _LOOK_TIMEOUT_S = 1.0
-"""How long one server is waited for while the others are still to be asked."""
+"""How long one server is waited for while the others are still to be asked; twice as long after each silence."""
 
 
 def external(
@@ -192,14 +192,15 @@ def _located(
     if server.is_direct:
         return None
     _ = server.access.native
-    timeout_s = min(connect_timeout_s, _LOOK_TIMEOUT_S)
-
+    patience_s: dict[str, float] = {}
     missing: set[str] = set()
 
     def ask(address: str) -> Mapping[str, Any]:
         if address in left_out and address not in missing:
             missing.add(address)
             raise NoContact("not asked")
+        timeout_s = min(patience_s.get(address, _LOOK_TIMEOUT_S), connect_timeout_s)
+        patience_s[address] = 2 * timeout_s
         try:
             make_contact(*split_address(address), tls=server.access.tls, timeout_s=timeout_s, may_be_slow=False)
             with control_client(address, access=server.access, connect_timeout_s=timeout_s) as client:

@@ -62,6 +62,7 @@ class _Set:
     def __init__(self, *, followed: bool = True) -> None:
         self.members = {A: _Member(A, primary=True, insert=1000), B: _Member(B, primary=False, insert=7)}
         self.searches = 0
+        self.searched_s: list[float] = []
         self.unreachable: set[str] = set()
         members = ReplicaSet(name="rs", members=(A, B), selection_timeout_ns=1)
         self.deployment = Deployment(
@@ -82,8 +83,9 @@ class _Set:
     def watch(self) -> None:
         self.watched = WatchedServer(self.deployment, find_primary=self._find_primary, connect=self._connect)
 
-    def _find_primary(self, deployment: Deployment) -> Deployment:
+    def _find_primary(self, deployment: Deployment, timeout_s: float) -> Deployment:
         self.searches += 1
+        self.searched_s.append(timeout_s)
         for member in self.members.values():
             if member.primary and not member.gone:
                 return replace(deployment, address=member.address, pid=self.pid)
@@ -225,12 +227,26 @@ def test_what_another_server_had_is_not_absent() -> None:
 def test_an_unforeseen_error_of_a_search_ends_nothing() -> None:
     members = _Set()
 
-    def trip(_: Deployment) -> Deployment:
+    def trip(_: Deployment, timeout_s: float) -> Deployment:
         raise ValueError("an answer of an odd shape")
 
     watched = WatchedServer(members.deployment, find_primary=trip, connect=members._connect)
     members.elect(None)
     assert watched.take()["gap"] == NO_PRIMARY
+
+
+def test_a_search_takes_longer_each_time_that_it_finds_nobody() -> None:
+    """Servers with little of a processor, of which none gets through a login in a second."""
+    members = _Set()
+    members.elect(None)
+    for _ in range(5):
+        members.look()
+    assert members.searched_s == [1.0, 2.0, 4.0, 5.0, 5.0]
+    members.elect(B)
+    assert members.look().server == B
+    members.elect(None)
+    members.look()
+    assert members.searched_s[-1] == 1.0
 
 
 @pytest.mark.parametrize("commands", [3])

@@ -176,6 +176,21 @@ def test_a_silent_server_is_left_to_wait_for() -> None:
         contact.make_contact("127.0.0.1", int(address.rpartition(":")[2]), tls=None, timeout_s=1)
 
 
+def test_a_member_that_was_silent_has_twice_as_long_the_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers with little of a processor answer none of many short looks."""
+    waited_s: list[float] = []
+
+    def silent(*_: object, timeout_s: float, **__: object) -> None:
+        waited_s.append(timeout_s)
+        raise NoContact("no answer in time")
+
+    module = sys.modules["brimline.servers.external"]  # its function has the same name
+    monkeypatch.setattr(module, "make_contact", silent)
+    with pytest.raises(TargetError):
+        external("mongodb://127.0.0.1:1,127.0.0.1:2/?replicaSet=rs")
+    assert waited_s == [1.0, 1.0, 2.0, 2.0]
+
+
 def test_a_server_that_wants_tls_is_told_so(tmp_path: Path) -> None:
     trusted = authority(tmp_path, "authority")
     modern = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
