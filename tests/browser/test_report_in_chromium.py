@@ -1,16 +1,17 @@
 """The report in a real browser, from disk, with the network off."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from brimline.report import in_language, write_html
+from brimline.report import Report, in_language, write_html
 from brimline.study.writing.browser import find_chromium
 from tests.browser.chromium import Chromium
+from tests.support.repetitions import each_once, repetitions
 from tests.unit.report.every_kind import every_kind_once
 from tests.unit.report.report_samples import make_reports, overloaded_run
 
@@ -40,7 +41,7 @@ PLOTS = {
     "soak": 6,
 }
 """How many charts each kind of report has."""
-KINDS = (*PLOTS, *(f"{kind}-zh" for kind in PLOTS))
+CHINESE = tuple(f"{kind}-zh" for kind in PLOTS)
 PHONE_PX, TABLET_PX, DESK_PX = 390, 768, 1440
 PAPER_PX = 703
 """A4 between its margins."""
@@ -65,15 +66,25 @@ POINTING = """
 """A pointer's events at places of a chart, and what is shown for them."""
 
 
+class Files:
+    """The HTML of each kind of report, written when a test asks for it."""
+
+    def __init__(self, reports: Mapping[str, Report], directory: Path) -> None:
+        self._reports = reports
+        self._directory = directory
+
+    def __getitem__(self, kind: str) -> Path:
+        path = self._directory / f"{kind}.html"
+        if not path.exists():
+            name, _, language = kind.partition("-")
+            write_html(in_language(self._reports[name], language or "en"), path)
+        return path
+
+
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
     directory = tmp_path_factory.mktemp("reports")
-    reports = every_kind_once(tmp_path_factory, lambda: make_reports(directory))
-    paths = {kind: directory / f"{kind}.html" for kind in KINDS}
-    for kind, path in paths.items():
-        name, _, language = kind.partition("-")
-        write_html(in_language(reports[name], language or "en"), path)
-    return paths
+    return Files(every_kind_once(tmp_path_factory, lambda: make_reports(directory)), directory)
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +120,7 @@ class Page:
 
 
 @pytest.fixture(scope="module")
-def page(request: pytest.FixtureRequest, browser: Chromium, files: dict[str, Path]) -> Page:
+def page(request: pytest.FixtureRequest, browser: Chromium, files: Files) -> Page:
     """Opened once for all tests that ask for the same: pytest puts them one after the other."""
     kind, width, medium = request.param
     browser.problems.clear()
@@ -127,14 +138,21 @@ def looks(kinds: Iterable[str], *each: tuple[int, str]) -> list[Look]:
 
 
 def pages(every: Sequence[Look]) -> pytest.MarkDecorator:
+    """Those that `make test` looks at, and the same reports in other windows and in Chinese for `make test-all`."""
+    quick = looks(PLOTS, PHONE) + looks(MIXED, DESK, PAPER) + looks(IN_CHINESE, PHONE)
     names = ["-".join(map(str, filter(None, each))) for each in every]
-    return pytest.mark.parametrize("page", every, ids=names, indirect=True)
+    marks = [[] if each in quick else [pytest.mark.long] for each in every]
+    cases = [pytest.param(each, id=name, marks=mark) for each, name, mark in zip(every, names, marks, strict=True)]
+    return pytest.mark.parametrize("page", cases, indirect=True)
 
 
 PHONE, TABLET, DESK, PAPER = (PHONE_PX, ""), (TABLET_PX, ""), (DESK_PX, ""), (PAPER_PX, "print")
+MIXED = ("run", "vary")
+"""Between them they have each kind of chart and of table."""
+IN_CHINESE = ("run-zh", "capacity-zh")
 
 
-@pages(looks(KINDS, PHONE, DESK) + looks(PLOTS, TABLET))
+@pages(looks((*PLOTS, *CHINESE), PHONE, DESK) + looks(PLOTS, TABLET))
 def test_page_draws_everything_and_fits_its_window(page: Page) -> None:
     assert page.problems == ()
     assert {url.partition(":")[0] for url in page.requests} <= {"file", "data", "blob"}
@@ -153,7 +171,7 @@ def test_page_draws_everything_and_fits_its_window(page: Page) -> None:
         assert plot["marks"] > 0, plot
 
 
-@pages(looks(KINDS, PHONE))
+@pages(looks((*PLOTS, *CHINESE), PHONE))
 def test_no_text_of_a_chart_is_cut_at_its_edge(page: Page) -> None:
     cut = page.evaluate(
         """[...document.querySelectorAll('.plot text')].filter(text => {
@@ -165,7 +183,7 @@ def test_no_text_of_a_chart_is_cut_at_its_edge(page: Page) -> None:
     assert cut == []
 
 
-@pages(looks(KINDS, PHONE))
+@pages(looks((*PLOTS, *CHINESE), PHONE))
 def test_text_is_never_wider_than_its_box(page: Page) -> None:
     overflowing = page.evaluate(
         """[...document.querySelectorAll('td, dd, p, h1, h2, h3, figcaption, pre, li')]
@@ -207,8 +225,7 @@ def test_tables_stay_in_their_cards_and_words_in_one_piece(page: Page) -> None:
     assert broken == []
 
 
-@pytest.mark.parametrize("width", [390, 900, 1280])
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(("language", "width"), each_once(["en", "zh"], [390, 900, 1280]))
 def test_wide_figures_of_an_overloaded_server_stay_on_the_page(
     browser: Chromium, overloaded: dict[str, Path], language: str, width: int
 ) -> None:
@@ -224,10 +241,8 @@ def test_wide_figures_of_an_overloaded_server_stay_on_the_page(
     assert over == ([] if width != 900 else ["auto"])
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-def test_charts_over_time_begin_and_end_at_the_same_place(
-    browser: Chromium, files: dict[str, Path], width: int
-) -> None:
+@pytest.mark.parametrize("width", [1440, *repetitions(390)])
+def test_charts_over_time_begin_and_end_at_the_same_place(browser: Chromium, files: Files, width: int) -> None:
     browser.open(files["run"], width=width)
     edges = browser.evaluate(
         """Object.entries(charts.drawn).filter(([id]) => id !== 'percentiles')
@@ -237,7 +252,7 @@ def test_charts_over_time_begin_and_end_at_the_same_place(
     assert {tuple(edge) for edge in edges} == {tuple(edges[0])}
 
 
-def test_turning_the_phone_draws_the_charts_anew(browser: Chromium, files: dict[str, Path]) -> None:
+def test_turning_the_phone_draws_the_charts_anew(browser: Chromium, files: Files) -> None:
     browser.open(files["sweep"], width=390)
     browser.resize(width=844, height=390)
     browser.wait_for(
@@ -246,7 +261,7 @@ def test_turning_the_phone_draws_the_charts_anew(browser: Chromium, files: dict[
     )
 
 
-def test_a_pointer_near_a_point_shows_its_figures(browser: Chromium, files: dict[str, Path]) -> None:
+def test_a_pointer_near_a_point_shows_its_figures(browser: Chromium, files: Files) -> None:
     browser.open(files["run"], width=1440)
     chart, _, shown = browser.evaluate(f"""(() => {{ {POINTING}
         const [drawn, point] = hoverable('over-time', 'answered');
@@ -265,9 +280,7 @@ def test_a_pointer_near_a_point_shows_its_figures(browser: Chromium, files: dict
     )
 
 
-def test_a_drag_of_the_mouse_zooms_and_a_double_click_shows_all_again(
-    browser: Chromium, files: dict[str, Path]
-) -> None:
+def test_a_drag_of_the_mouse_zooms_and_a_double_click_shows_all_again(browser: Chromium, files: Files) -> None:
     browser.open(files["run"], width=1440)
     ranges = browser.evaluate(f"""(() => {{ {POINTING}
         const [first, point] = hoverable('over-time', 'answered');
@@ -286,7 +299,7 @@ def test_a_drag_of_the_mouse_zooms_and_a_double_click_shows_all_again(
     assert again == all_
 
 
-def test_policy_stops_what_is_not_in_the_file(browser: Chromium, files: dict[str, Path]) -> None:
+def test_policy_stops_what_is_not_in_the_file(browser: Chromium, files: Files) -> None:
     browser.open(files["run"], width=1440, offline=False)
     browser.problems.clear()
     browser.evaluate(
@@ -304,7 +317,7 @@ def test_policy_stops_what_is_not_in_the_file(browser: Chromium, files: dict[str
     assert len([problem for problem in browser.problems if "Content Security Policy" in problem]) == 2
 
 
-def test_it_prints_with_its_charts(browser: Chromium, files: dict[str, Path], tmp_path: Path) -> None:
+def test_it_prints_with_its_charts(browser: Chromium, files: Files, tmp_path: Path) -> None:
     browser.problems.clear()
     browser.open(files["run"], width=1440)
     browser.print(tmp_path / "report.pdf")

@@ -11,6 +11,7 @@ pytest.importorskip("uvicorn")
 from brimline.study.writing.browser import find_chromium
 from tests.browser.chromium import Chromium
 from tests.support.command_line import CommandLine
+from tests.support.repetitions import each_once
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.browser
@@ -65,8 +66,7 @@ def go(browser: Chromium, url: str, *, width: int = 1280) -> None:
     browser.open(url, width=width, offline=False, ready=READY)
 
 
-@pytest.mark.parametrize("width", WIDTHS_PX)
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(("language", "width"), each_once(["en", "zh"], WIDTHS_PX))
 def test_nothing_is_wider_than_the_window(width: int, language: str, browser: Chromium, base: str) -> None:
     names = browser_names(browser, base)
     for path in ("/", "/records/{}", "/compare?r={}&r={}", "/start", "/start/run", "/start/ab", "/nothing"):

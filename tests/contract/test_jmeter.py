@@ -15,6 +15,7 @@ from benchmarks.peers.builds import Missing
 from tests.support.command_line import CommandLine
 from tests.support.jmeter import jmeter_home, samples_by_label
 from tests.support.jmx import controller, element, group, headers, plan_text, sampler
+from tests.support.repetitions import repetitions
 from tests.unit.compat.jmeter.translating import promised, workload
 
 pytestmark = pytest.mark.slow("JMeter takes some seconds to start, and its libraries are fetched once")
@@ -128,7 +129,7 @@ PLANS = {
 }
 
 
-@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("name", ["a flow", *repetitions("controllers", "one request")])
 def test_a_label_has_as_many_samples_as_in_jmeter(
     name: str, port: int, tmp_path: Path, brimline_cli: CommandLine
 ) -> None:

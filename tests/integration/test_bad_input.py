@@ -9,6 +9,7 @@ import pytest
 from brimline.servers import Deployment
 from brimline.servers.bundled import free_port
 from tests.support.command_line import CommandLine, Outcome
+from tests.support.repetitions import repetitions
 from tests.support.scripted_server import scripted_server
 from tests.support.small_disk import small_disk
 from tests.support.ycsb_command import workload
@@ -305,16 +306,18 @@ def test_a_think_time_is_not_dropped_silently(words: tuple[str, ...], brimline_c
 @pytest.mark.parametrize(
     ("exit_code", "words"),
     [
-        (2, ("run", "ycsb-c", "--uri", "")),
-        (2, ("run", "ycsb-c", "--uri", "redis://127.0.0.1:6379")),
         (5, ("run", "ycsb-c", "--uri", "mongodb://127.0.0.1:9")),
-        (2, ("run", "ycsb-g", "--null")),
-        (2, ("runn", "ycsb-c")),
         (2, ("capacity", "ycsb-c", "--connection", "3")),
-        (2, ("sweep", "ycsb-c", "--vary", "colour=a,b")),
-        (2, ("import", "absent.json", "--uri", "mongodb://127.0.0.1:9")),
-        (2, ("show",)),
         (0, ("list",)),
+        *repetitions(
+            (2, ("run", "ycsb-c", "--uri", "")),
+            (2, ("run", "ycsb-c", "--uri", "redis://127.0.0.1:6379")),
+            (2, ("run", "ycsb-g", "--null")),
+            (2, ("runn", "ycsb-c")),
+            (2, ("sweep", "ycsb-c", "--vary", "colour=a,b")),
+            (2, ("import", "absent.json", "--uri", "mongodb://127.0.0.1:9")),
+            (2, ("show",)),
+        ),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, tuple) else None,
 )

@@ -46,12 +46,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
 
 @pytest.fixture
 def run(server: Deployment, tmp_path: Path) -> Callable[..., brimline.RunResult]:
-    """Runs a workload for three seconds on the server, or on what is at another address."""
+    """Runs a workload for two seconds on the server, or on what is at another address."""
 
     def run(
         *, address: str = server.address, data: DataPolicy = DataPolicy.LOAD, progress: Any = None, **overrides: Any
     ) -> brimline.RunResult:
-        chosen = {"data.records": RECORDS, "warmup": "500ms", "duration": "3s", "interval": "500ms"}
+        chosen = {"data.records": RECORDS, "warmup": "300ms", "duration": "2s", "interval": "250ms"}
         named = {name.replace("__", "."): value for name, value in overrides.items()}
         options = brimline.Options(
             uri=f"mongodb://{address}", data=data, runs_dir=tmp_path, progress=progress or Silence()
@@ -249,7 +249,7 @@ def test_a_majority_of_one_waits_for_its_journal(tmp_path: Path, run: Callable[.
 
 def test_writes_that_wait_for_another_member(tmp_path: Path, run: Callable[..., brimline.RunResult]) -> None:
     with replica_set(required_mongod(), tmp_path / "set", members=2, delays_s={1: 1}) as (member, _):
-        overrides: Overrides = {"operations": UPDATES, "target__write_concern": {"w": 2}}
+        overrides: Overrides = {"operations": UPDATES, "target__write_concern": {"w": 2}, "data__records": 100}
         check_limit(lambda: run(address=member.address, connections=8, **overrides), BottleneckKind.REPLICATION)
 
 
@@ -270,7 +270,7 @@ def test_a_document_that_a_transaction_holds(tmp_path: Path, run: Callable[..., 
 class TransactionOnTheDocument(Silence):
     """Changes the first document of the collection just before the run begins, and takes that back late in it."""
 
-    HELD_S = 2.5
+    HELD_S = 1.7
 
     def __init__(self, address: str) -> None:
         self._client = control_client(address)

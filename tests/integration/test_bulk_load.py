@@ -95,6 +95,7 @@ def test_a_load_killed_in_the_middle_goes_on(brimline_cli: CommandLine, mongod: 
     assert (again.json()["kind"], again.json()["document_count"]) == ("already_loaded", RECORDS)
 
 
+@pytest.mark.long  # the twin of `test_ctrl_c_during_the_load` of test_early_ends.py, and of the kill above
 def test_ctrl_c_says_how_the_load_goes_on(brimline_cli: CommandLine, mongod: Deployment) -> None:
     spec = _spec(brimline_cli.directory)
     uri = ("--uri", f"mongodb://{mongod.address}")

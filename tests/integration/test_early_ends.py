@@ -3,7 +3,6 @@
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from brimline.record import read_record
 from brimline.servers import control_client
 from tests.support.command_line import CALM, CommandLine, Outcome
 from tests.support.own_mongod import OwnMongod
+from tests.support.repetitions import repetitions
 from tests.support.scripted_server import scripted_server
 from tests.support.waiting import eventually
 
@@ -41,19 +41,10 @@ def _servers_gone(brimline_cli: CommandLine) -> bool:
     return eventually(lambda: not brimline_cli.servers.exists() or list(brimline_cli.servers.iterdir()) == [])
 
 
-@pytest.fixture
-def hang_up_ends() -> Iterator[None]:
-    """Under nohup a hang-up is ignored, and so by every program that is started there."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    yield
-    signal.signal(signal.SIGHUP, before)
-
-
-@pytest.mark.usefixtures("hang_up_ends")
 @pytest.mark.parametrize(
     ("number", "exit_code"),
-    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
-    ids=["Ctrl-C", "SIGTERM", "hang-up"],
+    [(signal.SIGINT, 130), (signal.SIGHUP, 129), *repetitions((signal.SIGTERM, 143))],
+    ids=["Ctrl-C", "hang-up", "SIGTERM"],
 )
 def test_one_signal_drains_and_seals(number: signal.Signals, exit_code: int, brimline_cli: CommandLine) -> None:
     # One of them as fast as it goes, with as much in flight as there are connections.

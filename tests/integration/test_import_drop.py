@@ -13,6 +13,7 @@ import pytest
 from pymongo.collection import Collection
 
 from tests.support.command_line import CommandLine
+from tests.support.repetitions import each_once
 
 BEFORE = [{"_id": number, "kind": "old", "n": number} for number in range(5)]
 JSON, CSV = ("--type", "json"), ("--type", "csv", "--headerline")
@@ -37,20 +38,20 @@ def dropping(here: CommandLine, uri: str, file: str, *options: str) -> Any:
     return here.run("import", file, "--uri", uri, "-d", "dropping", "-c", "c", "--drop", *options)
 
 
-@pytest.mark.parametrize(
-    ("content", "options"),
-    [
-        (b"", JSON), (b" \n\t\r\n", JSON), (b"\xef\xbb\xbf\n", JSON), (b"null\n", JSON), (b"null null\n\n", JSON),
-        (b"[null]", (*JSON, "--jsonArray")), (b"", ("--type", "bson")),
-        (b"a,b\n", CSV), (b"a,b\r\n\r\n\n", CSV), (b"a\tb\n", ("--type", "tsv", "--headerline")),
-        (b"", ("--type", "csv", "-f", "a,b")), (b"\n\n", ("--type", "csv", "-f", "a,b")),
-        (b"x\nno\n", ("--type", "csv", "-f", "x.int32()", "--columnsHaveTypes", "--parseGrace", "skipRow")),
-    ],
+EMPTY = (
+    (b"", JSON), (b" \n\t\r\n", JSON), (b"\xef\xbb\xbf\n", JSON), (b"null\n", JSON), (b"null null\n\n", JSON),
+    (b"[null]", (*JSON, "--jsonArray")), (b"", ("--type", "bson")),
+    (b"a,b\n", CSV), (b"a,b\r\n\r\n\n", CSV), (b"a\tb\n", ("--type", "tsv", "--headerline")),
+    (b"", ("--type", "csv", "-f", "a,b")), (b"\n\n", ("--type", "csv", "-f", "a,b")),
+    (b"x\nno\n", ("--type", "csv", "-f", "x.int32()", "--columnsHaveTypes", "--parseGrace", "skipRow")),
 )  # fmt: skip
-@pytest.mark.parametrize("form", ["file", "gzip", "pipe"])
+
+
+@pytest.mark.parametrize(("input_", "form"), each_once(EMPTY, ["file", "gzip", "pipe"]))
 def test_an_input_without_a_document_replaces_nothing(
-    content: bytes, options: tuple[str, ...], form: str, here: CommandLine, uri: str, kept: Collection[Any]
+    input_: tuple[bytes, tuple[str, ...]], form: str, here: CommandLine, uri: str, kept: Collection[Any]
 ) -> None:
+    content, options = input_
     packed = ("--gzip",) if form == "gzip" else ()
     content = gzip.compress(content) if packed else content
     if form == "pipe":
@@ -80,32 +81,32 @@ def test_one_of_several_files_may_be_empty(here: CommandLine, uri: str, kept: Co
     assert list(kept.find()) == [{"_id": 7}]
 
 
-@pytest.mark.parametrize(
-    ("content", "word"),
-    [
-        (POINTER, "Git LFS"), (PNG, "PNG"), (b"%PDF-1.4\n1 0 obj\n", "PDF"), (b"PK\3\4\x14\0\6\0\x08\0", "zip"),
-        (b"<!DOCTYPE html>\n<title>404</title>\n", "HTML"), (bytes(4096), "no text"),
-        (HAWSER, "Git LFS"), (ANNEX, "git annex get"), (b"%!PS-Adobe-3.0\n%%x\n", "PostScript"),
-        (b"<!-- saved -->\n<HTML>\n", "HTML"), (b"<head>\n<title>404</title>\n", "HTML"), (b"<table>\n<tr>\n", "HTML"),
-        (b"BM\x36\x20\x20\0\0\0\0\0a\nb\n", "BMP"), (b"ID3\x03\0\0\0\0\n,TIT2\n1\n", "MP3"),
-        (b"\x93NUMPY\x01\0v\0{'shape': (3,), }\nabc\n", "NumPy"), (b"\x1f\x9d\x90a\nb\n", "uncompress"),
-        ("a,b\n1,2\n".encode("utf-16-le"), "-f UTF-16LE"), ("a,b\n1,2\n".encode("utf-16"), "-f UTF-16 "),
-        ("a,b\n1,2\n".encode("utf-16-be"), "-f UTF-16BE"), ("a,b\n1,2\n".encode("utf-32-be"), "-f UTF-32BE"),
-        ("a,b\n1,2\n".encode("utf-32"), "-f UTF-32 "),
-        (b"PK\3\4\x14\0\6\0\x08\0\0\0!\0" + bytes(16) + b"[Content_Types].xml", "Office"),
-    ],
+NO_TEXT = (
+    (POINTER, "Git LFS"), (PNG, "PNG"), (b"%PDF-1.4\n1 0 obj\n", "PDF"), (b"PK\3\4\x14\0\6\0\x08\0", "zip"),
+    (b"<!DOCTYPE html>\n<title>404</title>\n", "HTML"), (bytes(4096), "no text"),
+    (HAWSER, "Git LFS"), (ANNEX, "git annex get"), (b"%!PS-Adobe-3.0\n%%x\n", "PostScript"),
+    (b"<!-- saved -->\n<HTML>\n", "HTML"), (b"<head>\n<title>404</title>\n", "HTML"), (b"<table>\n<tr>\n", "HTML"),
+    (b"BM\x36\x20\x20\0\0\0\0\0a\nb\n", "BMP"), (b"ID3\x03\0\0\0\0\n,TIT2\n1\n", "MP3"),
+    (b"\x93NUMPY\x01\0v\0{'shape': (3,), }\nabc\n", "NumPy"), (b"\x1f\x9d\x90a\nb\n", "uncompress"),
+    ("a,b\n1,2\n".encode("utf-16-le"), "-f UTF-16LE"), ("a,b\n1,2\n".encode("utf-16"), "-f UTF-16 "),
+    ("a,b\n1,2\n".encode("utf-16-be"), "-f UTF-16BE"), ("a,b\n1,2\n".encode("utf-32-be"), "-f UTF-32BE"),
+    ("a,b\n1,2\n".encode("utf-32"), "-f UTF-32 "),
+    (b"PK\3\4\x14\0\6\0\x08\0\0\0!\0" + bytes(16) + b"[Content_Types].xml", "Office"),
 )  # fmt: skip
-@pytest.mark.parametrize("options", [JSON, CSV, ("--type", "tsv", "-f", "a,b")], ids=["json", "csv", "tsv"])
-@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+
+
+@pytest.mark.parametrize(
+    ("file", "options", "packed"), each_once(NO_TEXT, [JSON, CSV, ("--type", "tsv", "-f", "a,b")], [False, True])
+)
 def test_a_file_that_is_no_text_is_named_and_replaces_nothing(
-    content: bytes,
-    word: str,
+    file: tuple[bytes, str],
     options: tuple[str, ...],
     packed: bool,
     here: CommandLine,
     uri: str,
     kept: Collection[Any],
 ) -> None:
+    content, word = file
     Path("input").write_bytes(gzip.compress(content) if packed else content)
     outcome = dropping(here, uri, "input", *options, *(("--gzip",) if packed else ()))
     outcome.check_error(2, word, "nothing was imported")
@@ -139,8 +140,7 @@ SHAPES: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any] | None, str]] = 
 }
 
 
-@pytest.mark.parametrize("mode", ["insert", "upsert", "merge"])
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("shape", "mode"), each_once(list(SHAPES), ["insert", "upsert", "merge"]))
 def test_a_collection_that_would_refuse_what_comes_stays_as_it_is(
     shape: str, mode: str, here: CommandLine, uri: str, kept: Collection[Any]
 ) -> None:
@@ -164,8 +164,7 @@ ANY_SERVER_REFUSES = {
 }
 
 
-@pytest.mark.parametrize("mode", ["insert", "upsert", "merge"])
-@pytest.mark.parametrize("kind", ANY_SERVER_REFUSES)
+@pytest.mark.parametrize(("kind", "mode"), each_once(list(ANY_SERVER_REFUSES), ["insert", "upsert", "merge"]))
 def test_what_every_server_refuses_replaces_nothing(
     kind: str, mode: str, here: CommandLine, uri: str, kept: Collection[Any]
 ) -> None:
@@ -175,8 +174,9 @@ def test_what_every_server_refuses_replaces_nothing(
     assert list(kept.find()) == BEFORE
 
 
-@pytest.mark.parametrize("concern", ["{w: 3}", "{w: 5, wtimeout: 50}", "{w: 'nowhere'}"])
-@pytest.mark.parametrize("mode", ["insert", "upsert"])
+@pytest.mark.parametrize(
+    ("concern", "mode"), each_once(["{w: 3}", "{w: 5, wtimeout: 50}", "{w: 'nowhere'}"], ["insert", "upsert"])
+)
 def test_a_write_concern_that_the_server_cannot_honour_replaces_nothing(
     mode: str, concern: str, here: CommandLine, uri: str, kept: Collection[Any]
 ) -> None:

@@ -10,6 +10,7 @@ import pymongo
 import pytest
 
 from tests.support.command_line import CommandLine
+from tests.support.repetitions import each_once
 
 ROWS = range(3)
 FORMATS: dict[str, tuple[bytes, Sequence[str]]] = {
@@ -41,8 +42,7 @@ def imported(here: CommandLine, uri: str, packed: bytes, *options: str) -> tuple
         return outcome, [each["_id"] for each in client["gzip"]["c"].find().sort("_id")]
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize(("form", "damage"), each_once(list(FORMATS), list(DAMAGES)))
 def test_every_record_is_in_before_a_wrong_end_is_told(form: str, damage: str, here: CommandLine, uri: str) -> None:
     (text, options), (damaged, words) = FORMATS[form], DAMAGES[damage]
     outcome, found = imported(here, uri, damaged(gzip.compress(text)), *options)

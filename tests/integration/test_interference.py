@@ -11,7 +11,7 @@ from tests.support.starved import awake
 
 pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
 
-SHORT = ("--records", "1000", "--duration", "1s", "--warmup", "200ms", *CALM)
+SHORT = ("--records", "1000", "--duration", "500ms", "--warmup", "100ms", *CALM)
 DATABASE = "brimline_interfere"
 
 
@@ -64,7 +64,7 @@ def test_a_file_and_another_workload_at_once(uri: str, mongod: Deployment, briml
     assert all(len(runs) >= 2 for runs in done.values())
     assert max(each["units"] for each in done["import:rows.csv"]) > 1000
     rates = [each["units_per_s"] for each in done["workload:ycsb-b,rate=200/s"] if each["problem"] is None]
-    assert rates and all(100 < rate < 300 for rate in rates)
+    assert rates and all(50 < rate < 350 for rate in rates)
     assert not {name for name in collections(mongod) if name.startswith("brimline_background")}
 
 

@@ -20,7 +20,7 @@ from tests.support.command_line import CALM, CommandLine, Outcome
 
 pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
 
-SHORT = ("--records", "1000", "--duration", "1s", "--warmup", "200ms", "--pairs", "1")
+SHORT = ("--records", "1000", "--duration", "500ms", "--warmup", "100ms", "--pairs", "1")
 STAND_IN = """#!{python}
 import json, os, sys, time
 from pathlib import Path

@@ -10,6 +10,7 @@ import pytest
 import brimline
 from brimline.servers.lab.state import Lab
 from tests.support.command_line import CALM, CommandLine
+from tests.support.repetitions import repetitions
 from tests.support.server import required_mongod
 
 pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
@@ -62,7 +63,6 @@ def check_no_password(cli: CommandLine, lab: Lab, *texts: str) -> None:
     [
         ("run", "ycsb-a", "--data", "load", *SHORT, *CALM),
         ("sweep", "ycsb-c", "--data", "load", "--connections-max", "2", "--repeats", "1", *SHORT),
-        ("sweep", "ycsb-c", "--data", "load", "--vary", "indexes=none,single", *ONCE, *SHORT),
         ("grow", "ycsb-c", "--drop", *GROWTH),
         (
             "interfere",
@@ -76,6 +76,8 @@ def check_no_password(cli: CommandLine, lab: Lab, *texts: str) -> None:
         ),
         ("stat", "-n", "1", "0.1"),
         ("doctor", "ycsb-c", "--records", "1000"),
+        # Its runs are those of `sweep`, on the same connections.
+        *repetitions((("sweep", "ycsb-c", "--data", "load", "--vary", "indexes=none,single", *ONCE, *SHORT),)),
     ],
     ids=lambda words: " ".join(words[:1] + words[words.index("--vary") :][:1] if "--vary" in words else words[:1]),
 )

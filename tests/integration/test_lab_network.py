@@ -15,6 +15,7 @@ import pytest
 
 from tests.support.command_line import CommandLine
 from tests.support.labs import left_behind, processes_below
+from tests.support.repetitions import repetitions
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.mongod
@@ -95,7 +96,7 @@ def _ping_between_members_ms(client: pymongo.MongoClient[dict[str, Any]]) -> int
     return int(other.get("pingMs", 0))
 
 
-@pytest.mark.parametrize("after_s", [0.3, 1.0, 3.0])
+@pytest.mark.parametrize("after_s", [1.0, *repetitions(0.3, 3.0)])
 def test_one_that_is_killed_half_way_is_gone_after_the_next_command(
     cli: CommandLine, cache: Path, after_s: float
 ) -> None:

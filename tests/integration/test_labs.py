@@ -22,6 +22,7 @@ from brimline.servers.lab.recipe import Made
 from tests.support import fake_mongos
 from tests.support.command_line import CommandLine
 from tests.support.labs import left_behind, processes_below, stand_in_mongos
+from tests.support.repetitions import repetitions
 from tests.support.server import required_mongod
 from tests.support.server_versions import required_version, share_binaries
 from tests.support.waiting import eventually
@@ -111,7 +112,9 @@ def test_a_secured_set_of_three_is_complete_and_closed(cli: CommandLine, cache: 
     assert left_behind(cache) == []
 
 
-@pytest.mark.parametrize("words", [(), ("--auth",), ("--auth", "--tls", "--replica-set", "1")])
+@pytest.mark.parametrize(
+    "words", [("--auth", "--tls", "--replica-set", "1"), *repetitions(((),), (("--auth",),))], ids=" ".join
+)
 def test_the_last_line_is_what_a_shell_takes(cli: CommandLine, words: tuple[str, ...]) -> None:
     """URI=$(brimline lab up … | tail -n 1), with access control and without; the password is found by itself."""
     outcome = cli.run("lab", "up", "shell", "--small", "--election-timeout", "1s", *words)
@@ -227,9 +230,7 @@ def test_ctrl_c_at_the_last_instant_leaves_nothing(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.slow("a set of servers comes up and elects its primary")
-@pytest.mark.parametrize(
-    "after_s", [0.0, 0.5, 1.5, 6.0, *(pytest.param(each, marks=pytest.mark.long) for each in (0.1, 3.0))]
-)
+@pytest.mark.parametrize("after_s", [0.5, 6.0, *repetitions(0.0, 0.1, 1.5, 3.0)])
 def test_a_lab_that_is_killed_half_way_is_gone_after_the_next_command(
     cli: CommandLine, cache: Path, after_s: float
 ) -> None:

@@ -121,7 +121,9 @@ def test_lies_that_were_thought_of(tell: Tell) -> None:
     assert _wrongs(tell(NAMED)) == {}
 
 
+@pytest.mark.long
 @pytest.mark.slow("many lies are told")
 def test_lies_that_were_drawn(tell: Tell) -> None:
+    """As those above, which were thought of; `make lies` draws more of them."""
     drawn = [case_of(seed) for seed in range(2 * SEED_COUNT)]
     assert _wrongs(tell([case for case in drawn if not case.lie.keeps_waiting][:SEED_COUNT])) == {}

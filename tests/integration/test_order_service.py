@@ -18,6 +18,7 @@ import pytest
 from brimline.servers.lab.spec import System
 from tests.support.command_line import CommandLine
 from tests.support.labs import left_behind, processes_below
+from tests.support.repetitions import repetitions
 from tests.support.shop_lab import require_order_service
 from tests.support.waiting import eventually
 
@@ -28,7 +29,7 @@ _BRIEFLY = ("--connections", "8", "--warmup", "0s", "--json", "-q")
 _WORKER_BITS, _SEQUENCE_BITS = 10, 12
 
 
-@pytest.fixture(params=["mongodb", "mariadb", "postgres"])
+@pytest.fixture(params=["mongodb", "postgres", *repetitions("mariadb")])
 def system(request: pytest.FixtureRequest) -> System:
     require_order_service(request.param)
     found: System = request.param

@@ -20,6 +20,7 @@ from brimline.errors import RecordError
 from brimline.execution import import_data as importing
 from brimline.record import files, layout
 from tests.support.command_line import CommandLine
+from tests.support.repetitions import each_once, repetitions
 from tests.support.secured_mongod import ADMIN, ADMIN_PASSWORD, SecuredServer, secured_mongod
 from tests.support.server import required_mongod
 from tests.support.sql_servers import SqlServer
@@ -150,8 +151,7 @@ def test_every_verb_that_can_drop_is_among_them() -> None:
     }
 
 
-@pytest.mark.parametrize("fault", EXIT_CODES)
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize(("verb", "fault"), each_once(list(VERBS), list(EXIT_CODES)))
 def test_what_a_command_lacks_costs_no_document_and_no_index(
     verb: str, fault: str, here: CommandLine, database: Data, server: SecuredServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,8 +229,7 @@ REFUSING: dict[str, tuple[dict[str, Any], dict[str, Any] | None]] = {
 }
 
 
-@pytest.mark.parametrize("kind", REFUSING)
-@pytest.mark.parametrize("verb", ["load", "run", "grow", "load several"])
+@pytest.mark.parametrize(("kind", "verb"), each_once(list(REFUSING), ["load", "run", "load several", "grow"]))
 def test_a_kept_collection_that_refuses_the_documents_is_found_before_it_is_emptied(
     verb: str, kind: str, here: CommandLine, database: Data, server: SecuredServer
 ) -> None:
@@ -335,14 +334,24 @@ def test_every_verb_that_can_drop_tables_is_among_them() -> None:
     assert able | {"load"} == {VERBS[verb][0] for verb in SQL_VERBS}
 
 
-@pytest.mark.parametrize("fault", SQL_FAULTS)
-@pytest.mark.parametrize("verb", SQL_VERBS)
+# All begin by the same load.
+_LOADS_LACK = [("load several", fault) for fault in SQL_FAULTS]
+_OTHERS_LACK = [
+    (verb, fault)
+    for verb in SQL_VERBS
+    for fault in ("record", "rights")
+    if not verb.startswith("load") and (verb, fault) != ("run", "record")
+]
+
+
+@pytest.mark.parametrize(
+    ("verb", "fault"),
+    [*_LOADS_LACK, ("run", "record"), *repetitions(*(("load", fault) for fault in SQL_FAULTS), *_OTHERS_LACK)],
+)
 def test_what_a_command_lacks_costs_no_row_and_no_index(
     verb: str, fault: str, here: CommandLine, table: SqlServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """MariaDB and PostgreSQL: also a table that something else needs stays somebody else's."""
-    if verb not in ("load", "load several") and fault not in ("record", "rights"):
-        pytest.skip("all begin by the same load, whose faults are walked by that verb")
     Path("several.yaml").write_text(TABLES)
     if fault == "in use":
         _statements(table, IN_USE[table.protocol])
@@ -364,7 +373,7 @@ def test_what_a_command_lacks_costs_no_row_and_no_index(
         assert _sql_state(table) == before
 
 
-@pytest.mark.parametrize("verb", ["load", "load several"])
+@pytest.mark.parametrize("verb", ["load several", *repetitions("load")])
 def test_without_a_fault_a_table_is_replaced(verb: str, here: CommandLine, table: SqlServer) -> None:
     """Else the test above would show nothing. What somebody gave the new one later isn't lost without a word."""
     Path("several.yaml").write_text(TABLES)

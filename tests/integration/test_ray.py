@@ -16,6 +16,7 @@ from tests.support.command_line import CommandLine, Outcome
 from tests.support.nodes import shared_spec
 from tests.support.other_host import OtherHost
 from tests.support.ray_cluster import RayCluster, ray_cluster
+from tests.support.repetitions import repetitions
 from tests.support.secured_mongod import ADMIN, ADMIN_PASSWORD
 from tests.support.waiting import eventually
 
@@ -32,7 +33,7 @@ def cluster() -> Iterator[RayCluster]:
 
 def _run(brimline_cli: CommandLine, cluster: RayCluster, *words: str) -> Outcome:
     spec = shared_spec(brimline_cli, "operation_count: 2000")  # all are sent, however late
-    return brimline_cli.run_process("run", spec, "--null", "--json", *words, environment=cluster.environment)
+    return brimline_cli.start("run", spec, "--null", "--json", *words, environment=cluster.environment).end()
 
 
 def _summary(brimline_cli: CommandLine, cluster: RayCluster, *words: str) -> dict[str, Any]:
@@ -66,10 +67,10 @@ def test_a_server_on_a_node_is_watched_by_it_and_its_password_is_on_no_disk(
             client.admin.command("createUser", ADMIN, pwd=ADMIN_PASSWORD, roles=["root"])
         uri = host.uri.replace("//", f"//{ADMIN}:{quote_plus(ADMIN_PASSWORD)}@")
         words = ("--data", "load", "--records", "500", "--duration", "1s", "--warmup", "0s", "--connections", "4")
-        ran = brimline_cli.run_process(
+        ran = brimline_cli.start(
             *("run", "ycsb-c", "--uri", uri, "--workers", "ray", "--host-metrics", "ray", *words, "--json"),
             environment=cluster.environment,
-        )
+        ).end()
     assert ran.exit_code in (0, 4), ran.stderr  # a busy machine lets so short a run say little
     document = ran.json()
     assert len(document["nodes"]) == 2 and document["counts_whole_run"]["failed"] == 0
@@ -84,7 +85,7 @@ def test_a_server_on_a_node_is_watched_by_it_and_its_password_is_on_no_disk(
 
 
 def test_a_server_that_only_this_machine_hears_is_refused(brimline_cli: CommandLine, cluster: RayCluster) -> None:
-    ran = brimline_cli.run_process("run", "ycsb-c", "--workers", "ray", environment=cluster.environment)
+    ran = brimline_cli.start("run", "ycsb-c", "--workers", "ray", environment=cluster.environment).end()
     ran.check_error(2, "leads to this machine alone, and node 0", "--workers local:N")
 
 
@@ -92,7 +93,7 @@ def test_more_nodes_than_there_are_is_one_error(brimline_cli: CommandLine, clust
     _run(brimline_cli, cluster, "--workers", "ray:3").check_error(2, "3 nodes are asked for, and the cluster has 2")
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGKILL, *repetitions(signal.SIGTERM)])
 def test_however_the_command_ends_no_actor_is_left(
     brimline_cli: CommandLine, cluster: RayCluster, number: signal.Signals
 ) -> None:

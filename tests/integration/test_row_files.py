@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command_line import CommandLine
+from tests.support.repetitions import repetitions
 
 SPEC = """\
 name: shop
@@ -84,9 +85,7 @@ def test_the_spec_of_a_record_runs_again(here: CommandLine) -> None:
     here.run("run", directory / "spec.yaml", *SHORT).check_error(2, "values.sku.csv", f"can't read {file}")
 
 
-@pytest.mark.parametrize(
-    "verb", ["sweep", "ab", pytest.param("vary", marks=pytest.mark.slow("two blocks of two runs, and opened again"))]
-)
+@pytest.mark.parametrize("verb", ["sweep", "ab", *repetitions("vary")])
 def test_an_experiment_goes_on_with_the_same_rows_alone(here: CommandLine, verb: str) -> None:
     directory = _record(here, verb)
     file = here.directory / ("b" if verb == "ab" else "a") / "skus.csv"

@@ -30,11 +30,12 @@ from brimline.servers.sql_client import SqlError
 from brimline.spec import load_spec
 from tests.support.command_line import TIMEOUT_S, CommandLine, Outcome
 from tests.support.java_histograms import JAVA_FOR_SECONDS
+from tests.support.repetitions import each_once, repetitions
 from tests.support.replica_set import Member, replica_set
 from tests.support.scripted_server import OF_YCSB, scripted_server, started
 from tests.support.server import required_mongod
 from tests.support.simulation import context
-from tests.support.sql_servers import SqlServer
+from tests.support.sql_servers import SYSTEMS, SqlServer
 
 READY = [name for name, runner in CATALOGUE.items() if runner.missing() is None]
 FOR_MONGODB = [name for name in READY if "mongodb" in CATALOGUE[name].servers]
@@ -43,7 +44,11 @@ each_runner = pytest.mark.parametrize("client", READY)
 TWINS = {"java-reactive": "java-sync", "pymongo-async": "pymongo"}
 """A runner, and the one whose pool it shares: both count a pool and its end by the same class."""
 each_pool = pytest.mark.parametrize(
-    "client", [pytest.param(name, marks=[pytest.mark.long] if TWINS.get(name) in READY else []) for name in READY]
+    "client",
+    [
+        *(name for name in READY if TWINS.get(name) not in READY),
+        *repetitions(*(name for name in READY if TWINS.get(name) in READY)),
+    ],
 )
 """Each runner, but those whose twin is the quick one only in `make test-all`."""
 _SOURCES = Path(__file__).parents[2] / "runners" / "python"
@@ -203,12 +208,12 @@ def _run(
 
 
 def _all_do_the_same(brimline_cli: CommandLine, uri: str, spec: Path, *, database: str, told: tuple[str, ...],
-                     timeout_s: float = TIMEOUT_S) -> None:  # fmt: skip
+                     clients: Sequence[str] = FOR_MONGODB, timeout_s: float = TIMEOUT_S) -> None:  # fmt: skip
     """Each client loads and runs. What is `told` of the run, the server's counts and what is in the collections then
     are as by the wire.
     """
     seen = {}
-    for client in ("wire", *FOR_MONGODB):
+    for client in ("wire", *clients):
         outcome = _run(brimline_cli, spec, client, uri, "--connections", "1", timeout_s=timeout_s)
         assert outcome.exit_code in (0, 4), outcome.stderr
         summary = _summary(brimline_cli)
@@ -224,7 +229,7 @@ def _all_do_the_same(brimline_cli: CommandLine, uri: str, spec: Path, *, databas
 @pytest.mark.slow("each client loads and runs")
 def test_every_client_does_the_same(brimline_cli: CommandLine, mongod: Deployment, tmp_path: Path) -> None:
     """Operations by their hash, counts, and what is in the collection in the end: one after the other, so that the last
-    update of a record is the same one.
+    update of a record is the same one. Twins of another runner are in the test with every kind of step, which is next.
     """
     _all_do_the_same(
         brimline_cli,
@@ -232,6 +237,7 @@ def test_every_client_does_the_same(brimline_cli: CommandLine, mongod: Deploymen
         _spec(tmp_path),
         database="ycsb",
         told=("operations_hash", "commands", "operations"),
+        clients=[name for name in FOR_MONGODB if TWINS.get(name) not in READY],
     )
 
 
@@ -364,7 +370,9 @@ def _all_sql_clients_do_the_same(
 
 
 @pytest.mark.slow("each client loads and runs")
-@pytest.mark.parametrize("kind", ["ycsb", "every statement"])
+@pytest.mark.parametrize(
+    ("kind", "sql_server"), each_once(["ycsb", "every statement"], SYSTEMS), indirect=["sql_server"]
+)
 def test_every_sql_client_does_the_same(
     kind: str, brimline_cli: CommandLine, sql_server: SqlServer, tmp_path: Path
 ) -> None:

@@ -11,12 +11,15 @@ import brimline
 from brimline.record import read_experiment, read_record
 from brimline.servers import Deployment, bundled
 from tests.support.command_line import CommandLine
+from tests.support.repetitions import repetitions
 from tests.support.server_versions import VERSIONS, required_version, share_binaries
 from tests.support.step_kinds import require_every_kind
 
 pytestmark = pytest.mark.mongod
 
-_WORKLOADS = tuple(f"ycsb-{letter}" for letter in "abcdef")
+_QUICK_WORKLOADS = ("ycsb-a", "ycsb-e")
+"""Between them they have each command: find, update, insert, and a find of many."""
+_OTHER_WORKLOADS = ("ycsb-b", "ycsb-c", "ycsb-d", "ycsb-f")
 _QUEUE_TIMES = {"read_queue_time_us", "write_queue_time_us"}
 """What servers before 7.0 don't report."""
 
@@ -39,7 +42,7 @@ def _uri(server: Deployment) -> str:
     return f"mongodb://{server.address}"
 
 
-@pytest.mark.parametrize("workload", _WORKLOADS)
+@pytest.mark.parametrize("workload", [*_QUICK_WORKLOADS, *repetitions(*_OTHER_WORKLOADS)])
 def test_the_server_of_any_version_counts_what_brimline_counts(
     workload: str, server: Deployment, tmp_path: Path
 ) -> None:
@@ -121,9 +124,13 @@ def test_version_against_version_is_one_command(brimline_cli: CommandLine) -> No
         assert words in page, page
 
 
+@pytest.mark.long
 @pytest.mark.slow("two versions of a server run in turns, under one, two and four clients")
 def test_version_against_version_with_one_two_and_four_clients_is_one_command(brimline_cli: CommandLine) -> None:
-    """What a vendor's comparison asked: which is faster, from how many connections on, and was one client enough?"""
+    """What a vendor's comparison asked: which is faster, from how many connections on, and was one client enough?
+
+    Its quick twins are the test above, and `test_how_many_take_part_is_a_factor` of `test_workers.py`.
+    """
     required_version("4.4.2")
     share_binaries(brimline_cli.directory / "cache")
     outcome = brimline_cli.run(

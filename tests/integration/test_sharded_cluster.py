@@ -79,7 +79,7 @@ def test_what_a_load_makes_is_spread_over_the_shards_and_what_was_sharded_stays_
         assert brimline_cli.run("lab", "down", "cluster").exit_code == 0
 
 
-@pytest.mark.alone
+@pytest.mark.slow("two clusters are brought up")
 def test_a_router_near_the_client_and_one_near_the_shards(brimline_cli: CommandLine, tmp_path: Path) -> None:
     """A line before the router is a remote one, a line between the servers a router beside the client."""
     spec = tmp_path / "one.yaml"
@@ -91,8 +91,9 @@ def test_a_router_near_the_client_and_one_near_the_shards(brimline_cli: CommandL
     )
     assert outcome.exit_code == 0, outcome.stderr
     service_ms = {run["levels"]["network"]: run["service"]["p50_ns"] / 1e6 for run in outcome.json()["probes"]}
-    assert 20 <= service_ms["10ms"] < 28
-    assert 30 <= service_ms["members:15ms"] < 40
+    # A line that is passed twice as often would take 40 and 60 ms.
+    assert 20 <= service_ms["10ms"] < 38
+    assert 30 <= service_ms["members:15ms"] < 56
     (directory,) = brimline_cli.record_directories(kind="vary-")
     for trial in directory.glob("trials/*-run-1-*"):
         server = json.loads((trial / "environment.json").read_text())["server"]

@@ -115,9 +115,11 @@ def check(directory: Path) -> Report:
     return report
 
 
+@pytest.mark.long
 @pytest.mark.slow("two experiments on servers of their own")
 @pytest.mark.other_client
 def test_two_experiments_of_a_study_end_in_a_whole_document(brimline_cli: CommandLine) -> None:
+    """The quick twin of it and of all below is `test_a_study_ends_in_a_document` of `test_study.py`."""
     whole = yaml.safe_load((STUDIES / "s4-import-growth-shards.yaml").read_text(encoding="utf-8"))
     kept = [each for each in whole["experiments"] if each["name"] in ("growth", "node-load")]
     two = brimline_cli.directory / "two.yaml"

@@ -24,6 +24,7 @@ from brimline.servers.sql_programs import SqlSystem, find_sql_program
 from tests.support import without_namespaces
 from tests.support.command_line import CommandLine
 from tests.support.labs import left_behind, processes_below
+from tests.support.repetitions import repetitions
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.slow("the data of a server is made, which waits for a disk that others use too")
@@ -183,10 +184,21 @@ def _kill_server(process: psutil.Process, guardian: psutil.Process, command: psu
     process.kill()
 
 
+_EACH_END_ONCE = (
+    ("mariadb", _kill_command),
+    ("postgres", _kill_guardian),
+    ("mariadb", _kill_guardian_that_sleeps_and_command),
+    ("postgres", _kill_server),
+)
+_ENDS = (_kill_command, _kill_guardian, _kill_guardian_that_sleeps_and_command, _kill_server)
+_OTHER_ENDS = [(system, end) for system in SYSTEMS for end in _ENDS if (system, end) not in _EACH_END_ONCE]
+
+
 @pytest.mark.parametrize(
-    "end",
-    [_kill_command, _kill_guardian, _kill_guardian_that_sleeps_and_command, _kill_server],
-    ids=lambda end: end.__name__,
+    ("system", "end"),
+    [*_EACH_END_ONCE, *repetitions(*_OTHER_ENDS)],
+    ids=lambda each: each if isinstance(each, str) else each.__name__,
+    indirect=["system"],
 )
 def test_a_server_of_a_program_ends_with_all_of_its_processes_however_it_ends(
     cli: CommandLine,
@@ -220,6 +232,7 @@ def test_a_server_of_a_program_ends_with_all_of_its_processes_however_it_ends(
     assert left_behind(cache) == []
 
 
+@pytest.mark.parametrize("system", ["postgres", *repetitions("mariadb")], indirect=True)
 def test_a_command_that_is_killed_while_data_is_made_leaves_nothing(
     cli: CommandLine, cache: Path, system: SqlSystem
 ) -> None:
@@ -231,6 +244,7 @@ def test_a_command_that_is_killed_while_data_is_made_leaves_nothing(
     assert eventually(lambda: left_behind(cache) == []), left_behind(cache)
 
 
+@pytest.mark.parametrize("system", ["mariadb", *repetitions("postgres")], indirect=True)
 def test_ctrl_c_while_data_is_made_leaves_nothing(cli: CommandLine, cache: Path, system: SqlSystem) -> None:
     running = cli.start("lab", "up", f"--{system}")
     assert eventually(lambda: len(processes_below(cache)) >= 2, interval_s=0.01)

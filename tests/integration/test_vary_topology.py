@@ -98,6 +98,7 @@ def test_service_times_follow_the_network(brimline_cli: CommandLine) -> None:
 
 
 @pytest.mark.slow("each level has servers of its own")
+@pytest.mark.long  # `test_reads_reach_the_members_that_are_preferred_and_no_others` of test_replica_sets.py is its twin
 def test_reads_go_where_each_level_wants_them_on_one_set(brimline_cli: CommandLine) -> None:
     words = ("--topology", "replica-set-2", "--vary", "read-preference=primary,secondary", "--cache-gb", "0.25")
     document = _sweep(brimline_cli, "ycsb-a", *words)

@@ -92,8 +92,10 @@ def seen(found: Bottleneck, kind: BottleneckKind) -> Evidence:
     return evidence
 
 
+@pytest.mark.long
 @pytest.mark.slow("runs with and without the host's figures")
 def test_a_server_elsewhere_with_part_of_a_cpu(server: Popen[bytes], run: Run) -> None:
+    """Its quick twins are the busy disk below, and `test_a_server_with_part_of_a_cpu` of `test_bottlenecks.py`."""
     with cpu_quota(server.pid, cpus=0.3) as limited:
         if not limited:
             pytest.skip("no control group can be made here")
@@ -106,10 +108,10 @@ def test_a_server_elsewhere_with_part_of_a_cpu(server: Popen[bytes], run: Run) -
 @pytest.mark.slow("runs with and without the host's figures")
 def test_a_server_elsewhere_whose_disk_is_busy(directory: Path, run: Run) -> None:
     with busy_disk(directory):
-        result = run(connections=1)
-        if (result.record.server_facts["monitor"]["host"]).get("disk") is None:
+        first = [run(connections=1)]
+        if (first[0].record.server_facts["monitor"]["host"]).get("disk") is None:
             pytest.skip("the disk below /var/tmp can't be told")
-        found = named(lambda: run(connections=1), BottleneckKind.DISK)
+        found = named(lambda: first.pop() if first else run(connections=1), BottleneckKind.DISK)
         unseen = bottleneck(run(connections=1, watched=False).observation)
     assert seen(found, BottleneckKind.DISK).standing is Fullness.FULL
     assert seen(unseen, BottleneckKind.DISK).standing is Fullness.UNKNOWN
@@ -183,7 +185,7 @@ protocol: http
 operations:
   page: {get: /}
 connections: 2
-duration: 3s
+duration: 2s
 warmup: 250ms
 interval: 250ms
 """

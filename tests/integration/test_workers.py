@@ -24,6 +24,7 @@ from brimline.record import RunRecord, read_experiment, read_record
 from tests.support.command_line import CommandLine, Running
 from tests.support.namespaces import networks
 from tests.support.nodes import HereLink, processes, shared_spec
+from tests.support.repetitions import repetitions
 from tests.support.scripted_server import scripted_server
 from tests.support.simulation import context, read_only
 from tests.support.waiting import eventually
@@ -97,12 +98,15 @@ EXPERIMENTS: dict[str, tuple[tuple[str, ...], int]] = {
     "failover": (("--records", "500", "--rate", "200/s", "--connections", "2", *_FAULT, "--repeats", "2"), 2),
     "soak": (("--records", "500", "--rate", "200/s", "--connections", "2", "--duration", "2s"), 1),
 }
-"""By verb: what begins it, and in which of the runs that it takes part in a node is lost; a load is one node's."""
+"""By verb: what begins it, and in which of the runs that it takes part in a node is lost; a load is one node's.
+
+All go on by the same conductor; a soak alone counts the time that is left.
+"""
 
 
 @pytest.mark.mongod
 @pytest.mark.slow("experiments of two nodes, one of which is lost, and what goes on with them")
-@pytest.mark.parametrize("verb", EXPERIMENTS)
+@pytest.mark.parametrize("verb", ["run", "soak", *repetitions("sweep", "ab", "interfere", "failover")])
 def test_an_experiment_ends_with_the_node_that_is_lost_and_goes_on_when_it_is_back(
     verb: str, uri: str, brimline_cli: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

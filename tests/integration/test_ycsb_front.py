@@ -10,6 +10,8 @@ import pytest
 from brimline.record import read_record
 from brimline.runners import CATALOGUE
 from tests.support.command_line import CommandLine
+from tests.support.java_histograms import JAVA_FOR_SECONDS
+from tests.support.repetitions import repetitions
 from tests.support.scripted_server import scripted_server
 from tests.support.secrets import ADDRESSES, SECRET
 from tests.support.ycsb_command import (
@@ -171,8 +173,9 @@ def test_the_drivers_pool_bounds_loads_and_runs(brimline_cli: CommandLine, url: 
 
 @pytest.mark.skipif(CATALOGUE["java-reactive"].missing() is not None, reason="its runner isn't built here")
 def test_the_asynchronous_binding_is_the_reactive_driver(
-    brimline_cli: CommandLine, url: str, database: Database
+    brimline_cli: CommandLine, url: str, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("JDK_JAVA_OPTIONS", " ".join(JAVA_FOR_SECONDS))
     words = ("-threads", "4", "-p", "mongodb.maxconnections=2")
     load = ycsb(brimline_cli, url, "load", "a", *words, binding="mongodb-async")
     assert load.exit_code == 0, load.stderr
@@ -237,7 +240,7 @@ def test_a_time_limit_ends_loads_and_runs(brimline_cli: CommandLine, url: str, d
 
 
 @pytest.mark.parametrize(
-    "place", [("exportfile", "out"), ("hdrhistogram.output.path", "out/h.")], ids=["exportfile", "hdr"]
+    "place", [("exportfile", "out"), *repetitions((("hdrhistogram.output.path", "out/h."),))], ids=["exportfile", "hdr"]
 )
 def test_a_file_that_can_not_be_written_at_the_end_costs_nothing_else(
     brimline_cli: CommandLine, url: str, database: Database, place: tuple[str, str]

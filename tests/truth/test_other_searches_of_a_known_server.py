@@ -15,6 +15,7 @@ from brimline.experiments.capacity.frontier import Frontier
 from brimline.experiments.runner import run_trials
 from brimline.experiments.settings import CapacitySettings, Grade
 from brimline.record import ExperimentWriter
+from tests.support.repetitions import repetitions
 from tests.support.simulation import context, read_only, search, target
 
 S, MS = 1_000_000_000, 1_000_000
@@ -67,8 +68,12 @@ def exponential_capacity(target_s: float) -> float:
     return -SERVICE_OPS_PER_S * (1 - sigma) / math.log(sigma)
 
 
+@pytest.mark.long
 def test_a_frontier_in_one_search(tmp_path: Path) -> None:
-    """One exponential server and even arrivals, the D/M/1 queue: the tighter the limit, the lower the rate."""
+    """One exponential server and even arrivals, the D/M/1 queue: the tighter the limit, the lower the rate.
+
+    `test_a_frontier` of `test_reports_of_searches.py` and `test_budget_and_frontier.py` are the quick twins.
+    """
     script = {"service": {"kind": "exponential", "mean_ns": 1 * S // SERVICE_OPS_PER_S}, "servers": 1}
     spec = read_only()
     settings = frontier_settings(spec, "quick", [3 * MS, 10 * MS, 5 * MS])
@@ -103,7 +108,7 @@ NOISE: Mapping[str, Mapping[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", NOISE)
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *repetitions(2, 3)])
 def test_noise_is_never_a_narrow_figure(name: str, seed: int, tmp_path: Path) -> None:
     settings = quick_settings(SearchWords())
     conclusion = search(gate(**NOISE[name]), tmp_path / "search", seed=seed, settings=settings).conclusion

@@ -22,6 +22,7 @@ from brimline.experiments.soak.order import SoakSettings
 from brimline.record import read_experiment
 from brimline.record.pieces import lines_of
 from tests.support.command_line import CommandLine
+from tests.support.repetitions import repetitions
 from tests.support.simulation import target
 
 MS, S = 1_000_000, 1_000_000_000
@@ -92,7 +93,9 @@ def test_a_stall_every_minute_is_found_with_its_period(tmp_path: Path) -> None:
     assert opened.report.data["stalls_periodic"][0]["period_s"] == pytest.approx(60, abs=0.1)
 
 
-@pytest.mark.parametrize(("ended_by", "told"), [(None, "killed"), ("interrupt", "interrupt"), ("error", "error")])
+@pytest.mark.parametrize(
+    ("ended_by", "told"), [(None, "killed"), *repetitions(("interrupt", "interrupt"), ("error", "error"))]
+)
 def test_a_soak_that_was_cut_short_goes_on_with_what_is_left(tmp_path: Path, ended_by: str | None, told: str) -> None:
     with place_of(SERVER, tmp_path, rate=50) as place:
         directory = soak_in(place, SoakSettings(duration_s=20.0))

@@ -11,6 +11,7 @@ from brimline.analysis.compared_run import ComparedRun, Metric
 from brimline.analysis.comparison import MARGIN, Comparison, compare_runs, noise_floor, shift_text
 from brimline.analysis.judged_change import ALPHA, CLAIMS, ChangeVerdict
 from brimline.errors import InvalidRun, UsageError
+from tests.support.repetitions import repetitions
 from tests.support.run_sets import MS, abba, plan, run_sets, simulated_run
 
 NOISE = (0.0, 0.004, -0.004, 0.007, -0.007)
@@ -240,7 +241,7 @@ def changed(comparison: Comparison) -> bool:
     return any(each.verdict in (ChangeVerdict.IMPROVED, ChangeVerdict.REGRESSED) for each in comparison.changes)
 
 
-@pytest.mark.parametrize("count", [50, pytest.param(200, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [25, *repetitions(200)])
 @pytest.mark.parametrize("pairs", [3, 5, 10])
 def test_of_equal_sets_at_most_eight_of_a_hundred_are_called_different(pairs: int, count: int) -> None:
     """Comparisons at α = 0.05, with drift, heavy tails and disturbed runs; any metric counts."""
@@ -249,7 +250,7 @@ def test_of_equal_sets_at_most_eight_of_a_hundred_are_called_different(pairs: in
     assert called <= 0.08 * count
 
 
-@pytest.mark.parametrize("count", [60, pytest.param(300, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [30, *repetitions(300)])
 def test_five_percent_is_found_in_four_of_five_comparisons_of_five_runs_a_side(count: int) -> None:
     rng = np.random.default_rng(22)
     comparisons = [compare_runs(*run_sets(rng, order=abba(5), slower=0.05)) for _ in range(count)]

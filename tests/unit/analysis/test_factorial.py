@@ -8,6 +8,7 @@ from brimline.analysis.compared_run import Metric, metrics
 from brimline.analysis.factorial import FactorRun, LevelDifference, differences, mean_of
 from brimline.analysis.judged_change import ChangeVerdict
 from brimline.experiments.vary.order import VaryTrial
+from tests.support.repetitions import repetitions
 from tests.unit.experiments.vary_simulator import NOISE, Law, Machine, settings_of
 
 METRICS = [each for each in metrics("closed loop") if each.key in ("throughput", "p95", "p99")]
@@ -73,7 +74,7 @@ def test_less_is_better_for_times() -> None:
     assert p99.change.value < 0
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [20, *repetitions(100)])
 def test_equal_levels_make_no_claim(count: int) -> None:
     """Nine differences without a cause; each would be claimed once in twenty times, were they not adjusted."""
     claims = {ChangeVerdict.IMPROVED, ChangeVerdict.REGRESSED}

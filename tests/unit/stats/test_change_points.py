@@ -7,6 +7,7 @@ import pytest
 
 from brimline.stats.change_points import SEGMENT_MIN, SERIES_MAX, SERIES_MIN, ChangePoint, _energy
 from brimline.stats.change_points import change_points as change_points_of
+from tests.support.repetitions import repetitions
 from tests.support.run_sets import series
 
 
@@ -95,7 +96,7 @@ def test_the_statistic_is_that_of_the_paper() -> None:
     assert found == pytest.approx(statistic(*best)) and tau == best[0]
 
 
-@pytest.mark.parametrize("seeds", [40, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seeds", [20, *repetitions(100)])
 @pytest.mark.parametrize("count", [12, 30])
 def test_series_without_a_change_seldom_have_one(count: int, seeds: int) -> None:
     """With drift, heavy tails and disturbed runs."""
@@ -104,7 +105,7 @@ def test_series_without_a_change_seldom_have_one(count: int, seeds: int) -> None
     assert alarms <= 0.08 * seeds
 
 
-@pytest.mark.parametrize("seeds", [25, pytest.param(60, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seeds", [15, *repetitions(60)])
 def test_a_step_of_five_percent_is_found_five_runs_after_it(seeds: int) -> None:
     rng = np.random.default_rng(12)
     found = 0

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from brimline.stats.segmented import ALPHA, VOLUMES_MIN, Course, Direction, Segmented, find_break
+from tests.support.repetitions import repetitions
 
 VOLUMES = [40.0 * step for step in range(1, 15)]
 BREAK_AT = 250.0
-MANY = pytest.mark.long
-"""All series; the quick twin has the first of them."""
 RISES: dict[Course, Callable[[float], float]] = {
     Course.LINEAR: lambda relative: relative - 1,
     Course.LOGARITHMIC: np.log,
@@ -33,7 +32,7 @@ def looked_at(values: list[float], seed: int = 0) -> Segmented:
     return find_break(VOLUMES, values, unit="records", seed=seed)
 
 
-@pytest.mark.parametrize("count", [20, pytest.param(100, marks=MANY)])
+@pytest.mark.parametrize("count", [10, *repetitions(100)])
 @pytest.mark.parametrize("kind", list(Course))
 def test_a_break_is_found_where_it_is_and_its_interval_holds_it(kind: Course, count: int) -> None:
     rng = np.random.default_rng(1)
@@ -44,7 +43,7 @@ def test_a_break_is_found_where_it_is_and_its_interval_holds_it(kind: Course, co
     assert np.mean([abs(each.value / BREAK_AT - 1) <= 0.15 for each in places]) >= 0.85
 
 
-@pytest.mark.parametrize("count", [50, pytest.param(300, marks=MANY)])
+@pytest.mark.parametrize("count", [25, *repetitions(300)])
 @pytest.mark.parametrize("heavy", [False, True], ids=["normal noise", "heavy tails"])
 def test_there_is_no_break_where_there_is_none(heavy: bool, count: int) -> None:
     rng = np.random.default_rng(2)
