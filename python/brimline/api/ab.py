@@ -14,6 +14,7 @@ from brimline.api.gating import gate_error
 from brimline.api.kinds import Kind, conduct, go_on, measure_named
 from brimline.api.options import Options, typed
 from brimline.api.pairs import run_pairs, target_lost
+from brimline.api.planning import run_s
 from brimline.api.recording import recording
 from brimline.api.results import Result
 from brimline.api.resume import require_same, stored_workload, way_on
@@ -32,7 +33,6 @@ from brimline.record.files import is_there, replace_text
 from brimline.record.layout import EXPERIMENT_FILE, SPEC_B_FILE, SPEC_FILE, TARGET_LOST
 from brimline.report.comparison.view import comparison_report
 from brimline.spec import LoadedSpec, Spec
-from brimline.units import NS_PER_S
 
 _OWN_COLLECTION = "_b"
 
@@ -232,8 +232,7 @@ def _arm_time(spec: Spec, settings: ABSettings) -> TimeEstimate:
     made = measure_named(settings.measure)
     if made is not None:
         return made.estimate(spec, made.settings(spec, settings.said))
-    duration_ns = spec.effective_duration_ns
-    return run_time(None if duration_ns is None else (spec.effective_warmup_ns + duration_ns) / NS_PER_S)
+    return run_time(None if spec.effective_duration_ns is None else run_s(spec))
 
 
 def _estimate(a: Spec, work: ABWork) -> TimeEstimate:
