@@ -28,6 +28,7 @@ from brimline.servers import (
 from brimline.servers.binary import ServerBinary
 from brimline.servers.processes import ProcessIdentity, identify, is_alive
 from brimline.servers.state import read_server
+from tests.support.repetitions import repetitions
 from tests.support.server import required_mongod
 
 pytestmark = pytest.mark.mongod
@@ -185,7 +186,7 @@ def _guardian_of(process: ProcessIdentity) -> int:
     return int(stat.rpartition(")")[2].split()[1])
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGKILL, *repetitions(signal.SIGTERM, signal.SIGINT)])
 def test_the_server_ends_with_brimline_and_its_directory_goes(
     parent: Callable[..., subprocess.Popen[str]], tmp_path: Path, number: signal.Signals
 ) -> None:

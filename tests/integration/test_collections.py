@@ -14,6 +14,7 @@ from brimline.plan import load_plan, wire_target
 from brimline.servers import Deployment
 from brimline.spec import Spec
 from tests.support.kept_database import Data, Told, database_for_a_test
+from tests.support.repetitions import each_once
 
 pytestmark = pytest.mark.mongod
 
@@ -128,8 +129,7 @@ REFUSING: dict[str, tuple[Refusing, Definition | None, type[BrimlineError], str]
 }
 
 
-@pytest.mark.parametrize("policy", ["load", "ensure"])
-@pytest.mark.parametrize("kind", REFUSING)
+@pytest.mark.parametrize(("kind", "policy"), each_once(list(REFUSING), ["load", "ensure"]))
 def test_nothing_is_changed_before_all_collections_passed_their_checks(
     kind: str,
     policy: str,

@@ -7,6 +7,7 @@ import pytest
 
 from brimline.servers import Deployment, control_client
 from tests.support.command_line import CALM, CommandLine
+from tests.support.repetitions import repetitions
 from tests.support.starved import awake
 
 pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
@@ -26,7 +27,7 @@ def collections(mongod: Deployment) -> set[str]:
 
 
 @pytest.mark.slow("a background is at work beside runs of seconds")
-@pytest.mark.parametrize("kind", ["import", "scan", "index"])
+@pytest.mark.parametrize("kind", ["import", "index", *repetitions("scan")])
 def test_the_background_is_at_work_and_gone_afterwards(
     kind: str, uri: str, mongod: Deployment, brimline_cli: CommandLine
 ) -> None:

@@ -17,6 +17,7 @@ import pytest
 from brimline.record.background import read_activities
 from brimline.servers import Deployment
 from tests.support.command_line import CALM, CommandLine, Outcome
+from tests.support.repetitions import repetitions
 
 pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
 
@@ -112,7 +113,7 @@ def test_one_that_would_outlive_the_run_is_ended(brimline_cli: CommandLine, mong
 
 
 @pytest.mark.slow("backups go on beside runs of seconds")
-@pytest.mark.parametrize("kind", ["backup", "backup:files"])
+@pytest.mark.parametrize("kind", ["backup", *repetitions("backup:files")])
 def test_backups_of_brimlines_own_are_made_beside_a_run(brimline_cli: CommandLine, kind: str) -> None:
     words = ("--with", kind, *SHORT, "--background-rows", "5k", "-q", "--json", "--runs-dir", "runs")
     brimline_cli.run("interfere", "ycsb-a", "--rate", "200/s", "--connections", "4", *words)

@@ -63,7 +63,6 @@ def check_no_password(cli: CommandLine, lab: Lab, *texts: str) -> None:
     [
         ("run", "ycsb-a", "--data", "load", *SHORT, *CALM),
         ("sweep", "ycsb-c", "--data", "load", "--connections-max", "2", "--repeats", "1", *SHORT),
-        ("grow", "ycsb-c", "--drop", *GROWTH),
         (
             "interfere",
             "ycsb-c",
@@ -76,8 +75,11 @@ def check_no_password(cli: CommandLine, lab: Lab, *texts: str) -> None:
         ),
         ("stat", "-n", "1", "0.1"),
         ("doctor", "ycsb-c", "--records", "1000"),
-        # Its runs are those of `sweep`, on the same connections.
-        *repetitions((("sweep", "ycsb-c", "--data", "load", "--vary", "indexes=none,single", *ONCE, *SHORT),)),
+        # Their runs are those of `sweep`, on the same connections.
+        *repetitions(
+            (("sweep", "ycsb-c", "--data", "load", "--vary", "indexes=none,single", *ONCE, *SHORT),),
+            (("grow", "ycsb-c", "--drop", *GROWTH),),
+        ),
     ],
     ids=lambda words: " ".join(words[:1] + words[words.index("--vary") :][:1] if "--vary" in words else words[:1]),
 )

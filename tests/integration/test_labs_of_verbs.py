@@ -73,9 +73,9 @@ SHARDS = ("--topology", "shards-2", "--cache-gb", "0.25")
 @pytest.mark.parametrize(
     "words",
     [
-        ("interfere", "ycsb-c", "--with", "scan", "--background-rows", "2k", "--pairs", "1", *RUNS),
         ("grow", "ycsb-c", "--to", "1k", "--step", "500", *GROWTH),
         ("scan", "queries.yaml"),
+        *repetitions((("interfere", "ycsb-c", "--with", "scan", "--background-rows", "2k", "--pairs", "1", *RUNS),)),
     ],
     ids=lambda words: words[0],
 )

@@ -40,9 +40,8 @@ from tests.support.sql_servers import SYSTEMS, SqlServer
 READY = [name for name, runner in CATALOGUE.items() if runner.missing() is None]
 FOR_MONGODB = [name for name in READY if "mongodb" in CATALOGUE[name].servers]
 FOR_SQL = [name for name in READY if "mysql" in CATALOGUE[name].servers]
-each_runner = pytest.mark.parametrize("client", READY)
 TWINS = {"java-reactive": "java-sync", "pymongo-async": "pymongo"}
-"""A runner, and the one whose pool it shares: both count a pool and its end by the same class."""
+"""A runner, and the one whose pool and stamps it shares: both count a pool and its end by the same class."""
 each_pool = pytest.mark.parametrize(
     "client",
     [
@@ -50,7 +49,7 @@ each_pool = pytest.mark.parametrize(
         *repetitions(*(name for name in READY if TWINS.get(name) in READY)),
     ],
 )
-"""Each runner, but those whose twin is the quick one only in `make test-all`."""
+"""Each runner, but those whose twin is the quick one only in `make test-all`; with every kind of step all are tried."""
 _SOURCES = Path(__file__).parents[2] / "runners" / "python"
 
 MIX = """\
@@ -447,7 +446,7 @@ STALL_S = 0.6
 OPEN = MIX.replace("1000", "400") + "load: {kind: constant, rate: 400/s}\n"
 
 
-@each_runner
+@each_pool
 def test_failures_a_service_time_and_a_stall_are_seen(client: str, tmp_path: Path) -> None:
     """As the script has it, whoever sends the commands: ten fail, then nothing for a while, then seven connections are
     closed. An operation is due every 2.5 ms, so that those of the stall wait for its end, each by as much as it is due

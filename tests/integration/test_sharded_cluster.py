@@ -79,9 +79,13 @@ def test_what_a_load_makes_is_spread_over_the_shards_and_what_was_sharded_stays_
         assert brimline_cli.run("lab", "down", "cluster").exit_code == 0
 
 
+@pytest.mark.long
 @pytest.mark.slow("two clusters are brought up")
 def test_a_router_near_the_client_and_one_near_the_shards(brimline_cli: CommandLine, tmp_path: Path) -> None:
-    """A line before the router is a remote one, a line between the servers a router beside the client."""
+    """A line before the router is a remote one, a line between the servers a router beside the client.
+
+    Its quick twins are the load above, and `test_service_times_follow_the_network` of `test_vary_topology.py`.
+    """
     spec = tmp_path / "one.yaml"
     spec.write_text("name: one\ndata: {records: 1000}\noperations: {read: 1.0}\nconnections: 1\n")
     outcome = brimline_cli.run(

@@ -146,7 +146,7 @@ def test_a_search_ends_with_the_node_that_is_lost_and_goes_on_when_it_is_back(
 
 
 @pytest.mark.slow("a command with nodes of its own, and their end")
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGKILL, *repetitions(signal.SIGTERM)])
 def test_however_the_coordinator_ends_nothing_runs_on(
     brimline_cli: CommandLine, spec: str, number: signal.Signals
 ) -> None:

@@ -18,7 +18,7 @@ from brimline.experiments.settings import CapacitySettings, quick, standard
 from tests.support.simulation import Search, search
 
 SEEDS = range(1, 11)
-FEW_SEEDS = range(1, 5)
+FEW_SEEDS = range(1, 3)
 """Of the quick twin."""
 TOLERANCE = 0.03
 SIGMA = 0.3
