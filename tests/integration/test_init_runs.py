@@ -11,6 +11,7 @@ from bson import ObjectId
 
 from brimline.servers import Deployment
 from tests.support.command_line import CommandLine
+from tests.support.repetitions import repetitions
 
 pytestmark = pytest.mark.mongod
 
@@ -82,7 +83,7 @@ def test_live_collections_are_used_as_they_are(brimline_cli: CommandLine, uri: s
     assert outcome.json()["error_rate"] == 0, outcome.json()["errors"]
 
 
-@pytest.mark.parametrize("arguments", [(), ("--with-values",), ("--operations", "indexes")])
+@pytest.mark.parametrize("arguments", [("--with-values",), *repetitions(((),), (("--operations", "indexes"),))])
 def test_a_written_workload_is_loaded_and_run(brimline_cli: CommandLine, uri: str, arguments: tuple[str, ...]) -> None:
     written = brimline_cli.run("init", "my.yaml", "--from", uri, f"{LIVE}.people", f"{LIVE}.visits", *arguments)
     assert written.exit_code == 0, written.stderr

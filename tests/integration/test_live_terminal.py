@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.repetitions import repetitions
 from tests.support.terminal import Terminal
 
 RUN = (sys.executable, "-m", "brimline", "run", "ycsb-b", "--null", "--warmup", "0s")
@@ -34,7 +35,7 @@ def rows(frame: list[str], label: str) -> list[str]:
     return [line for line in frame if line.startswith(label)]
 
 
-@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("columns", [80, *repetitions(120)])
 def test_a_run_has_one_screen_in_place_and_15_lines_at_its_end(
     columns: int, terminals: list[Terminal], tmp_path: Path
 ) -> None:
@@ -64,7 +65,7 @@ def test_ctrl_c_leaves_the_terminal_whole(terminals: list[Terminal], tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("columns", "environment"), [(20, {}), (80, {"TERM": "dumb"}), (80, {"NO_COLOR": "1"})], ids=str
+    ("columns", "environment"), [(20, {}), (80, {"TERM": "dumb"}), *repetitions((80, {"NO_COLOR": "1"}))], ids=str
 )
 def test_a_terminal_that_can_not_show_it_has_plain_lines(
     columns: int, environment: dict[str, str], terminals: list[Terminal], tmp_path: Path

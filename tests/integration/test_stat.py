@@ -11,6 +11,7 @@ import pytest
 
 from brimline.servers import Deployment, bundled
 from tests.support.command_line import CommandLine, Running
+from tests.support.repetitions import repetitions
 from tests.support.server import required_mongod
 
 pytestmark = pytest.mark.mongod
@@ -52,7 +53,7 @@ def test_rows_and_json_of_a_real_server(server: Deployment, command_line: Comman
     assert values["res"].endswith(("M", "G"))
 
 
-@pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), *repetitions((signal.SIGTERM, 143))])
 def test_ctrl_c_ends_it_without_a_word(
     server: Deployment, command_line: CommandLine, number: signal.Signals, exit_code: int
 ) -> None:

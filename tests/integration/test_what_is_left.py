@@ -24,6 +24,7 @@ from brimline.servers.lab.forwarding import forwarder_command
 from brimline.servers.lab.network import Network
 from brimline.servers.listening import listens
 from tests.support.command_line import CommandLine
+from tests.support.repetitions import repetitions
 from tests.support.waiting import eventually
 
 pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
@@ -73,11 +74,13 @@ def _at_the_first_inserts(patch: pytest.MonkeyPatch, act: Callable[[], None]) ->
     ("words", "number"),
     [
         (("run", "ycsb-d", *LONG), signal.SIGINT),
-        (("run", "ycsb-d", *LONG), signal.SIGTERM),
-        (("ab", "ycsb-d", "--a", "connections=2", "--b", "connections=4", *LONG), signal.SIGINT),
-        (("sweep", "ycsb-d", *LONG), signal.SIGINT),
         (("sweep", "ycsb-d", "--vary", "connections=2,4", *LONG), signal.SIGTERM),
         (("interfere", "ycsb-d", "--with", "scan", "--background-rows", "1000", *LONG), signal.SIGINT),
+        *repetitions(
+            (("run", "ycsb-d", *LONG), signal.SIGTERM),
+            (("ab", "ycsb-d", "--a", "connections=2", "--b", "connections=4", *LONG), signal.SIGINT),
+            (("sweep", "ycsb-d", *LONG), signal.SIGINT),
+        ),
     ],
     ids=lambda each: "-".join(each[:1]) if isinstance(each, tuple) else each.name,
 )

@@ -27,6 +27,7 @@ from brimline.experiments.trial import Probe, Trial
 from brimline.stats.estimate import Estimate
 from brimline.units import format_number, format_rate
 from tests.support.objectives import p99_within
+from tests.support.repetitions import repetitions
 
 from .observations import MS, closed_trial, open_trial
 from .queue_simulator import Law, QueueSimulator, Stall
@@ -40,8 +41,7 @@ AXIS = Axis(On.RATE)
 
 def each_seed(count: int) -> pytest.MarkDecorator:
     """Searches of so many seeds, of which the first is the quick twin of the others."""
-    others = [pytest.param(seed, marks=pytest.mark.long) for seed in range(1, count)]
-    return pytest.mark.parametrize("seed", [0, *others])
+    return pytest.mark.parametrize("seed", [0, *repetitions(*range(1, count))])
 
 
 def search(law: Law, seed: int, chosen: CapacitySettings) -> tuple[list[Trial], CapacityConclusion]:
@@ -195,7 +195,7 @@ def test_stalls_that_hit_windows_by_chance_are_no_verified_figure(seed: int) -> 
 
 
 @each_seed(3)
-@pytest.mark.parametrize("generator_ops_per_s", [3000, 1500])  # slower than the server; not twice as fast as it
+@pytest.mark.parametrize("generator_ops_per_s", [3000, *repetitions(1500)])  # slower than the server; not twice as fast
 def test_a_limited_generator_gives_a_lower_bound(generator_ops_per_s: float, seed: int) -> None:
     gate = 5000 if generator_ops_per_s == 3000 else 1000
     law = Law(gate_ops_per_s=gate, generator_s=1 / generator_ops_per_s)
@@ -262,13 +262,17 @@ def test_a_search_that_is_still_under_way_says_so() -> None:
     assert conclusion.reason == f"the search probe at {rate} is still under way"
 
 
+@pytest.mark.long
 def test_faster_servers_get_higher_numbers() -> None:
-    found = [search(Law(gate_ops_per_s=gate), 1, quick())[1].sustained for gate in (300, 1200)]
+    """As each of the known capacities above is found."""
+    found = [search(Law(gate_ops_per_s=gate), 1, quick())[1].sustained for gate in (300, 600, 1200)]
     values = [each.value for each in found if each is not None]
-    assert len(values) == 2 and values[1] > 3 * values[0]
+    assert len(values) == 3 and values == sorted(values) and values[2] > 3 * values[0]
 
 
+@pytest.mark.long
 def test_a_looser_objective_gets_a_higher_number() -> None:
+    """As the limits of a frontier show."""
     law = Law(servers=1, service_s=1 / 1000, service_law="exponential")
     found = [search(law, 1, quick(p99_within(ms * 1_000_000)))[1].sustained for ms in (8, 30)]
     assert found[0] is not None and found[1] is not None
