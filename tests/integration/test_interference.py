@@ -33,16 +33,15 @@ def test_the_background_is_at_work_and_gone_afterwards(
 ) -> None:
     rows = () if kind == "import" else ("--background-rows", "30k")
     at = ("--uri", uri, "--data", "load", "-q", "--json")
-    outcome = awake(brimline_cli, "interfere", "ycsb-c", "--with", kind, *rows, "--pairs", "2", *SHORT, *at)
+    outcome = awake(brimline_cli, "interfere", "ycsb-c", "--with", kind, *rows, "--pairs", "1", *SHORT, *at)
     assert outcome.exit_code == 0, outcome.stderr
     document = outcome.json()
     assert document["kind"] == "interference"
-    assert len(document["a"]) == len(document["b"]) == 2
-    runs = document["background"]["runs"]
-    assert len(runs) >= 2
-    assert all(run["busy_share"] >= 0.95 and run["problem"] is None for run in runs[-2:])
+    assert len(document["a"]) == len(document["b"]) == 1
+    run = document["background"]["runs"][-1]
+    assert run["busy_share"] >= 0.95 and run["problem"] is None
     if kind != "index":
-        assert all(run["units"] > 1000 for run in runs[-2:])
+        assert run["units"] > 1000
     assert "brimline_background" not in collections(mongod)
     shown = brimline_cli.run("show", "latest", "--json")
     assert shown.json()["changes"] == document["changes"]
@@ -54,7 +53,7 @@ def test_a_file_and_another_workload_at_once(uri: str, mongod: Deployment, briml
     (brimline_cli.directory / "rows.csv").write_text("a,b\n" + "".join(f"{n},text {n}\n" for n in range(50_000)))
     outcome = awake(
         brimline_cli,
-        *("interfere", "ycsb-c", "--with", "import:rows.csv", "--with", "workload:ycsb-b,rate=200/s", "--pairs", "2"),
+        *("interfere", "ycsb-c", "--with", "import:rows.csv", "--with", "workload:ycsb-b,rate=200/s", "--pairs", "1"),
         *(*SHORT, "--uri", uri, "--data", "load", "-q", "--json"),
     )
     assert outcome.exit_code == 0, outcome.stderr
@@ -62,7 +61,7 @@ def test_a_file_and_another_workload_at_once(uri: str, mongod: Deployment, briml
     assert background["kind"] == "import:rows.csv + workload:ycsb-b,rate=200/s"
     done = {kind: [each for each in background["runs"] if each["background"] == kind] for kind in (
         "import:rows.csv", "workload:ycsb-b,rate=200/s")}  # fmt: skip
-    assert all(len(runs) >= 2 for runs in done.values())
+    assert all(done.values())
     assert max(each["units"] for each in done["import:rows.csv"]) > 1000
     rates = [each["units_per_s"] for each in done["workload:ycsb-b,rate=200/s"] if each["problem"] is None]
     assert rates and all(50 < rate < 350 for rate in rates)
