@@ -33,7 +33,7 @@ def cluster() -> Iterator[RayCluster]:
 
 def _run(brimline_cli: CommandLine, cluster: RayCluster, *words: str) -> Outcome:
     spec = shared_spec(brimline_cli, "operation_count: 2000")  # all are sent, however late
-    return brimline_cli.start("run", spec, "--null", "--json", *words, environment=cluster.environment).end()
+    return brimline_cli.run_process("run", spec, "--null", "--json", *words, environment=cluster.environment)
 
 
 def _summary(brimline_cli: CommandLine, cluster: RayCluster, *words: str) -> dict[str, Any]:
@@ -67,10 +67,10 @@ def test_a_server_on_a_node_is_watched_by_it_and_its_password_is_on_no_disk(
             client.admin.command("createUser", ADMIN, pwd=ADMIN_PASSWORD, roles=["root"])
         uri = host.uri.replace("//", f"//{ADMIN}:{quote_plus(ADMIN_PASSWORD)}@")
         words = ("--data", "load", "--records", "500", "--duration", "1s", "--warmup", "0s", "--connections", "4")
-        ran = brimline_cli.start(
+        ran = brimline_cli.run_process(
             *("run", "ycsb-c", "--uri", uri, "--workers", "ray", "--host-metrics", "ray", *words, "--json"),
             environment=cluster.environment,
-        ).end()
+        )
     assert ran.exit_code in (0, 4), ran.stderr  # a busy machine lets so short a run say little
     document = ran.json()
     assert len(document["nodes"]) == 2 and document["counts_whole_run"]["failed"] == 0
@@ -85,7 +85,7 @@ def test_a_server_on_a_node_is_watched_by_it_and_its_password_is_on_no_disk(
 
 
 def test_a_server_that_only_this_machine_hears_is_refused(brimline_cli: CommandLine, cluster: RayCluster) -> None:
-    ran = brimline_cli.start("run", "ycsb-c", "--workers", "ray", environment=cluster.environment).end()
+    ran = brimline_cli.run_process("run", "ycsb-c", "--workers", "ray", environment=cluster.environment)
     ran.check_error(2, "leads to this machine alone, and node 0", "--workers local:N")
 
 
