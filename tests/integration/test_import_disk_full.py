@@ -56,6 +56,11 @@ def test_a_server_that_ends_on_a_full_disk_is_gone_on_with_when_there_is_room(
     brimline_cli: CommandLine, tight: Path, rows: Path
 ) -> None:
     with OwnMongod.running(tight / "db") as server:
+        # Inserts themselves write what they change. By default a thread beside them does, for which there may be no CPU
+        # until all rows are in memory, which has room for them.
+        eviction = {"wiredTigerEngineRuntimeConfig": "eviction_dirty_target=1,eviction_dirty_trigger=2"}
+        with server.client() as client:
+            client.admin.command({"setParameter": 1, **eviction})
         filler = tight / "filler"
         # By the piece: the server takes room meanwhile.
         with filler.open("wb", buffering=0) as file:
