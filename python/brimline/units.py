@@ -112,7 +112,7 @@ def parse_duration(text: str) -> int:
     if smallest_ns is None:
         raise ValueError('"" is no duration; write it like "10ms", "2s" or "1h30m"')
     if total.denominator != 1:
-        raise ValueError(f'"{text}" is not a whole number of nanoseconds')
+        raise ValueError(f'"{text}" is not a whole number of nanoseconds; write it like "10s"')
     return int(total)
 
 
@@ -151,7 +151,7 @@ def parse_count(text: str) -> int:
         raise ValueError(f'"{text}" is no count; it starts with 0')
     value = _exact(match["number"]) * _COUNT_PREFIXES[match["prefix"]]
     if value.denominator != 1:
-        raise ValueError(f'"{text}" is not a whole number')
+        raise ValueError(f'"{text}" is not a whole number; write it like 1000 or 1.5k')
     return int(value)
 
 
@@ -168,7 +168,7 @@ def parse_bytes(text: str) -> int:
         )
     value = _exact(match["number"]) * _BYTE_UNITS[unit]
     if value.denominator != 1:
-        raise ValueError(f'"{text}" is not a whole number of bytes')
+        raise ValueError(f'"{text}" is not a whole number of bytes; write it like 100 or 1.5kB')
     return int(value)
 
 
@@ -335,7 +335,7 @@ def format_percentage(share: float, *, digits: int = 3) -> Quantity:
 
 def _trimmed(text: str) -> str:
     if len(text) > _TEXT_LENGTH_MAX:
-        raise ValueError(f'"{text[:16]}…" is too long for a quantity')
+        raise ValueError(f'"{text[:16]}…" is too long for a quantity; write it shorter, such as 10M')
     return text.strip()
 
 

@@ -16,6 +16,26 @@ Language: TypeAlias = Literal["en", "zh"]
 LANGUAGES: tuple[str, ...] = get_args(Language)
 LANGUAGE_VARIABLE = "BRIMLINE_LANG"
 _FIRST_VALUE = re.compile(r"\{(\w+)[}:!]")
+COUNTED_NOUNS = (
+    "attempts|batches|blocks|cells|changes|checkpoints|checks|claims|collections|columns|combinations|commands|"
+    "conflicts|connections|cores|counts|deadlocks|differences|documents|entries|experiments|faults|fields|figures|"
+    "files|fsyncs|groups|guesses|imports|indexes|intervals|keys|labs|levels|limits|lines|looks|loops|members|nodes|"
+    "operations|outages|pages|pairs|places|plans|points|probes|processors|programs|queries|records|replies|requests|"
+    "rounds|rows|runs|samples|searches|seconds|segments|servers|shards|stages|statements|steps|strings|threads|times|"
+    "values|windows|workers|writes"
+)
+"""Nouns that stand behind a count, as the alternatives of a pattern."""
+_SINGULARS = {
+    "batches": "batch", "entries": "entry", "guesses": "guess", "indexes": "index", "queries": "query",
+    "replies": "reply", "searches": "search",
+}  # fmt: skip
+_VERBS = {"are": "is", "have": "has", "hold": "holds", "lie": "lies", "wait": "waits", "were": "was"}
+_PREPOSITIONS = r"(?:and|at|by|for|from|in|of|on|or|per|to|with|wrote)\b"
+# Not behind "and": "1 and 1 runs" are two.
+_COUNTED = re.compile(
+    rf"(?<! and )(?P<place>\{{(?P<name>\w+)(?::[^}}]*)?\}}) (?P<between>(?:(?!{_PREPOSITIONS})[a-z]+ )?)"
+    rf"(?P<noun>{COUNTED_NOUNS})\b(?: (?P<verb>{'|'.join(_VERBS)})\b)?"
+)
 
 
 class Message(str):
@@ -30,8 +50,8 @@ class Message(str):
     values: Mapping[str, Any]
 
     def __new__(cls, template: str, /, **values: Any) -> Self:
-        """The sentence: `template` with each `{name}` filled in as by `str.format`."""
-        text = super().__new__(cls, template.format(**values))
+        """The sentence: `template` with each `{name}` filled in as by `str.format`; a noun agrees with a count of 1."""
+        text = super().__new__(cls, _of_one(template, values).format(**values))
         text.template = template
         text.values = values
         return text
@@ -44,6 +64,19 @@ class Verbatim(str):
     """Text that is the same in every language: what people type, such as the level of a factor."""
 
     __slots__ = ()
+
+
+def _of_one(template: str, values: Mapping[str, Any]) -> str:
+    """The template with the singular behind each count that is 1: translations go by the template as it is written."""
+
+    def agree(found: re.Match[str]) -> str:
+        if str(values.get(found["name"])) != "1":
+            return found[0]
+        noun = _SINGULARS.get(found["noun"], found["noun"][:-1])
+        verb = "" if found["verb"] is None else f" {_VERBS[found['verb']]}"
+        return f"{found['place']} {found['between']}{noun}{verb}"
+
+    return _COUNTED.sub(agree, template)
 
 
 def message(template: str, /, **values: Any) -> Message:

@@ -297,6 +297,24 @@ def test_every_file_is_on_the_disk_before_the_backup_says_that_it_is_whole(
         assert f"one.metadata.json{ending}" in before
 
 
+def test_what_a_killed_restore_left_and_the_room_that_is_needed_are_told_before(uri: str, tmp_path: Path) -> None:
+    with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as client:
+        shop = client["backup_left"]
+        shop["one"].insert_many([{"_id": each, "text": "x" * 100} for each in range(100)])
+        backup(tmp_path / "dump", uri=uri, databases=["backup_left"])
+        shop["brimline_restore_0123abcd"].insert_one({"_id": 1})
+        shop["brimline_restore_of_mine"].insert_one({"_id": 1})
+        said: list[str] = []
+        restore(tmp_path / "dump", uri=uri, databases=["backup_left"], drop=True, notice=said.append)
+        left, room = said
+        assert left.startswith("backup_left has brimline_restore_0123abcd, of a restore that goes on or was killed")
+        assert room.startswith("until all is in, the server keeps what is there beside what is restored: up to 1")
+        assert sorted(shop.list_collection_names()) == [
+            "brimline_restore_0123abcd", "brimline_restore_of_mine", "one"
+        ]  # fmt: skip
+        client.drop_database("backup_left")
+
+
 def test_what_is_the_servers_own_is_put_back_where_it_is_named_alone(uri: str, tmp_path: Path) -> None:
     """A whole mongodump holds the users and roles of its server as well."""
     with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as client:

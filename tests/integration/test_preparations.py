@@ -7,6 +7,7 @@ from beginning, they are as before.
 import errno
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -393,3 +394,23 @@ def test_without_a_fault_a_table_is_replaced(verb: str, here: CommandLine, table
         assert client.rows("SELECT COUNT(*) FROM usertable") == [(200,)]
         names = "SELECT table_name FROM information_schema.tables WHERE table_name LIKE 'brimline_trial%'"
         assert client.rows(names) == []
+
+
+def test_a_table_that_somebody_made_in_the_same_second_is_another(here: CommandLine, table: SqlServer) -> None:
+    """MariaDB says in whole seconds when a table was made."""
+    if table.protocol == "postgres":
+        pytest.skip("PostgreSQL's tables have numbers")
+    again = [each for each in VERBS["load"] if each != "--drop"]
+    uri = ("--uri", table.uri(DATABASE), "-q", "--runs-dir", "runs")
+    assert here.run(*VERBS["load"], *uri).exit_code == 0
+    with table.client(DATABASE) as client:
+        store = Store(client=client, dialect=DIALECTS["mysql"], database=DATABASE)
+        stored, made = store.read_manifest(COLLECTION), store.identity(COLLECTION)
+        assert stored is not None and made is not None and made == stored.manifest.collection_uuid
+        _statements(table, f"DROP TABLE {COLLECTION}\nCREATE TABLE {COLLECTION} (mine INT PRIMARY KEY)")
+        _statements(table, f"INSERT INTO {COLLECTION} VALUES (1)")
+        second = store.identity(COLLECTION)
+        mark = made[made.index(" brimline ") :]
+        store.write_manifest(replace(stored.manifest, collection_uuid=f"{second}{mark}"), stored.statements)
+        here.run(*again, *uri).check_error(2, "brimline did not make it")
+        assert client.rows(f"SELECT * FROM {COLLECTION}") == [(1,)]

@@ -607,7 +607,8 @@ def test_a_driver_that_refuses_an_option_is_one_error(broken: Path, brimline_cli
     with scripted_server({}) as server:
         outcome = brimline_cli.run(*("run", _spec(tmp_path), "--client", "go", "--uri", server.uri, "--data", "as-is"))
         assert server.opcounters()["query"] == 0
-    outcome.check_error(5, "maxPoolSize", "check that the server runs")
+    outcome.check_error(5, "maxPoolSize", "these are the driver's words: correct an option that it refuses")
+    assert "ulimit" not in outcome.stderr
 
 
 def test_a_runner_that_cannot_begin(broken: Path, brimline_cli: CommandLine, tmp_path: Path) -> None:

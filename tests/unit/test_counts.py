@@ -1,26 +1,28 @@
 """A count agrees with its noun wherever one is printed: texts without a translation take both from `counted`."""
 
 import ast
+import json
 import re
 from pathlib import Path
 
 import pytest
 
 from brimline.units import counted
+from brimline.wording import COUNTED_NOUNS, message
 
 SOURCES = Path(__file__).parents[2] / "python" / "brimline"
-NOUNS = (
-    "batches|cells|claims|collections|commands|connections|cores|documents|faults|fields|files|groups|guesses|indexes|"
-    "keys|labs|levels|lines|looks|members|nodes|operations|pairs|points|probes|processors|programs|records|replies|"
-    "requests|rounds|rows|samples|seconds|servers|shards|steps|strings|threads|times|values|workers"
-)
-_FOLLOWS = re.compile(rf"^ (?:{NOUNS})\b")
+_VERBS_AS_WELL = {"runs", "writes", "counts", "queries"}
+"""Words that stand behind a name as often as behind a count."""
+_FOLLOWS = re.compile(rf"^ (?:{'|'.join(set(COUNTED_NOUNS.split('|')) - _VERBS_AS_WELL)})\b")
 ITS_OWN_WORDS = {"compat/ycsb/status.py", "compat/mongostat/lines.py"}
 """What is printed as another tool prints it."""
 MORE_THAN_ONE = {
     "cli/ab.py: connections",
+    "compat/simrunner/workloads.py: statements",
     "execution/data_events.py: times",
+    "experiments/scan/setting.py: entries",
     "experiments/vary/factors.py: levels",
+    "experiments/vary/order.py: combinations",
     "init/operations.py: times",
     "servers/lab/spec.py: members",
     "servers/lab/spec.py: shards",
@@ -71,3 +73,25 @@ def _plurals(text: ast.JoinedStr) -> list[str]:
         if isinstance(before, ast.FormattedValue) and not _is_limit(before.value) and isinstance(after, ast.Constant)
         if (noun := _FOLLOWS.match(str(after.value)))
     ]
+
+
+TRANSLATED = sorted((SOURCES / "report" / "language" / "zh").glob("*.json"))
+_PLACES = re.compile(r"\{(\w+)(?:![rs])?(?::[^}]*)?\}")
+
+
+def test_no_sentence_of_a_report_has_a_plural_behind_a_one() -> None:
+    templates = [each for file in TRANSLATED for each in json.loads(file.read_text()) if "{" in each]
+    assert len(templates) > 900
+    wrong_number = re.compile(rf"(?<! and )\b1 (?:(?!of|in|wrote)\w+ )?(?:{COUNTED_NOUNS})\b(?! as )")
+    wrong = []
+    for template in templates:
+        text = message(template, **dict.fromkeys(_PLACES.findall(template), 1))
+        wrong += [text] if wrong_number.search(text) else []
+    assert wrong == [], wrong
+
+
+def test_the_verb_agrees_too() -> None:
+    template = "only {tail} operations lie above the p99, {needed} are needed"
+    assert message(template, tail="1", needed="10").startswith("only 1 operation lies above")
+    assert message(template, tail="2", needed="10").startswith("only 2 operations lie above")
+    assert message(template, tail="1", needed="10").template == template

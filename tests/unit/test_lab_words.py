@@ -60,6 +60,17 @@ def test_lab_alone_shows_its_help_and_calls_it_no_error(capsys: pytest.CaptureFi
     assert "hint" not in shown
 
 
+def test_a_damaged_lab_is_listed_with_what_removes_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(lab, "labs", list)
+    monkeypatch.setattr(lab, "damaged_names", lambda _parent: ["one"])
+    with pytest.raises(SystemExit) as ended:
+        main(["lab", "list"])
+    assert not ended.value.code
+    assert "the lab one can't be read: its lab.json is damaged" in capsys.readouterr().err
+
+
 def _not_reached(*_: object, **__: object) -> None:
     raise BrimlineError("the lab must not be brought up", hint="")
 

@@ -13,6 +13,7 @@ from brimline.errors import BrimlineError, GateFailed, UsageError
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.lint_section import findings_document
 from brimline.spec.document import TEXT_BYTES_MAX
+from brimline.units import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -25,7 +26,7 @@ class LintResult:
     def __repr__(self) -> str:
         """Two lines: how many checks, and whether claims contradict each other."""
         said = self.error.message if self.error else "nothing contradicts"
-        return f"LintResult: {self.source}, {len(self.findings)} checks\n{said}"
+        return f"LintResult: {self.source}, {counted(len(self.findings), 'check')}\n{said}"
 
     @property
     def error(self) -> BrimlineError | None:

@@ -17,6 +17,7 @@ from brimline.experiments.settings import CapacitySettings, Grade, quick, standa
 from brimline.spec import Spec
 from brimline.spec.load_models import TlrLoad
 from brimline.spec.readers import CONNECTION_COUNT_MAX
+from brimline.spec.validation import first_in_words
 from brimline.stats.proportion import events_needed
 from brimline.units import NS_PER_S, duration_text, format_duration
 
@@ -151,9 +152,7 @@ def _check_tlr(loops: int, ramp_up_s: float) -> None:
         ramp_up = duration_text(round(ramp_up_s * NS_PER_S))
         TlrLoad.model_validate({"threads": 1, "loops": loops, "ramp_up": ramp_up})
     except ValidationError as error:
-        first = error.errors()[0]
-        reason = first["msg"].removeprefix("Value error, ")
-        raise UsageError(f"{first['loc'][0]}: {reason}", hint="write them like --loops 4 --ramp-up 10s") from None
+        raise UsageError(first_in_words(error.errors()), hint="write them like --loops 4 --ramp-up 10s") from None
 
 
 def _within(settings: CapacitySettings, budget_s: float) -> CapacitySettings:

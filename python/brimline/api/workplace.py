@@ -49,8 +49,9 @@ from brimline.spec import LoadedSpec, Spec
 from brimline.spec.data import DataSpec
 from brimline.spec.document import dotted
 from brimline.spec.own import OwnOperations
-from brimline.spec.readers import check_database
+from brimline.spec.readers import check_database, split_advice
 from brimline.spec.target import TargetSpec, database_of_uri
+from brimline.spec.validation import in_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,10 +328,9 @@ def _with_uri(spec: Spec, uri: str) -> Spec:
         else:
             data = DataSpec.model_validate({**spec.data.model_dump(exclude_none=True), "database": database})
     except ValueError as error:  # of which pydantic's are
-        first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-        reason = first.removeprefix("Value error, ")
+        said = in_words(error.errors()[0]) if isinstance(error, ValidationError) else split_advice(str(error))
         raise UsageError(
-            f"the connection string can't be honoured: {reason}", hint="correct the address of the server"
+            f"the connection string can't be honoured: {said[0]}", hint=said[1] or "correct the address of the server"
         ) from None
     changed = {"target": target, "data": data, **({"database": database} if spec.is_own else {})}
     return spec.model_copy(update=changed)

@@ -216,6 +216,8 @@ def uri(name: _Name = NAME_DEFAULT) -> int:
 def list_labs(output: _AsJson) -> int:
     """List the labs on this machine."""
     found = labs()
+    for name in damaged_names(labs_directory()):
+        say(f"the lab {name} can't be read: its lab.json is damaged; brimline lab down {name} removes it")
     with printing():
         if output.as_json:
             sys.stdout.write(json.dumps([_document(lab, ()) for lab in found], indent=2) + "\n")

@@ -32,7 +32,7 @@ from brimline.study.scale import parse_scale
 from brimline.study.spec import LoadedStudy, languages_lacking, load_study, shipped_studies, size_said
 from brimline.study.state import StudyDirectory
 from brimline.study.writing.files import FORMATS, Format, require_template, write_document
-from brimline.units import NS_PER_S, format_bytes, format_duration, parse_duration
+from brimline.units import NS_PER_S, counted, format_bytes, format_duration, parse_duration
 
 app = typer.Typer(
     help="Make a study: ordered experiments that end in a document.", rich_markup_mode=None, no_args_is_help=True
@@ -292,7 +292,7 @@ def _written(
         is_final = all(each.ended is None or each.ended.is_final for each in failed)
         again = "does not repeat it" if is_final else "makes anew what failed for want of a server or of room"
         error = InvalidRun(
-            f"{len(failed)} of {len(directory.entries)} experiments failed: {failed[0].name}: {said}",
+            f"{len(failed)} of {counted(len(directory.entries), 'experiment')} failed: {failed[0].name}: {said}",
             hint=f"the others are in the document; brimline study run --resume {directory.path} {again}",
         )
     with printing():

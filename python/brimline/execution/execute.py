@@ -227,12 +227,7 @@ def _drive(
                 unwritable = error
             ticks.show(progress)
             if progress["stage"] == "finished":
-                try:
-                    summary = join_engine(run, plan)
-                except TargetError:
-                    # One that was stopped before it had its connections has not failed.
-                    context.stop.raise_if_requested()
-                    raise
+                summary = join_engine(run, plan, stop=context.stop)
                 if unwritable is not None:
                     raise unwritable
                 return summary
@@ -304,11 +299,12 @@ def unsampled_state(run: Engine, timeout_s: float) -> "_native.Progress":
     return progress
 
 
-def join_engine(run: Engine, plan: Plan) -> Summary:
-    """Waits for the end. Raises TargetError when no connection could ever be made."""
+def join_engine(run: Engine, plan: Plan, *, stop: StopToken) -> Summary:
+    """Waits for the end. Raises TargetError where there never was a connection, Interrupted where that was asked."""
     try:
         summary = run.join()
     except _native.TargetError as error:
+        stop.raise_if_requested()  # one that was stopped before it had its connections has not failed
         reason = str(error.args[0])
         hint = "check that the server runs, and that it and this machine allow so many connections (ulimit -n)"
         if reason.startswith("no answer to the handshake"):
@@ -318,8 +314,12 @@ def join_engine(run: Engine, plan: Plan) -> Summary:
             )
         if "authentication" in reason or "password" in reason:
             hint = "check user name, password, authSource and authMechanism; nothing was tried twice"
-        elif reason.startswith("the runner") and (client := runner_of(plan.target)) is not None:
-            hint = f"the client {client} needs: {CATALOGUE[client].how}"
+        elif (client := runner_of(plan.target)) is not None:
+            hint = (
+                f"the client {client} needs: {CATALOGUE[client].how}"
+                if reason.startswith("the runner")
+                else "these are the driver's words: correct an option that it refuses; else check that the server runs"
+            )
         raise TargetError(f"the target can't be reached: {reason}", hint=hint) from error
     # A server's words end up on terminals.
     visible: Summary = {

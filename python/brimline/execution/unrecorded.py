@@ -23,7 +23,7 @@ def execute_unrecorded(plan: Plan, *, context: RunContext, change: Change | None
                 change()
                 change = None
                 run.release()
-        summary = join_engine(run, plan)
+        summary = join_engine(run, plan, stop=context.stop)
         if summary["ended_by"] == WORKER_LOST:
             context.stop.note_lost(summary["message"])
             raise NodeGone(summary["message"])

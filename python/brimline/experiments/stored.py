@@ -18,6 +18,7 @@ from brimline.experiments.trial import Probe, Trial
 from brimline.record import ExperimentRecord, read_record
 from brimline.record.damage import damage_told
 from brimline.record.events import put_back_s
+from brimline.spec.validation import first_in_words
 
 SEED = "seed"
 """Stored beside the settings of every experiment."""
@@ -94,8 +95,7 @@ def read_part(kind: type[_Part], values: Mapping[str, Any], what: str = "setting
             part: _Part = _adapter(cast("Any", kind)).validate_python(dict(values))
             return part
         except ValidationError as error:
-            first = error.errors()[0]
-            problem = ": ".join((".".join(map(str, first["loc"])), first["msg"]))
+            problem = first_in_words(error.errors())
     raise RecordError(f"the experiment's {what} can't be read: {problem}")
 
 

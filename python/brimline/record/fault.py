@@ -15,6 +15,7 @@ from brimline.errors import RecordError
 from brimline.record.files import read_json_if_there, replace_json
 from brimline.record.ledger import StaleRead
 from brimline.record.redaction import redact
+from brimline.spec.validation import first_in_words
 
 FAULT_FILE = "fault.json"
 BEGUN_FILE = "fault-begun.json"
@@ -92,4 +93,4 @@ def _facts(values: Mapping[str, Any], path: Path) -> FaultFacts:
     try:
         return _READ.validate_python(values)
     except ValidationError as error:
-        raise RecordError(f"{path} can't be read: {error.errors()[0]['msg']}") from None
+        raise RecordError(f"{path} can't be read: {first_in_words(error.errors())}") from None

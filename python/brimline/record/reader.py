@@ -64,6 +64,7 @@ from brimline.record.model import (
 )
 from brimline.record.pieces import lines_of
 from brimline.record.time_histogram import HistogramCodec, IntervalHistogram
+from brimline.spec.validation import first_in_words
 
 _Row = TypeVar("_Row", OperationRow, StepRow, IntervalRow, NodeRow)
 _KILLED_MESSAGE = "the run was never sealed: brimline or its machine stopped in the middle"
@@ -212,10 +213,7 @@ def read_plan(path: Path) -> Plan:
     except OSError as error:
         raise unreadable(path, error) from error
     except ValidationError as error:
-        first = error.errors()[0]
-        place = "".join(f"{part}." for part in first["loc"])[:-1]
-        where = f"{path} is damaged: {place}" if place else f"{path} is damaged"
-        raise RecordError(f"{where}: {first['msg'].lower()}", hint=DAMAGED_HINT) from error
+        raise RecordError(f"{path} is damaged: {first_in_words(error.errors())}", hint=DAMAGED_HINT) from error
 
 
 def _read_summary(value: Any) -> Summary | None:

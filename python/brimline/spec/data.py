@@ -113,7 +113,9 @@ class DataSpec(Part):
         if self.template is None:
             return self
         if "_id" in self.template:
-            raise ValueError("data.fields can't have _id, which is the key: a prefix and the record's number")
+            raise ValueError(
+                "data.fields can't have _id, which is the key: a prefix and the record's number; name it otherwise"
+            )
         for name in _ONLY_WITHOUT_TEMPLATE:
             if name in self.model_fields_set:
                 raise ValueError(f"data.fields names the fields, so that data.{name} has no effect; leave {name} out")
@@ -135,7 +137,9 @@ class DataSpec(Part):
         if not isinstance(self.field_length, ConstantLength):
             raise ValueError("derived values have one length; write data.field_length as a number")
         if not (self.key_prefix.isascii() and self.field_name_prefix.isascii()):
-            raise ValueError("derived values are ASCII, and so must data.key_prefix and data.field_name_prefix be")
+            raise ValueError(
+                "derived values are ASCII, and so must data.key_prefix and data.field_name_prefix be; write ASCII"
+            )
         return self
 
     @model_validator(mode="after")

@@ -427,7 +427,9 @@ def _check_names(value: object) -> object:
         if not isinstance(name, str) or not name or "." in name or "\0" in name or name.startswith("$"):
             raise ValueError(f"{readers.shown(name)} can't name a field; no '.', no leading '$', not empty")
     if not 1 <= len(value) <= readers.FIELD_COUNT_MAX:
-        raise ValueError(f"must have 1 to {readers.FIELD_COUNT_MAX} fields, but has {len(value)}")
+        raise ValueError(
+            f"must have 1 to {readers.FIELD_COUNT_MAX} fields, but has {len(value)}; write {{name: {{kind: int}}}}"
+        )
     return value
 
 

@@ -19,6 +19,7 @@ from brimline.spec.operations import OWN_TAG, SHARES_TAG
 from brimline.spec.own.collections import EXISTING, SHAPE_TAG
 from brimline.spec.readers import shown
 from brimline.spec.slo import LIMIT_TAG, OBJECTIVE_TAG
+from brimline.spec.validation import in_words
 
 # What other tools call things, and slips that no spelling distance finds.
 _SYNONYMS: Mapping[str, str] = {
@@ -96,6 +97,7 @@ def spec_error(
         ),
     )
     message, hint = _describe(path, details)
+    hint = hint or "docs/reference/spec.md says what each key takes"
     place = place_of(path)
     text = located(message, place.source, place.line, place.path)
     return SpecError(text, path=dotted(place.path), line=place.line, hint=hint)
@@ -134,12 +136,8 @@ def _describe(path: Path, details: ErrorDetails) -> tuple[str, str | None]:
     match kind:
         case "extra_forbidden":
             return "unknown key", _suggest(path)
-        case "own":
-            return details["ctx"]["message"], details["ctx"]["hint"]
         case "missing":
             return "is missing", _EXAMPLES.get(dotted(path), f"add {path[-1]}")
-        case "value_error":
-            return _split_advice(str(details["ctx"]["error"]))
         case "model_type" | "model_attributes_type" | "dict_type":
             return f"must be a mapping, not {shown(given)}", f"known keys: {', '.join(_keys_at(path))}"
         case "tuple_type" | "list_type":
@@ -152,13 +150,7 @@ def _describe(path: Path, details: ErrorDetails) -> tuple[str, str | None]:
         case "union_tag_invalid" | "literal_error":
             return _describe_choice(details)
         case _:
-            return details["msg"][:1].lower() + details["msg"][1:], None
-
-
-def _split_advice(text: str) -> tuple[str, str | None]:
-    """A reader's sentence ends with advice behind its last semicolon, unless that is the user's text."""
-    message, separator, advice = text.rpartition("; ")
-    return (message, advice) if separator and message.count('"') % 2 == 0 else (text, None)
+            return in_words(details)
 
 
 def _describe_choice(details: ErrorDetails) -> tuple[str, str]:

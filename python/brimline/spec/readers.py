@@ -32,6 +32,7 @@ DAY_NS: Final = 86_400 * units.NS_PER_S
 HOUR_NS: Final = 3_600 * units.NS_PER_S
 
 _LIKE_A_FRACTION: Final = "write it like 0.2 or 20%"
+_LIKE_WEIGHTS: Final = "write it like {100: 3, 1kB: 1}"
 _LIKE_A_SKEW: Final = "0 is uniform, 0.99 is YCSB's"
 _WITHOUT_RATE: Final = "write it like 5000/s, or leave it out for a closed loop"
 _NAME = re.compile(r"\w[\w.-]{0,47}")
@@ -53,6 +54,12 @@ def shown(value: object) -> str:
     text = text.encode(errors="backslashreplace").decode()
     text = text if len(text) <= 40 else text[:37] + "…"
     return f'"{text}"' if isinstance(value, str) else text
+
+
+def split_advice(text: str) -> tuple[str, str | None]:
+    """A reader's sentence and the advice behind its last semicolon, unless that is in the user's text."""
+    message, separator, advice = text.rpartition("; ")
+    return (message, advice) if separator and message.count('"') % 2 == 0 else (text, None)
 
 
 def duration(minimum_ns: int, maximum_ns: int, *, advice: str = "") -> Callable[[object], int]:
@@ -157,23 +164,23 @@ def fraction(*, zero: bool) -> Callable[[object], float]:
 def weights(value: object) -> tuple[tuple[int, float], ...]:
     """Reads a histogram of lengths, {100: 3, 1kB: 1}: length to weight."""
     if not isinstance(value, dict) or not value:
-        raise ValueError(f'must be a mapping of length to weight such as "{{100: 3, 1000: 1}}", not {shown(value)}')
+        raise ValueError(f"must be a mapping of length to weight, not {shown(value)}; {_LIKE_WEIGHTS}")
     if len(value) > HISTOGRAM_ENTRIES_MAX:
-        raise ValueError(f"must have at most {HISTOGRAM_ENTRIES_MAX} lengths")
+        raise ValueError(f"must have at most {HISTOGRAM_ENTRIES_MAX} lengths; leave the rarest out")
     read_length = whole(0, DOCUMENT_BYTES_MAX, units.parse_bytes)
     pairs = tuple((read_length(length), _read_weight(length, weight)) for length, weight in value.items())
     if len({length for length, _ in pairs}) < len(pairs):
-        raise ValueError("names a length twice")
+        raise ValueError("names a length twice; add their weights up")
     if not any(weight for _, weight in pairs):
-        raise ValueError("needs a weight above 0")
+        raise ValueError(f"needs a weight above 0; {_LIKE_WEIGHTS}")
     return pairs
 
 
 def _read_weight(length: object, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"the weight of {length} must be a number, not {shown(value)}")
+        raise ValueError(f"the weight of {length} must be a number, not {shown(value)}; {_LIKE_WEIGHTS}")
     if not math.isfinite(value) or not 0 <= value <= 1e15:
-        raise ValueError(f"the weight of {length} must be from 0 to 1e15, but is {shown(value)}")
+        raise ValueError(f"the weight of {length} must be from 0 to 1e15, but is {shown(value)}; {_LIKE_WEIGHTS}")
     return float(value)
 
 
@@ -256,9 +263,9 @@ def check_collection(text: str) -> None:
             'and does not begin with "system."'
         )
     if ".." in text:
-        raise ValueError(f"{shown(text)} has two dots in a row")
+        raise ValueError(f"{shown(text)} has two dots in a row; leave one out")
     if text != text.strip():
-        raise ValueError(f"{shown(text)} has a space at its end")
+        raise ValueError(f"{shown(text)} has a space at its end; leave it out")
 
 
 def check_field_name_prefix(text: str) -> None:
@@ -270,10 +277,10 @@ def check_field_name_prefix(text: str) -> None:
 def check_key_prefix(text: str) -> None:
     """Any text that keeps keys short."""
     if len(text.encode()) > 128:
-        raise ValueError("must have at most 128 bytes")
+        raise ValueError("must have at most 128 bytes; take a shorter one")
 
 
 def check_description(text: str) -> None:
     """Any text of a few paragraphs."""
     if len(text) > 2000:
-        raise ValueError("must have at most 2000 characters")
+        raise ValueError("must have at most 2000 characters; shorten it")

@@ -15,6 +15,7 @@ Weighted = tuple[tuple[Scalar, float], ...]
 CHOICES_MAX = 65_536
 ALPHABET_CHARACTERS_MAX = 1024
 _DECIMAL_END = Decimal(10) ** 19
+_LIKE_CHOICES = "write it like [a, b] or {a: 3, b: 1}"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MS = timedelta(milliseconds=1)
 DATE_MS_MIN, DATE_MS_MAX = ((each.replace(tzinfo=UTC) - _EPOCH) // _MS for each in (datetime.min, datetime.max))
@@ -37,21 +38,21 @@ def read_scalar(value: object) -> Scalar:
         return value
     if isinstance(value, int):
         if not -(2**63) <= value < 2**63:
-            raise ValueError(f"must be a 64-bit integer, but is {readers.shown(value)}")
+            raise ValueError(f"must be a 64-bit integer, but is {readers.shown(value)}; write a larger one as text")
         return value
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ValueError(f"must be finite, but is {readers.shown(value)}")
+            raise ValueError(f"must be finite, but is {readers.shown(value)}; write a number such as 0.5")
         return value
     if isinstance(value, str):
         return readers.text(readers.check_description)(value)
-    raise ValueError(f"must be text, a number, true, false or null, not {readers.shown(value)}")
+    raise ValueError(f"must be text, a number, true, false or null, not {readers.shown(value)}; give one of these")
 
 
 def read_decimal(value: object) -> Decimal:
     """Reads a number as it is written: of a double its shortest text."""
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
-        raise ValueError(f'must be a number such as 5 or "9.99", not {readers.shown(value)}')
+        raise ValueError(f'must be a number, not {readers.shown(value)}; write it like 5 or "9.99"')
     try:
         read = Decimal(str(value))
     except InvalidOperation:
@@ -68,11 +69,13 @@ def read_weighted(value: object) -> Weighted:
     elif isinstance(value, dict):
         pairs = tuple((read_scalar(key), _read_weight(key, weight)) for key, weight in value.items())
     else:
-        raise ValueError(f"must be a list of values or a mapping of text to weight, not {readers.shown(value)}")
+        raise ValueError(
+            f"must be a list of values or a mapping of text to weight, not {readers.shown(value)}; {_LIKE_CHOICES}"
+        )
     if not 1 <= len(pairs) <= CHOICES_MAX:
-        raise ValueError(f"must have 1 to {CHOICES_MAX} values, but has {len(pairs)}")
+        raise ValueError(f"must have 1 to {CHOICES_MAX} values, but has {len(pairs)}; {_LIKE_CHOICES}")
     if not any(weight for _, weight in pairs):
-        raise ValueError("needs a weight above 0")
+        raise ValueError(f"needs a weight above 0; {_LIKE_CHOICES}")
     return pairs
 
 
@@ -83,14 +86,14 @@ def weighted_value(pairs: Weighted) -> Any:
 
 def _read_weight(key: object, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1e15:
-        raise ValueError(f"the weight of {readers.shown(key)} must be a number from 0 to 1e15")
+        raise ValueError(f"the weight of {readers.shown(key)} must be a number from 0 to 1e15; {_LIKE_CHOICES}")
     return float(value)
 
 
 def read_date(value: object) -> int:
     """Reads "2024-01-31" or "2024-01-31T12:00:00Z" as milliseconds since 1970; without a zone it is UTC."""
     if not isinstance(value, str):
-        raise ValueError(f'must be a date such as "2024-01-31", not {readers.shown(value)}')
+        raise ValueError(f'must be a date, not {readers.shown(value)}; write it like "2024-01-31"')
     try:
         moment = datetime.fromisoformat(value)
         return check_date(((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH) // _MS)
@@ -101,7 +104,7 @@ def read_date(value: object) -> int:
 def check_date(unix_ms: int) -> int:
     """The same date, if it is within the years that can be read everywhere. Raises ValueError."""
     if not DATE_MS_MIN <= unix_ms <= DATE_MS_MAX:
-        raise ValueError("is not within the years 1 to 9999")
+        raise ValueError("is not within the years 1 to 9999; take one that is")
     return unix_ms
 
 
@@ -113,7 +116,7 @@ def date_text(unix_ms: int) -> str:
 def read_corner(value: object) -> object:
     """Reads longitude and latitude."""
     if not isinstance(value, list | tuple) or len(value) != 2 or not all(map(_is_number, value)):
-        raise ValueError(f"must be longitude and latitude, such as [114.3, 30.6], not {readers.shown(value)}")
+        raise ValueError(f"must be longitude and latitude, not {readers.shown(value)}; write it like [114.3, 30.6]")
     longitude, latitude = value
     if not (-180 <= longitude <= 180 and -90 <= latitude <= 90):
         raise ValueError(

@@ -29,7 +29,7 @@ _WRITING_STAGES = ("$out", "$merge")
 
 def _read_document(value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError(f"must be a mapping such as {{level: ERROR}}, not {shown(value)}")
+        raise ValueError(f"must be a mapping, not {shown(value)}; write it like {{level: ERROR}}")
     extended_json(value)
     return value
 
@@ -45,7 +45,7 @@ def _read_filter(value: object) -> object:
 
 def _read_pipeline(value: object) -> list[Any]:
     if not isinstance(value, list) or not value or not all(isinstance(each, dict) and len(each) == 1 for each in value):
-        raise ValueError("must be a list of stages such as [{$match: {level: ERROR}}]")
+        raise ValueError("must be a list of stages; write it like [{$match: {level: ERROR}}]")
     for stage in value:
         extended_json(stage)
         if (name := next(iter(stage))) in _WRITING_STAGES:
@@ -58,15 +58,15 @@ def extended_json(value: Any) -> Any:
     try:
         return json_util.loads(json.dumps(value))
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"is not Extended JSON: {error}") from None
+        raise ValueError(f"is not Extended JSON: {error}; write it as MongoDB's documents have it") from None
 
 
 def _read_keys(value: object) -> dict[str, Any]:
     if not isinstance(value, dict) or not value:
-        raise ValueError(f"must be an index's fields such as {{time: 1}}, not {shown(value)}")
+        raise ValueError(f"must be an index's fields, not {shown(value)}; write it like {{time: 1}}")
     for field, kind in value.items():
         if isinstance(kind, bool) or kind not in (1, -1, *_INDEX_KINDS):
-            raise ValueError(f"{field} must be 1, -1 or {' or '.join(_INDEX_KINDS)}, but is {shown(kind)}")
+            raise ValueError(f"{field} can't be {shown(kind)} in an index; write 1, -1, {' or '.join(_INDEX_KINDS)}")
     return value
 
 
@@ -76,7 +76,7 @@ def _read_hint(value: object) -> object:
 
 def _check_field(text: str) -> None:
     if not text or text.startswith("$"):
-        raise ValueError(f"{shown(text)} is no field's name")
+        raise ValueError(f"{shown(text)} is no field's name; write it like level")
 
 
 def _check_plan(text: str) -> None:
@@ -85,7 +85,7 @@ def _check_plan(text: str) -> None:
 
 def _check_name(text: str) -> None:
     if not text.strip() or len(text) > 60:
-        raise ValueError("must have 1 to 60 characters")
+        raise ValueError("must have 1 to 60 characters; take a short name")
 
 
 def _amount(minimum: int) -> Any:
@@ -96,7 +96,7 @@ def _amount(minimum: int) -> Any:
             return whole(value)
         share = readers.percentage(value)
         if minimum and not share:
-            raise ValueError("must be more than 0%, or there is nothing to ask for")
+            raise ValueError("must be more than 0%, else there is nothing to ask for; write it like 5%")
         return units.percentage_text(share)
 
     words = f"{minimum} to {readers.RECORD_COUNT_MAX}, also like 100k; or a share of the documents, such as 5%"

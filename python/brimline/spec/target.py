@@ -14,6 +14,8 @@ from brimline.spec.readers import shown, whole
 
 Isolation = Literal["read committed", "repeatable read", "serializable"]
 _TAG_LENGTH_MAX = 128
+_LIKE_A_CONCERN = "write it like 1 or majority"
+_CONCERN_IN_FULL = re.compile(r"\{?\s*[\"']?(?:[wWjJ]|journal|wtimeout(?:MS)?)[\"']?\s*[:=]")
 _MEMBER_COUNT_MAX = 50
 _TIMEOUT_MS_MAX = 2**31 - 1
 
@@ -22,7 +24,7 @@ def _read_uri(value: object) -> SecretStr:
     if isinstance(value, SecretStr):
         value = value.get_secret_value()
     if not isinstance(value, str):
-        raise ValueError(f'must be text such as "mongodb://localhost:27017", not {shown(value)}')
+        raise ValueError(f"must be text, not {shown(value)}; write it like mongodb://localhost:27017")
     if "://***@" in value:
         raise ValueError(
             "has no password: it was left out when this spec was stored; give the address with --uri or BRIMLINE_URI"
@@ -52,15 +54,19 @@ Uri = Annotated[
 ]
 
 
-def _read_acknowledgement(value: object) -> int | str:
+def read_acknowledgement(value: object) -> int | str:
+    """Reads what a write waits for: a number of members, "majority" or a tag. Raises ValueError."""
     if isinstance(value, str) and not value.isdigit():
         if value.lstrip("+-").isdigit():
-            raise ValueError(f"must be a number of members from 1 on, not {value}")
+            raise ValueError(f"must be a number of members from 1 on, not {value}; {_LIKE_A_CONCERN}")
         if not 0 < len(value) <= _TAG_LENGTH_MAX:
-            raise ValueError('must be a number of members, "majority" or a tag')
+            raise ValueError(f'must be a number of members, "majority" or a tag; {_LIKE_A_CONCERN}')
+        if _CONCERN_IN_FULL.match(value):
+            # A server would look for a tag of that name, and refuse every write.
+            raise ValueError(f'must be a number of members, "majority" or a tag, not {value}; {_LIKE_A_CONCERN}')
         return value
     if value in (0, "0") and not isinstance(value, bool):
-        raise ValueError("must not be 0: an unacknowledged write has no answer that could be timed")
+        raise ValueError("must not be 0: an unacknowledged write has no answer that could be timed; write 1 or more")
     return whole(1, _MEMBER_COUNT_MAX)(value)
 
 
@@ -70,11 +76,11 @@ _ACKNOWLEDGEMENT: Final = {
     "minimum": 1,
     "maximum": _MEMBER_COUNT_MAX,
     "maxLength": _TAG_LENGTH_MAX,
-    "pattern": r"^(?!0+$|[+-]+[0-9]+$)[\s\S]",
+    "pattern": r"^(?!0+$|[+-]+[0-9]+$|\{?\s*[\"']?(?:[wWjJ]|journal|wtimeout(?:MS)?)[\"']?\s*[:=])[\s\S]",
 }
 Acknowledgement = Annotated[
     int | str,
-    BeforeValidator(_read_acknowledgement),
+    BeforeValidator(read_acknowledgement),
     WithJsonSchema(_ACKNOWLEDGEMENT),
 ]
 
@@ -158,11 +164,13 @@ def write_concern_of_uri(uri: str) -> WriteConcernSpec | None:
     if w is None and journal is None and timeout is None:
         return None
     if timeout is not None and not (timeout.isdecimal() and int(timeout) <= _TIMEOUT_MS_MAX):
-        raise ValueError("uri has an option wtimeoutMS that is no number of milliseconds")
+        raise ValueError(
+            "uri has an option wtimeoutMS that is no number of milliseconds; write it like wtimeoutMS=5000"
+        )
     if journal not in (None, "true", "false"):
         raise ValueError(f"uri has the option journal={journal}; it is true or false")
     try:
-        acknowledgement = _read_acknowledgement(1 if w is None else w)
+        acknowledgement = read_acknowledgement(1 if w is None else w)
     except ValueError as error:
         raise ValueError(f"uri has the option w={w}; it {error}") from None
     return WriteConcernSpec(

@@ -134,7 +134,7 @@ def require_references(words: Words) -> None:
     for said in (words,) if isinstance(words, str) else words.values():
         if found := NUMBER_IN_WORDS.search(references.sub("", said)):
             raise ValueError(
-                f'"{found[0]}" is typed, and figures of results stand by reference, such as {{name verdict}}'
+                f'"{found[0]}" is typed, and figures of results stand by reference; write it like {{name verdict}}'
             )
 
 
@@ -183,17 +183,19 @@ class StudySpec(Part):
         names = [each.name for each in self.experiments]
         for name in names:
             if names.count(name) > 1:
-                raise ValueError(f"two experiments are called {name}")
+                raise ValueError(f"two experiments are called {name}; give one of them another name")
         for each in self.experiments:
             if each.server is not None and each.server not in self.servers:
-                raise ValueError(f"{each.name}: there is no server {each.server} under servers")
+                raise ValueError(f"{each.name}: there is no server {each.server} under servers; add it there")
         for said in self.advice:
             require_references(said)
         for said in (*self.advice, *(text for each in self.experiments for text in each.text)):
             for part in (said,) if isinstance(said, str) else said.values():
                 for found in references.finditer(part):
                     if found["name"] not in names:
-                        raise ValueError(f"{found[0]} refers to an experiment that is not there: {found['name']}")
+                        raise ValueError(
+                            f"{found[0]} refers to an experiment that is not there: {found['name']}; name one that is"
+                        )
         return self
 
 

@@ -53,7 +53,7 @@ class Writer:
 
 def test_no_row_is_taken_before_the_clock_has_a_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executing, "start_engine", lambda *_, **__: ConnectingRun())
-    monkeypatch.setattr(executing, "join_engine", lambda *_: {"ended_by": "completed"})
+    monkeypatch.setattr(executing, "join_engine", lambda *_, **__: {"ended_by": "completed"})
     sampler: Any = Sampler()
     writer: Any = Writer()
     plan = resolve(load_spec("ycsb-c").spec, target=NullTarget())

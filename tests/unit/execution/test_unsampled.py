@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from brimline.errors import NodeGone
+from brimline import _native
+from brimline.errors import Interrupted, NodeGone, TargetError
 from brimline.execution import background, unrecorded
 from brimline.execution.background import Import
 from brimline.execution.cluster.cluster import Cluster
@@ -64,6 +65,22 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
     for module in (sys.modules[RunContext.__module__], background):
         monkeypatch.setattr(module, "start_engine", lambda *_, **__: engine)
     return engine
+
+
+def test_one_that_is_stopped_while_it_connects_has_not_failed(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A growth said "the target can't be reached: check that the server runs" where it was interrupted."""
+
+    def join() -> Any:
+        raise _native.TargetError("stopped while connecting")
+
+    monkeypatch.setattr(engine, "join", join)
+    plan, around = resolve(read_only(), target=target({})), context()
+    with pytest.raises(TargetError, match="stopped while connecting"):
+        unrecorded.execute_unrecorded(plan, context=around)
+    engine.looks = 0
+    around.stop.request()
+    with pytest.raises(Interrupted):
+        unrecorded.execute_unrecorded(plan, context=around)
 
 
 def test_a_run_that_nobody_records_is_waited_for(engine: Engine) -> None:

@@ -16,6 +16,7 @@ from brimline.errors import BrimlineError, TargetError
 from brimline.execution import StopToken
 from brimline.execution.execute import join_engine
 from brimline.record import ExperimentWriter
+from tests.support.run_sets import plan
 
 KINDS = ("ab", "capacity", "frontier", "failover", "growth", "interfere", "scan", "soak", "sweep")
 SLOW = "no answer to the handshake (5 of 32 connections are up)"
@@ -91,6 +92,6 @@ def test_a_slow_handshake_may_be_the_server(reason: str, says_slow: bool) -> Non
             raise _native.TargetError(reason)
 
     with pytest.raises(TargetError) as caught:
-        join_engine(cast(Any, Engine()), cast(Any, None))
+        join_engine(cast(Any, Engine()), plan(), stop=StopToken())
     hint = caught.value.hint or ""
     assert "ulimit -n" in hint and ("slow or overloaded" in hint) is says_slow

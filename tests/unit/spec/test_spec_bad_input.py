@@ -178,7 +178,17 @@ SLIPS = [
     (
         "target: {write_concern: {w: 0}}",
         "target.write_concern.w: must not be 0: an unacknowledged write has no answer that could be timed",
-        None,
+        "write 1 or more",
+    ),
+    (
+        "target: {write_concern: 'w:1'}",
+        'target.write_concern: must be a number of members, "majority" or a tag, not w:1',
+        "write it like 1 or majority",
+    ),
+    (
+        "target: {uri: 'mongodb://h/?w=w:1'}",
+        'target: uri has the option w=w:1; it must be a number of members, "majority" or a tag, not w:1',
+        "write it like 1 or majority",
     ),
     (
         "target: {write_concern: {j: true}}",

@@ -148,7 +148,12 @@ def test_rich_templates_are_written_back_as_they_read(tmp_path: Path) -> None:
         ("of: customers, keys: hotspot", "of: nobody", 'values.other.of: "nobody" is none', "known: customers"),
         ("[113.5, 29.9]", "[29.9, 113.5]", "at.min: must be a longitude of -180 to 180", "the longitude stands first"),
         ("[113.5, 29.9]", "[120, 29.9]", "customers.fields.at: min is the south-western corner", "exchange"),
-        ("[113.5, 29.9]", "wuhan", 'at.min: must be longitude and latitude, such as [114.3, 30.6], not "wuhan"', None),
+        (
+            "[113.5, 29.9]",
+            "wuhan",
+            'at.min: must be longitude and latitude, not "wuhan"',
+            "write it like [114.3, 30.6]",
+        ),
         ("what: city", "what: citty", 'city.what: "citty" is no known value', 'did you mean "city"'),
         ("language: zh", "language: de", 'name.language: "de" is no known value', "en, zh"),
     ],

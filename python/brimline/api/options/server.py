@@ -113,6 +113,12 @@ class ServerOptions(Group):
                 hint="add --workers ray, or start brimline watch on the server's host",
             )
 
+        if self.host_metrics == BY_NODE and self.host_disk is not None:
+            raise UsageError(
+                "--host-disk is for an exporter or a file; a node of a Ray cluster knows the server's own disk",
+                hint="leave --host-disk out",
+            )
+
     def where_workers_are(self) -> Where | None:
         """The nodes that perform a run together; None: this process alone. Raises UsageError."""
         if self.workers is None:

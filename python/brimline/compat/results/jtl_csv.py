@@ -26,6 +26,7 @@ from brimline.compat.results.source import (
 )
 from brimline.compat.results.tally import Batch, Tally
 from brimline.errors import UsageError
+from brimline.units import counted
 
 REQUIRED = ("timeStamp", "elapsed", "label", "success")
 _BATCH_ROWS = 50_000
@@ -146,7 +147,7 @@ class _Rows:
                                    hint="split the file here, and import both parts together")  # fmt: skip
                 if len(row) != width:
                     is_last = next(reader, None) is None
-                    problem = f"the row has {len(row)} of {width} columns"
+                    problem = f"the row has {len(row)} of {counted(width, 'column')}"
                     hint = _LONG_ROW if len(row) > width else _LAST_ROW if is_last else _SHORT_ROW
                     hint = self._other_delimiter(row) or hint
                     raise bad_file(self._path, problem, line=line, hint=hint)

@@ -11,6 +11,7 @@ from bson import json_util
 from brimline.compat.simrunner.nodes import Constant, Form, Node, in_step
 from brimline.init.left_out import LeftOut
 from brimline.init.words import name_word
+from brimline.units import counted
 
 _INLINE_MAX = 200
 _ENTRIES_MAX = 1_000_000
@@ -64,7 +65,8 @@ class Dictionaries:
         if len(entries) <= _INLINE_MAX or self._stem is None:
             if len(entries) > _INLINE_MAX:
                 self._left.change(
-                    path, f"the first {_INLINE_MAX} of {len(entries)} entries; with a file to write, all of them"
+                    path,
+                    f"the first {_INLINE_MAX} of {counted(len(entries), 'entry', 'entries')}; all with a file to write",
                 )
             kept = entries[:_INLINE_MAX]
             if scalars:

@@ -31,7 +31,7 @@ from brimline.dataset.shape import Shape, make_indexes
 from brimline.dataset.trial import TRIAL_DOCUMENTS, require_as_before
 from brimline.errors import InvalidRun, RecordError, TargetError, UsageError
 from brimline.servers.deployment import Client
-from brimline.units import counted
+from brimline.units import counted, format_bytes
 
 _BATCH_DOCUMENTS = 1_000
 _BATCH_BYTES = 16_000_000
@@ -115,11 +115,15 @@ def restore_backup(
     _require_absent(client, [(database, name) for database, name, _ in found], drop=drop)
     for database, name, metadata in found:
         _require_taken(client, directory, database, name, metadata, drop=drop)
+    for database in dict.fromkeys(database for database, _, _ in found) if drop else ():
+        _tell_of_left(client, database, notice=notice)
     views = [each for each in found if each[2].get("type") == "view"]
     collections = [each for each in found if each not in views]
     places = {(each[0], each[1]): f"{_BESIDE}{secrets.token_hex(4)}" if drop else each[1] for each in collections}
     so_far: dict[str, int] = {}
     expected = sum(said[name].bytes for each in collections if (name := f"{each[0]}.{each[1]}") in said)
+    if drop and expected:
+        _tell_of_room(client, collections[0][0], expected, notice=notice)
 
     def put_back(
         database: str, name: str, metadata: Mapping[str, Any], place: str, *, hint: str, stopped: Callable[[], bool]
@@ -178,6 +182,29 @@ def _wanted(
     if not wanted:
         raise UsageError(f"{directory} holds no collection of a user's to put back", hint="name a database: --db NAME")
     return wanted
+
+
+def _tell_of_left(client: Client, database: str, *, notice: Callable[[str], None]) -> None:
+    """Names what a restore that was killed left. Another that goes on has such collections too, so none is dropped."""
+    with target_errors(f"looking at the collections of {database}"):
+        names = client[database].list_collection_names(filter={"name": {"$regex": f"^{_BESIDE}[0-9a-f]{{8}}$"}})
+    if names:
+        notice(
+            f"{database} has {', '.join(sorted(names))}, of a restore that goes on or was killed; "
+            "where none goes on, drop it to have its room again"
+        )
+
+
+def _tell_of_room(client: Client, database: str, needed: int, *, notice: Callable[[str], None]) -> None:
+    """Says that both are there until all is in, and where the server's disk has less room than the documents' size."""
+    with suppress(PyMongoError):  # who may restore may not always ask this
+        stats = client[database].command({"dbStats": 1})
+        free = stats["fsTotalSize"] - stats["fsUsedSize"] if "fsTotalSize" in stats else None
+        short = "" if free is None or free >= needed else f", and its disk has {format_bytes(free)} left"
+        notice(
+            "until all is in, the server keeps what is there beside what is restored: "
+            f"up to {format_bytes(needed)} more{short}"
+        )
 
 
 def _is_of_the_server(database: str, name: str) -> bool:

@@ -5,6 +5,7 @@ collections have with what the table is made by.
 """
 
 import json
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,6 +14,9 @@ from brimline.dataset.manifest import MANIFEST_COLLECTION, Manifest
 from brimline.plan.columns import Dialect
 from brimline.plan.tables import SqlTable, quoted
 from brimline.servers.sql_client import SqlClient, sql_errors
+
+_MARK: Final = "brimline "
+"""What the comment of a table begins with that brimline made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +37,10 @@ class TableDialect:
     parameter: str
     analyze: str
 
+    def marked(self, create: str) -> str:
+        """The statement that makes a table, with a mark of its own where the server tells tables apart too coarsely."""
+        return f"{create} COMMENT='{_MARK}{secrets.token_hex(8)}'" if self.name == "mysql" else create
+
     def parameters(self, count: int) -> str:
         """So many of them in a row."""
         return ", ".join("%s" if self.name == "mysql" else f"${place + 1}" for place in range(count))
@@ -41,7 +49,12 @@ class TableDialect:
 _MYSQL: Final = TableDialect(
     name="mysql",
     tables="SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = %s",
-    identity=("SELECT create_time FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = %s"),
+    # The time is in whole seconds: the mark tells a table from another that was made in the same one.
+    identity=(
+        f"SELECT NULLIF(CONCAT_WS(' ', create_time, IF(LEFT(table_comment, {len(_MARK)}) = '{_MARK}', "  # noqa: S608
+        "table_comment, NULL)), '') "
+        "FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = %s"
+    ),
     indexes=(
         "SELECT index_name FROM information_schema.statistics "
         "WHERE table_schema = DATABASE() AND table_name = %s AND index_name <> 'PRIMARY'"

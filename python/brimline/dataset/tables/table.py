@@ -55,7 +55,7 @@ def make_empty(store: Store, table: SqlTable, manifest: Manifest) -> None:
             store.take_manifest_back(table.name, before)
         raise
     drop_copy(store, table)
-    store.change("making the table", table.create)
+    store.change("making the table", store.dialect.marked(table.create))
     store.write_manifest(replace(manifest, collection_uuid=None), statements_of(table))
 
 

@@ -19,7 +19,7 @@ from brimline.servers.lab.network import read_network
 from brimline.servers.selection import MODES
 from brimline.spec import Spec
 from brimline.spec.readers import CONNECTION_COUNT_MAX
-from brimline.spec.target import CLIENTS
+from brimline.spec.target import CLIENTS, read_acknowledgement
 from brimline.units import NS_PER_S, count_text, duration_text, parse_bytes, parse_count, parse_duration, parse_rate
 
 WORKLOAD = "workload"
@@ -141,9 +141,7 @@ def _cache(text: str) -> str:
 
 
 def _acknowledgement(text: str) -> str:
-    if text.isdigit() and int(text) == 0:
-        raise ValueError("must not be 0: an unacknowledged write has no answer that could be timed")
-    return str(int(text)) if text.isdigit() else text
+    return str(read_acknowledgement(text))
 
 
 def _client(text: str) -> str:
@@ -196,7 +194,7 @@ def _address(text: str) -> str:
     """An address without a password: levels stand in every table and in the record."""
     scheme, separator, rest = text.partition("://")
     if not separator or not scheme or not rest:
-        raise ValueError(f"{redact_uri(text)} is no address; write it like mysql://USER@HOST/DATABASE")
+        raise ValueError(f"{redact_uri(text)} is no address; write it like mysql://HOST/DATABASE")
     user_info = rest.partition("/")[0].rpartition("@")[0]
     if ":" in user_info:
         raise ValueError("an address with a password would be shown in every table; give BRIMLINE_PASSWORD instead")

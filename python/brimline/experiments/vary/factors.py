@@ -112,7 +112,8 @@ def _level(kind: FactorKind, text: str) -> str:
     except UsageError as error:
         raise UsageError(f"--vary {kind.name}: {error.message}", hint=error.hint or kind.what) from error
     except ValueError as error:
-        raise UsageError(f"--vary {kind.name}: {error}", hint=kind.what) from error
+        message, _, advice = str(error).partition("; ")
+        raise UsageError(f"--vary {kind.name}: {message}", hint=advice or kind.what) from error
 
 
 def index_sets(level: str, field_names: Sequence[str]) -> list[str]:

@@ -43,6 +43,11 @@ def host_source(where: str, *, deployment: Deployment, token: str, disk: str | N
             "the host of one of several shards would not speak for the others", hint="leave --host-metrics out"
         )
     if (address := _ADDRESS.fullmatch(where)) is not None and not Path(where).exists():
+        if disk is not None:
+            raise UsageError(
+                f"--host-disk {disk} is for an exporter or a file; brimline watch knows the server's own disk",
+                hint="leave --host-disk out",
+            )
         host, port = address["host"].strip("[]"), int(address["port"])
         source = RemoteHost(host=host, port=port, token=token, question=question_about(deployment))
         source.require()

@@ -1,5 +1,6 @@
 """Owns forms that make a value of others: arithmetic, texts, types, dates, documents and lists."""
 
+import math
 import time
 from typing import Any, Final
 
@@ -90,9 +91,16 @@ def between(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> No
         if node.type not in (None, "date", "int", "long", "double"):
             hint = "give two numbers, or two dates"
             raise Problem((*path, "between", number), f"nothing is between {described(node)} and another", hint)
+        if node.type == "double" and node.is_constant and not math.isfinite(end := constant_value(node)):
+            raise Problem(
+                (*path, "between", number), f"must be finite, but is {shown(end)}", "write a number such as 0.5"
+            )
     kinds = [node.type for node in nodes]
     if "date" in kinds and any(node.is_number for node in nodes):
         raise Problem((*path, "between"), "nothing is between a date and a number", "give two numbers, or two dates")
+    low, high = (constant_value(node) if node.is_constant and node.is_number else None for node in nodes)
+    if low is not None and high is not None and low > high:
+        raise Problem((*path, "between"), f"begins at {shown(low)} and ends at {shown(high)}", "exchange them")
     kind = kinds[0] if kinds[0] == kinds[1] else None
     return calculate("between", [*nodes, _SHARE], kind)
 

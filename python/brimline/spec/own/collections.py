@@ -63,7 +63,7 @@ def _refuse_value(_value: Any, path: Path, _scope: Scope) -> Node:
 
 def _read_keys(value: object) -> dict[str, Any]:
     if not isinstance(value, dict) or not value:
-        raise ValueError(f"must be an index's fields such as {{customer: 1, created: -1}}, not {shown(value)}")
+        raise ValueError(f"must be an index's fields, not {shown(value)}; write it like {{customer: 1, created: -1}}")
     for field, kind in value.items():
         if isinstance(kind, bool) or kind not in (1, -1, *_INDEX_KINDS):
             raise ValueError(

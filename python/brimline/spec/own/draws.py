@@ -93,6 +93,8 @@ def one_of(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Nod
     if not isinstance(given, list) or not given:
         raise Problem(path, "must be a list with a value", "write one_of: [a, b] or [{value: a, weight: 3}]")
     weighted = all(isinstance(each, dict) and "value" in each and set(each) <= {"value", "weight"} for each in given)
+    if not weighted and any(isinstance(each, dict) and set(each) == {"value", "weight"} for each in given):
+        raise Problem(path, "has a weight for some of its values only", "write each as {value: a, weight: 1}")
     pairs: list[tuple[Node, float]] = []
     for number, each in enumerate(given):
         at = (*path, number)

@@ -52,7 +52,7 @@ class Rows:
 
 def _boolean(text: str) -> bool:
     if text.lower() not in ("true", "false"):
-        raise ValueError("is neither true nor false")
+        raise ValueError("is neither true nor false; write true or false")
     return text.lower() == "true"
 
 
