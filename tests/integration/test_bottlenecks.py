@@ -250,6 +250,7 @@ def test_a_majority_of_one_waits_for_its_journal(tmp_path: Path, run: Callable[.
 def test_writes_that_wait_for_another_member(tmp_path: Path, run: Callable[..., brimline.RunResult]) -> None:
     with replica_set(required_mongod(), tmp_path / "set", members=2, delays_s={1: 1}) as (member, _):
         overrides: Overrides = {"operations": UPDATES, "target__write_concern": {"w": 2}, "data__records": 100}
+        overrides["duration"] = "3s"  # each write takes one
         check_limit(lambda: run(address=member.address, connections=8, **overrides), BottleneckKind.REPLICATION)
 
 

@@ -23,6 +23,8 @@ from tests.support.waiting import eventually
 pytestmark = pytest.mark.slow("Ray takes seconds to start, and each command reaches it anew")
 
 GONE_WITHIN_S = 10.0
+OPERATIONS = "operation_count: 2000"
+"""All are sent, however late."""
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +34,7 @@ def cluster() -> Iterator[RayCluster]:
 
 
 def _run(brimline_cli: CommandLine, cluster: RayCluster, *words: str) -> Outcome:
-    spec = shared_spec(brimline_cli, "operation_count: 2000")  # all are sent, however late
+    spec = shared_spec(brimline_cli, OPERATIONS)
     return brimline_cli.run_process("run", spec, "--null", "--json", *words, environment=cluster.environment)
 
 
@@ -45,8 +47,9 @@ def _summary(brimline_cli: CommandLine, cluster: RayCluster, *words: str) -> dic
 
 def test_one_and_two_nodes_send_what_this_machine_alone_does(brimline_cli: CommandLine, cluster: RayCluster) -> None:
     """One of them is reached by Ray's client, as from a machine that is no node."""
-    where = ((), ("--workers", f"{cluster.client}/1"), ("--workers", "ray"))
-    alone, one, two = (_summary(brimline_cli, cluster, *words) for words in where)
+    spec = shared_spec(brimline_cli, OPERATIONS)
+    alone = brimline_cli.run("run", spec, "--null", "--json").json()
+    one, two = (_summary(brimline_cli, cluster, "--workers", where) for where in (f"{cluster.client}/1", "ray"))
     assert [len(each["nodes"]) for each in (alone, one, two)] == [0, 1, 2]
     assert alone["operations_hash"] == one["operations_hash"] == two["operations_hash"]
     assert two["counts_whole_run"]["sent"] == alone["counts_whole_run"]["sent"] == 2000
@@ -118,10 +121,14 @@ def test_however_the_command_ends_no_actor_is_left(
         assert (record.ended_by, record.imbalances) == ("interrupt", ())
 
 
+@pytest.mark.long
 def test_a_machine_that_is_gone_ends_the_run_and_what_was_measured_is_kept(
     brimline_cli: CommandLine, cluster: RayCluster
 ) -> None:
-    """The last test: the cluster has a node less afterwards."""
+    """The last test: the cluster has a node less afterwards.
+
+    Its quick twin is `test_a_node_that_is_killed_ends_the_run_and_what_was_measured_is_kept` of `test_workers.py`.
+    """
     running = brimline_cli.start(
         "run",
         shared_spec(brimline_cli, "duration: 120s"),
