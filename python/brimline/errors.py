@@ -109,6 +109,15 @@ def redact_word(word: str) -> str:
 
 _NO_ROOM_TO_IMPORT = re.compile(r"failed to map segment|cannot allocate memory", re.IGNORECASE)
 _NO_THREAD = re.compile(r"can't start new thread")
+# As Python, the JVM, V8, Go and the C library say it.
+_NO_THREAD_ELSEWHERE = re.compile(
+    r"can't start new thread|unable to create (?:new )?native thread|failed to create new OS thread"
+    r"|pthread_create|uv_thread_create"
+)
+_NO_MEMORY_ELSEWHERE = re.compile(
+    r"(?i)\bMemoryError\b|cannot allocate memory|out of memory|OutOfMemory|insufficient memory"
+    r"|failed to (?:reserve|map|allocate)|could not reserve"
+)
 
 
 class ExitCode(IntEnum):
@@ -173,6 +182,13 @@ class ResourceError(BrimlineError):
     def of_threads(cls, what: str) -> Self:
         """There is no thread for `what`."""
         return cls(f"no thread can be started for {what}", hint=cls._HINT)
+
+    @classmethod
+    def told_by(cls, program: str, words: str) -> Self | None:
+        """What the last words of another `program` say of memory and threads; None: they are about something else."""
+        if _NO_THREAD_ELSEWHERE.search(words):
+            return cls.of_threads(program)
+        return cls.of_memory(program) if _NO_MEMORY_ELSEWHERE.search(words) else None
 
     @classmethod
     def behind(cls, error: BaseException) -> Self | None:

@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from brimline import _native
-from brimline.errors import BrimlineError, Interrupted, NodeGone, RecordError, TargetError, UsageError, on_one_line
+from brimline.errors import (
+    BrimlineError,
+    Interrupted,
+    NodeGone,
+    RecordError,
+    ResourceError,
+    TargetError,
+    UsageError,
+    on_one_line,
+)
 from brimline.execution.around import Around, around
 from brimline.execution.carried import Carried
 from brimline.execution.descriptors import allow_descriptors
@@ -306,6 +315,9 @@ def join_engine(run: Engine, plan: Plan, *, stop: StopToken) -> Summary:
     except _native.TargetError as error:
         stop.raise_if_requested()  # one that was stopped before it had its connections has not failed
         reason = str(error.args[0])
+        client = runner_of(plan.target)
+        if client is not None and (scarce := ResourceError.told_by(f"the client {client}", reason)) is not None:
+            raise scarce from error
         hint = "check that the server runs, and that it and this machine allow so many connections (ulimit -n)"
         if reason.startswith("no answer to the handshake"):
             hint = (
@@ -314,7 +326,7 @@ def join_engine(run: Engine, plan: Plan, *, stop: StopToken) -> Summary:
             )
         if "authentication" in reason or "password" in reason:
             hint = "check user name, password, authSource and authMechanism; nothing was tried twice"
-        elif (client := runner_of(plan.target)) is not None:
+        elif client is not None:
             hint = (
                 f"the client {client} needs: {CATALOGUE[client].how}"
                 if reason.startswith("the runner")

@@ -12,9 +12,10 @@ from brimline.api.kinds import kind_named
 from brimline.api.recording import recording
 from brimline.api.resume import resuming_verb
 from brimline.api.vary import keep_or_remove
-from brimline.errors import BrimlineError, TargetError
+from brimline.errors import BrimlineError, ResourceError, TargetError
 from brimline.execution import StopToken
 from brimline.execution.execute import join_engine
+from brimline.plan.targets import RunnerTarget
 from brimline.record import ExperimentWriter
 from tests.support.run_sets import plan
 
@@ -83,6 +84,27 @@ def test_a_target_that_went_away_during_a_comparison_does_as_well() -> None:
 def _of_interference() -> dict[str, Any]:
     known = {"report", "directory", "experiment", "comparison", "interrupted"}
     return {name: None for name in InterferenceResult.__dataclass_fields__ if name not in known}
+
+
+@pytest.mark.parametrize(
+    ("words", "lacks"),
+    [
+        ("exit status: 1: RuntimeError: can't start new thread", "no thread can be started for the client pymongo"),
+        ("OpenJDK: unable to create native thread: possibly out of memory", "no thread"),
+        ("runtime: failed to create new OS thread", "no thread"),
+        ("Error occurred during initialization of VM: Could not reserve enough space", "not enough memory"),
+        ("fatal error: runtime: cannot allocate memory", "not enough memory: the client pymongo"),
+    ],
+)
+def test_a_driver_without_room_is_told_from_one_that_lacks_something(words: str, lacks: str) -> None:
+    class Engine:
+        def join(self) -> None:
+            raise _native.TargetError(f"the runner has ended with {words}")
+
+    target = RunnerTarget(client="pymongo", addresses=["h:1"], max_pool_size=1, write_concern=None)
+    with pytest.raises(ResourceError, match=lacks) as caught:
+        join_engine(cast(Any, Engine()), plan().model_copy(update={"target": target}), stop=StopToken())
+    assert "ulimit -v" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize(("reason", "says_slow"), [(SLOW, True), ("connection refused (0 of 32)", False)])

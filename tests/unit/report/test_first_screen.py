@@ -17,6 +17,7 @@ from brimline.record import RunRecord
 from brimline.record.model import Outage
 from brimline.report import Report, in_language, render_html, render_json, run_report
 from brimline.report.markdown import render_markdown
+from brimline.report.summary import next_step
 from tests.unit.record.samples import SECOND_NS
 from tests.unit.report.report_samples import script, simulated_plan, write_run
 
@@ -54,6 +55,7 @@ def test_a_lost_primary_is_read_first(steady: RunRecord) -> None:
     verdict = report.verdict
     assert (verdict.caption, verdict.figure, verdict.interval) == ("Longest without an answer", "2.00 s", what)
     assert [fact.label for fact in verdict.facts][:2] == ["Response p99", "Throughput"]
+    assert next_step(report).startswith("find out what took the server away"), "capacity finds no rate that bears it"
     limit = bottleneck(observe(record))
     assert (limit.kind, limit.text) == (BottleneckKind.OUTAGE, f"an outage of 2.00 s: {what}")
     assert json.loads(render_json(report))["longest_without_answer"] == {

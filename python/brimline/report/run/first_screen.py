@@ -75,7 +75,11 @@ def verdict(
         unit="",
         interval=headline.note,
         facts=[*others, *beside],
+        next_step=_AFTER_OUTAGE if headline in silence else rate.next_step,
     )
+
+
+_AFTER_OUTAGE = "find out what took the server away, and repeat it; brimline failover measures such a loss"
 
 
 def _is_lost(observation: Observation) -> bool:
