@@ -30,7 +30,7 @@ TEST_RUST := cargo test --quiet --locked --workspace --exclude brimline-python
 files = $(if $(filter tests%,$(ARGUMENTS)),,$(shell grep -lr 'pytest\.mark\.$(1)\b' --include='test_*.py' tests))
 
 .PHONY: test
-test: test-rust test-python ## Run everything that proves that it works, about 14 minutes
+test: test-rust test-python ## Run everything that proves that it works, about 12 minutes
 
 .PHONY: test-rust
 test-rust: ## Run the engine's tests
