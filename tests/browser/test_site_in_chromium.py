@@ -14,6 +14,7 @@ PAGES = (
     "docs/index.html",
     "docs/start/your-server.html",
     "docs/reference/spec.html",
+    "docs/reference/options.html",
     "ARCHITECTURE.html",
 )
 
@@ -41,6 +42,17 @@ def test_a_page_asks_for_nothing_and_complains_of_nothing(browser: Chromium, pag
     assert browser.problems == []
     assert [each for each in browser.requests if not each.startswith(("file:", "data:"))] == []
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    options = "[...document.querySelectorAll('article .option')]"
+    assert browser.evaluate(f"{options}.filter(each => each.getClientRects().length > 1).length") == 0
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_names_in_a_table_stay_whole(browser: Chromium, width: int) -> None:
+    """Of `unlimited` a phone showed `unlimit` and `ed`."""
+    browser.open(SITE / "zh/docs/concepts/load-models.html", width=width, ready="document.readyState === 'complete'")
+    names = "[...document.querySelectorAll('td code')].filter(each => /^\\w+$/.test(each.textContent))"
+    assert browser.evaluate(f"{names}.length") > 5
+    assert browser.evaluate(f"{names}.filter(each => each.getClientRects().length > 1).length") == 0
 
 
 @pytest.mark.parametrize(("page", "words"), [("index.html", "hotspot"), ("zh/index.html", "区间")])

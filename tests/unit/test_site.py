@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tools.site.hooks import on_post_page
 from tools.site.navigation import navigation, translated_titles
 from tools.site.staging import stage
 
@@ -67,3 +68,9 @@ def test_a_bar_in_a_table_shows_without_a_backslash(staged: Path) -> None:
 def test_files_that_pages_link_to_are_there(staged: Path) -> None:
     assert (staged / "docs/images/report.png").stat().st_size == (ROOT / "docs/images/report.png").stat().st_size
     assert (staged / "LICENSE").exists() and not (staged / "tests").exists()
+
+
+def test_the_name_of_an_option_is_kept_on_one_line() -> None:
+    marked = on_post_page("<code>run --rate 5000/s -q</code> and <code>a-b</code>, <pre><code>x --y\nz</code></pre>")
+    rate, quiet = (f'<span class="option">{name}</span>' for name in ("--rate", "-q"))
+    assert marked == f"<code>run {rate} 5000/s {quiet}</code> and <code>a-b</code>, <pre><code>x --y\nz</code></pre>"
