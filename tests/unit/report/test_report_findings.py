@@ -11,7 +11,7 @@ from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.observation import observe
 from brimline.analysis.quantile_text import quantile_text
 from brimline.analysis.verdict import judge
-from brimline.experiments.capacity.conclusion import ConclusionKind
+from brimline.experiments.capacity.conclusion import WITHOUT_SERVER, ConclusionKind
 from brimline.experiments.capacity.frontier import FrontierConclusion, FrontierPoint
 from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.settings import Grade, quick
@@ -143,6 +143,15 @@ def test_the_first_screen_of_a_search_needs_no_vocabulary(reports: Reports) -> N
     leading = re.findall(r'<a href="#(means-\d+)">([^<]+)</a>', html)
     assert {label for _, label in leading} == set(further(report)), "each has its definition a click away"
     assert all(re.search(rf'<dt id="{anchor}">\s*{label}\b', html) for anchor, label in leading)
+
+
+def test_a_search_without_a_server_says_how_to_give_it_one(reports: Reports, tmp_path: Path) -> None:
+    without = replace(
+        reports.conclusion, kind=ConclusionKind.CLIENT_LIMITED, reason=WITHOUT_SERVER, sustained=None, at_least=None
+    )
+    report = capacity_report(empty_experiment(tmp_path), [], without, quick())
+    assert report.verdict.next_step.startswith("give the address of a server with --uri")
+    assert "--uri" not in reports.capacity.verdict.next_step
 
 
 def test_a_candidate_that_failed_is_named_with_its_rate(reports: Reports, tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ from brimline.wording import joined, message
 
 PLATEAU_EXCEEDED = 1.05
 """Multiple of the plateau above which a probe contradicts it: a level of the sweep that gains less is still on it."""
+WITHOUT_SERVER = "there was no server"
+"""Why a search against the null target has no figure."""
 PUT_BACK_SHARE_TOLD = 0.2
 """Putting data back that takes this share of a search's time is what it needs more time for."""
 
@@ -236,7 +238,7 @@ def _ended_early(trials: Sequence[Trial], state: SearchState, *, finished: bool)
     if state.sweep.ended_by is SweepEnd.INVALID:
         return ConclusionKind.INVALID, message("in the sweep {reason}", reason=state.sweep.reason)
     if state.without_server:
-        return ConclusionKind.CLIENT_LIMITED, "there was no server"
+        return ConclusionKind.CLIENT_LIMITED, WITHOUT_SERVER
     if state.spoilt is not None:
         reasons = joined("; ", state.spoilt.reasons)
         return ConclusionKind.INVALID, message(

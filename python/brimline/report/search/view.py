@@ -15,6 +15,7 @@ from brimline.experiments.axis import Axis, On
 from brimline.experiments.capacity.conclusion import (
     NO_FIGURE,
     PUT_BACK_SHARE_TOLD,
+    WITHOUT_SERVER,
     CapacityConclusion,
     ConclusionKind,
     of_service,
@@ -313,6 +314,8 @@ def _what_next(conclusion: CapacityConclusion, settings: CapacitySettings) -> st
         return "see the checks, and measure again"
     if conclusion.kind is ConclusionKind.INCOMPLETE:
         return "go on with this search from its directory"
+    if conclusion.reason == WITHOUT_SERVER:
+        return "give the address of a server with --uri, or leave out --null: then brimline starts one"
     if generator_ended(conclusion):
         return "put the generator on another machine, or end other programs here"
     if disturbed:
