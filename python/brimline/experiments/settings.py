@@ -80,7 +80,7 @@ class CapacitySettings:
     hold: float = HOLD  # share of the windows that meet the objective at the sustained load
     glance_s: float | None = 15.0  # a short window where little is known yet; None: all are alike
     window_s: float = 60.0
-    windows_max: int = 20
+    windows_max: int = 30
     windows_per_reference: int = 4  # after so many windows the reference load runs again
     width_wanted: float = 0.05  # the search goes on until its interval is narrower than this
     verifications: int = 3

@@ -18,7 +18,7 @@ from brimline.analysis.lateness import LagEffect, Lateness
 from brimline.experiments.axis import Axis, On
 from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind, of_service
 from brimline.experiments.capacity.estimate import why_wide
-from brimline.experiments.capacity.machine import Movement
+from brimline.experiments.capacity.machine import Movement, drift
 from brimline.experiments.capacity.outcome import TrialOutcome, judge_trial
 from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.cost import capacity_time
@@ -181,6 +181,42 @@ def test_a_machine_that_moved_a_little_is_not_why_nothing_is_known(low: float, h
     )
     estimate = Estimate(value=100.0, low=low, high=high, unit="ops/s", confidence=0.95)
     assert why_wide(state, estimate, ())[0].startswith(first)
+
+
+@pytest.mark.parametrize(
+    ("answered", "spread", "far"),
+    [
+        ((950, 983, 1017, 1050), 0.05, 0.05 * (1 - 0.05**2 / (0.05**2 * 20 / 9)) ** 0.5 / 3**0.5),
+        ((1050, 1017, 983, 950), 0.05, 0.05 * (1 - 0.05**2 / (0.05**2 * 20 / 9)) ** 0.5 / 3**0.5),
+        ((950, 1050), 0.02, 0.02),  # never more than what windows differ by
+        ((1020, 985, 1015, 990), 0.02, 0.0),  # by chance
+        ((1000, 1000), 0.02, 0.0),
+        ((1000,), 0.02, 0.0),
+        ((), 0.02, 0.0),
+    ],
+)
+def test_a_drift_is_what_a_line_through_the_reference_runs_has_beyond_chance(
+    answered: Sequence[float], spread: float, far: float
+) -> None:
+    probe = Probe(
+        stage="reference",
+        label="8-connections",
+        target="server",
+        connections=8,
+        rate_ops_per_s=None,
+        warmup_s=0.3,
+        duration_s=1.5,
+    )
+    assert drift([closed_trial(probe, each) for each in answered], spread) == pytest.approx(far, abs=3e-4)
+
+
+@pytest.mark.parametrize("seed", [6, 10])
+def test_an_interval_has_room_for_the_drift_that_the_reference_load_saw(seed: int) -> None:
+    """The posterior alone leaves the truth out: most of its windows ran while the server was fast."""
+    law = WindowLaw(spread=0.02, drift=0.05)
+    sustained, truth = search_windows(law, seed, quick())[1].sustained, law.truth(quick().hold)
+    assert sustained is not None and sustained.low <= truth <= sustained.high
+    assert sustained.low < sustained.value < sustained.high and sustained.relative_width < 0.1
 
 
 @each_seed(4)

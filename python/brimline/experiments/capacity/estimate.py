@@ -1,12 +1,14 @@
 """Owns the figure of a search: the sustained load with its interval, how well it is known, and why not better."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from brimline.experiments.capacity.machine import drift
 from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.capacity.search_state import SearchState
 from brimline.experiments.settings import Grade
-from brimline.stats.estimate import CONFIDENCE, Estimate
+from brimline.stats.estimate import CONFIDENCE, NORMAL_HALF_WIDTH, Estimate
 from brimline.units import format_count, format_percentage
 from brimline.wording import message
 
@@ -113,10 +115,18 @@ def find(state: SearchState) -> Found:
 
 
 def _estimate(state: SearchState, load: float) -> Estimate:
-    """The load with the posterior's 95 % interval, which is never narrower than what is told apart."""
+    """The load with the posterior's 95 % interval, which is never narrower than what is told apart.
+
+    The posterior takes windows for independent draws, which they are not while the machine drifts: then it was seen in
+    as many states as the reference load ran in. The interval is wider by what so few leave open.
+    """
     axis, resolution = state.settings.axis, state.settings.resolution
     low, high = state.posterior.interval(CONFIDENCE)
     low, high = min(low, load * (1 - resolution)), max(high, load * (1 + resolution))
+    drifted = drift(state.references, state.posterior.spread) / math.sqrt(max(1, len(state.references)))
+    left_open = NORMAL_HALF_WIDTH * drifted
+    low = load * math.exp(-math.hypot(math.log(load / low), left_open))
+    high = load * math.exp(math.hypot(math.log(high / load), left_open))
     if axis.whole:
         low, high = max(1.0, min(axis.nearest(low), load - 1)), max(axis.nearest(high), load + 1)
         low = min(low, load)

@@ -1,5 +1,6 @@
 """Owns how much the machine itself moved while a search ran: its reference load, repeated."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -41,7 +42,25 @@ class Movement:
 
 def movement(references: Sequence[Trial]) -> Movement | None:
     """What the runs of the reference load show; None with fewer than two that answered."""
-    rates = [each.observation.throughput_ops_per_s for each in references if each.observation.throughput_ops_per_s > 0]
+    rates = _rates(references)
     if len(rates) < RUNS_MIN:
         return None
     return Movement(len(rates), min(rates), max(rates), float(np.std(rates, ddof=1) / np.mean(rates)))
+
+
+def drift(references: Sequence[Trial], spread: float) -> float:
+    """How far a machine that becomes steadily faster or slower is from its middle, relative (root mean square).
+
+    A line through the runs of the reference load tells that, less what such a line has by chance where windows differ
+    by `spread`. The drift is a part of what they differ by, so that it is never more.
+    """
+    log_rates = np.log(_rates(references))
+    if len(log_rates) < RUNS_MIN:
+        return 0.0
+    at = np.linspace(-1, 1, len(log_rates))
+    slope, by_chance = float(at @ log_rates) / float(at @ at), spread / math.sqrt(at @ at)
+    return min(math.sqrt(max(slope**2 - by_chance**2, 0.0) / 3), spread)
+
+
+def _rates(references: Sequence[Trial]) -> list[float]:
+    return [each.observation.throughput_ops_per_s for each in references if each.observation.throughput_ops_per_s > 0]
