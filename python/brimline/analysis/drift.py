@@ -3,7 +3,8 @@
 A figure is a series of values over time. A `flow` is what happens in a time, such as a rate or a latency: a line
 through batch means tells its drift (`stats.slope`), and change points tell a new level. Where levels explain the series
 better than a line, it changed; else it drifts. A `level` is what is there at an instant, such as memory: it is a sum of
-what came and went, so its increments tell its growth (`stats.trend`); a line would find growth where there is none.
+what came and went, so its increments tell its growth (`stats.trend`); a line would find growth where there is none. It
+has a new level where one increment is unlike all others, and what came with it stays.
 """
 
 import math
@@ -15,7 +16,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from brimline.stats.change_points import SERIES_MIN, change_points
+from brimline.stats.change_points import SEGMENT_MIN, SERIES_MIN, change_points
+from brimline.stats.estimate import CONFIDENCE
 from brimline.stats.multiple import holm
 from brimline.stats.slope import batched, slope
 from brimline.stats.stationarity import VALUE_COUNT_MIN
@@ -30,6 +32,10 @@ FLOW_CHANGE_MIN = 0.005
 """Share of its first value by which a flow has to move over the whole time to be told: less is nobody's trouble."""
 LEVEL_CHANGE_MIN = 0.02
 """Likewise of a level, which nobody reads to the byte."""
+JUMP_MIN = 0.05
+"""Share by which a level has to change at once to be a new one: what is allocated comes in pieces."""
+JUMPS_MAX = 5
+"""Increments of a level that are held to be unlike all others at the most, of some forty."""
 LEVELS_BATCHES = 40
 """Stretches of time that change points are looked for in: a level lasts three of them at least, else it is a burst."""
 SECONDS_PER_HOUR = 3600.0
@@ -118,8 +124,9 @@ def drifts(series: Sequence[Series], *, alpha: float = ALPHA) -> tuple[Drift, ..
 
 
 def _judged(drift: Drift, adjusted_p: float, alpha: float) -> Drift:
-    least = FLOW_CHANGE_MIN if drift.series.kind == "flow" else LEVEL_CHANGE_MIN
-    moved = abs(drift.end - drift.begin)
+    least, times_s = FLOW_CHANGE_MIN if drift.series.kind == "flow" else LEVEL_CHANGE_MIN, drift.series.times_s
+    # From the first value to the last is more where a new level came between, which is no drift.
+    moved = abs(drift.per_hour) * float(times_s[-1] - times_s[0]) / SECONDS_PER_HOUR
     found = adjusted_p <= alpha and moved >= least * abs(drift.begin)
     return replace(drift, adjusted_p=adjusted_p, found=found, full=drift.full if found else None)
 
@@ -152,11 +159,73 @@ def _drift(
 
 
 def _level(series: Series) -> Drift:
+    """The growth within its levels. What is left is what is there at the end, whatever came at once before."""
     times, values = series.times_s, series.values
-    rate, low, high, p_value = _growth(times, values)
+    changes = _jumps(series)
+    jumped = np.zeros(len(values))
+    for each in changes:
+        jumped[times > each.at_s] += each.change * each.before
+    rate, low, high, p_value = _growth(times, values - jumped)
     drift = _drift(series, begin=float(values[0]), end=float(values[-1]), rate=rate, low=low, high=high,
-                   p_value=p_value, changes=())  # fmt: skip
-    return replace(drift, full=_full(series))
+                   p_value=p_value, changes=changes)  # fmt: skip
+    return replace(drift, full=_full(replace(series, values=values - jumped + jumped[-1])))
+
+
+def _jumps(series: Series) -> tuple[ChangePoint, ...]:
+    """The increments of a level that are unlike all others, each from the end of one stretch of time to the next one's.
+
+    The generalised ESD test (Rosner 1983, "Percentage points for a generalized ESD many-outlier procedure"): several
+    that are as large as each other don't hide each other. What is gone again within three stretches is a burst. What
+    comes in several of them, as a cache fills, and what goes by and by, as the teeth of a saw do, is no new level.
+    """
+    from scipy.special import stdtr, stdtrit
+
+    length = max(1, len(series.values) // LEVELS_BATCHES)
+    times, values = series.times_s[length - 1 :: length], series.values[length - 1 :: length]
+    if len(values) < SERIES_MIN + JUMPS_MAX or not float(values.min()) > 0:
+        return ()
+    grown = np.diff(values)
+    order = np.argsort(-np.abs(grown - np.median(grown)))
+    for count in range(JUMPS_MAX, 0, -1):
+        rest = grown[order[count:]]
+        off, spread = grown - rest.mean(), float(rest.std(ddof=1)) * math.sqrt(1 + 1 / len(rest))
+        least = abs(float(off[order[count - 1]]))
+        chance = 2 * float(stdtr(len(rest) - 1, -least / spread)) if spread > 1e-12 * least else 0.0
+        if least > 0 and chance * (len(rest) + 1) <= ALPHA_OF_LEVELS:
+            break
+    else:
+        return ()
+    half = float(stdtrit(len(rest) - 1, (1 + CONFIDENCE) / 2)) * spread
+    found = []
+    places = sorted(int(each) for each in order[:count])
+    for first, place, last in zip([-1, *places], places, [*places[1:], len(grown)], strict=False):
+        jump, before = float(off[place]), float(values[place])
+        if abs(jump) < JUMP_MIN * before or not _stays(values, first + 1, place + 1, last + 1, jump):
+            continue
+        if max(abs(float(each)) for each in off[place - 1 : place + 2 : 2]) > abs(jump) / 2:
+            continue
+        begin_s, end_s = float(times[place]), float(times[place + 1])
+        distance = abs(jump) / spread if spread else math.inf
+        found.append(ChangePoint(
+            at_s=_placed(series, begin_s, end_s),
+            from_s=begin_s,
+            to_s=end_s,
+            before=before,
+            after=float(values[place + 1]),
+            change=jump / before,
+            low=(jump - half) / before,
+            high=(jump + half) / before,
+            p_value=min(1.0, 2 * float(stdtr(len(rest) - 1, -distance)) * (len(rest) + 1)),
+        ))  # fmt: skip
+    return tuple(found)
+
+
+def _stays(values: Values, first: int, place: int, last: int, jump: float) -> bool:
+    """Whether what came before `place` stays until `last`, beside what was there from `first` on, and for long."""
+    if min(place, len(values) - place) < SEGMENT_MIN:
+        return False
+    spans = ((first, last), (place - SEGMENT_MIN, place + SEGMENT_MIN))
+    return all((values[place:end].mean() - values[begin:place].mean()) / jump >= 0.5 for begin, end in spans)
 
 
 def _growth(times: Values, values: Values) -> tuple[float, float, float, float]:

@@ -22,6 +22,7 @@ from brimline.wording import message
 _HAPPENED = {
     "checkpoint": ("checkpoint_running", "checkpoints"),
     "ttl": ("documents_expired",),
+    "compaction": ("compactions_running", "compactions"),
     "election": ("members_unreachable",),
 }
 """What a server did, by the columns of which one says so: a counter that rose, or a gauge above 0."""
@@ -34,7 +35,7 @@ _USED = {
     "write_conflicts": "write_conflicts",
 }
 """What is always there, more or less of it: counters, of which much between two looks is unusual."""
-_GAUGES = frozenset({"checkpoint_running", "members_unreachable"})
+_GAUGES = frozenset({"checkpoint_running", "compactions_running", "members_unreachable"})
 LOOKED_AT = (*(column for columns in _HAPPENED.values() for column in columns), *_USED.values(), "host_busy_ns",
              "server_cpu_ns", "uptime_ms")  # fmt: skip
 """The columns that are needed of every look at the server."""

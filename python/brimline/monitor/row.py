@@ -87,6 +87,9 @@ class ServerRow:
     checkpoints: Counter = None
     checkpoint_total_ms: Counter = None
     checkpoint_last_ms: Gauge = None
+    # Compaction of tables (`compact`): those at work now, and those that ended.
+    compactions_running: Gauge = None
+    compactions: Counter = None
     # Journal.
     journal_syncs: Counter = None
     journal_sync_time_us: Counter = None

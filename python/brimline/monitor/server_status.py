@@ -119,6 +119,7 @@ def read_status(status: Mapping[str, Any]) -> Columns:
         "server_cpu_ns": _cpu_ns(status),
         **_cache(status),
         **_checkpoint(status),
+        **_compaction(status),
         "journal_syncs": _integer(status, "wiredTiger", "log", "log sync operations"),
         "journal_sync_time_us": _integer(status, "wiredTiger", "log", "log sync time duration (usecs)"),
         "journal_bytes_written": _integer(status, "wiredTiger", "log", "log bytes written"),
@@ -209,6 +210,14 @@ def _checkpoint(status: Mapping[str, Any]) -> Columns:
             _integer(status, "wiredTiger", "checkpoint", "most recent time (msecs)"),
             _integer(status, "wiredTiger", "transaction", "transaction checkpoint most recent time (msecs)"),
         ),
+    }
+
+
+def _compaction(status: Mapping[str, Any]) -> Columns:
+    ended = ("successful calls", "failed calls", "timeout", "interrupted")
+    return {
+        "compactions_running": _integer(status, "wiredTiger", "session", "table compact running"),
+        "compactions": _sum(_integer(status, "wiredTiger", "session", f"table compact {each}") for each in ended),
     }
 
 

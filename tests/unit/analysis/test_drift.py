@@ -1,5 +1,7 @@
 """What drifts, changes its level and runs full, in series whose law is known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -98,3 +100,50 @@ def test_the_direction_that_nobody_wants_depends_on_the_figure(better: bool) -> 
     turned = Series(key="x", label="x", unit="ops/s", kind="flow", times_s=one.times_s, values=one.values,
                     higher_is_better=better)  # fmt: skip
     assert only(turned).is_worse is not better
+
+
+def memory(rng: np.random.Generator, *jumps: tuple[float, float], per_hour: float = 0.0) -> Series:
+    """That of `level`, and so many bytes more from an instant on, in hours, for each of `jumps`."""
+    plain = level(rng, per_hour=per_hour)
+    return replace(plain, values=plain.values + sum(by * (plain.times_s > at * HOUR_S) for at, by in jumps))
+
+
+@pytest.mark.parametrize(
+    "jumps", [[(2.0, 40e6)], [(2.0, 40e6), (4.0, 40e6)], [(2.0, -40e6)]], ids=["up", "two", "down"]
+)
+def test_memory_that_goes_to_a_new_level_at_once_is_told_and_placed(jumps: list[tuple[float, float]]) -> None:
+    held = 0
+    for seed in range(10):
+        found = only(memory(np.random.default_rng(seed), *jumps))
+        assert not found.found, "a jump is no drift"
+        assert len(found.changes) == len(jumps)
+        for (at, by), change in zip(jumps, found.changes, strict=True):
+            assert change.from_s <= at * HOUR_S <= change.to_s <= change.from_s + HOURS * HOUR_S / 35
+            held += change.low * change.before <= by <= change.high * change.before
+    assert held >= 9 * len(jumps), "of 10, by an interval of 95 %"
+
+
+def test_what_grows_beside_a_jump_grows_by_what_is_left_of_it() -> None:
+    found = only(memory(np.random.default_rng(5), (3.0, 60e6), per_hour=20e6))
+    assert found.found and found.low <= 20e6 <= found.high
+    assert len(found.changes) == 1
+
+
+def test_what_comes_and_goes_fills_or_wanders_has_no_new_level() -> None:
+    burst = only(memory(np.random.default_rng(6), (3.0, 80e6), (3.2, -80e6)))
+    assert burst.changes == ()
+    at_s = times()
+    for share in (0.05, 0.1, 0.2, 0.5, 1.0):  # of the time
+        values = 1e6 + 200e6 * (1 - np.exp(-3 * at_s / at_s[-1] / share))
+        filled = replace(level(np.random.default_rng(7)), values=values)
+        assert only(filled).changes == ()
+    teeth = replace(level(np.random.default_rng(7)), values=1e8 * (1 + 0.3 * (np.arange(COUNT) % 60) / 60))
+    assert only(teeth).changes == ()
+    assert not any(only(level(np.random.default_rng(seed))).changes for seed in range(100))
+
+
+def test_connections_that_stay_and_become_twice_as_many_have_a_new_level() -> None:
+    values = np.where(times() > 3 * HOUR_S, 200.0, 100.0)
+    series = Series(key="c", label="c", unit="connections", kind="level", times_s=times(), values=values)
+    (change,) = only(series).changes
+    assert (change.before, change.after, change.change) == (100.0, 200.0, 1.0)

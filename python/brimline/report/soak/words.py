@@ -11,6 +11,7 @@ from brimline.wording import Message, joined, message
 WITH_NAMES = {
     "checkpoint": "checkpoints",
     "ttl": "documents that expire (TTL)",
+    "compaction": "compaction of files",
     "election": "a member that can't be reached",
     "disk": "a busy disk",
     "eviction": "eviction from the cache by operations",
