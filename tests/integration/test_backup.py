@@ -7,20 +7,24 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from gzip import compress
 from pathlib import Path
 from typing import Any
 
 import pymongo
 import pytest
 from bson import decode, json_util
+from bson.code import Code
 from bson.decimal128 import Decimal128
 from bson.int64 import Int64
+from bson.timestamp import Timestamp
 
 from brimline.api.backup import backup, restore
 from brimline.dataset.backup import BackupProgress, read, read_summary
 from brimline.dataset.backup.layout import ContentHash, documents_of, split
 from brimline.dataset.backup.restore import content_of
-from brimline.errors import Interrupted, InvalidRun, RecordError, UsageError
+from brimline.errors import Interrupted, InvalidRun, RecordError, TargetError, UsageError
 from brimline.servers import control_client
 from tests.support.command_line import CommandLine
 from tests.support.replica_set import replica_set
@@ -124,7 +128,11 @@ def _documents(client: Client, name: str) -> list[dict[str, Any]]:
 
 
 def _indexes(client: Client, name: str) -> dict[str, Any]:
-    return {each["name"]: each for each in client[SHOP][name].list_indexes()}
+    return _indexes_of(client[SHOP], name)
+
+
+def _indexes_of(database: Any, name: str) -> dict[str, Any]:
+    return {each["name"]: each for each in database[name].list_indexes()}
 
 
 def _options(client: Client, name: str) -> Any:
@@ -211,6 +219,20 @@ def test_what_brimline_made_for_itself_is_left_out_and_named(
     assert [each.collection for each in summary.collections] == ["brimline_pristine_mine", "one"]
 
 
+def test_what_a_restore_that_was_killed_has_left_is_named_and_in_no_backup(uri: str, tmp_path: Path) -> None:
+    said: list[str] = []
+    with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as client:
+        for name in ("one", "brimline_restore_0123abcd", "brimline_restore_notes"):
+            client["backup_left"][name].insert_one({"_id": 1})
+        made = backup(tmp_path / "dump", uri=uri, databases=["backup_left"], notice=said.append)
+        assert [each.collection for each in made.collections] == ["brimline_restore_notes", "one"]
+        assert "made them for itself: backup_left.brimline_restore_0123abcd" in said[0]
+        restore(tmp_path / "dump", uri=uri, drop=True, notice=said.append)
+        assert "left by a restore that was killed" in said[-1] and "backup_left.brimline_restore_0123abcd;" in said[-1]
+        assert len(client["backup_left"].list_collection_names()) == 3
+        client.drop_database("backup_left")
+
+
 def test_progress_has_one_form(uri: str, tmp_path: Path) -> None:
     """What of the collection at work is done, then bytes of all."""
     with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as client:
@@ -266,6 +288,90 @@ def test_damage_is_found_and_named(uri: str, tmp_path: Path) -> None:
         path.unlink()
         with pytest.raises(UsageError, match="lacks the documents"):
             restore(tmp_path / "dump", uri=uri, drop=True)
+
+
+def test_damage_of_compressed_files_and_of_metadata_is_found_and_named(uri: str, tmp_path: Path) -> None:
+    with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as client:
+        client["backup_packed"]["one"].insert_many([{"_id": each, "text": os.urandom(50)} for each in range(100)])
+        backup(tmp_path / "dump", uri=uri, databases=["backup_packed"], gzip=True)
+        place = tmp_path / "dump" / "backup_packed"
+        documents, metadata = (
+            (path, path.read_bytes()) for path in (place / "one.bson.gz", place / "one.metadata.json.gz")
+        )
+        wrong = bytes(each ^ 0xFF for each in documents[1][40:80])
+        for (path, whole), content, said in (
+            (documents, documents[1][:40] + wrong + documents[1][80:], "can't be unpacked"),
+            (documents, b"BZ" + documents[1][2:], "can't be unpacked"),
+            (documents, documents[1][:-20], "is cut short"),
+            (metadata, metadata[1][:20], "is cut short"),
+            (metadata, compress(b"[]"), "no options and indexes"),
+            (metadata, compress(b'{"indexes": [3]}'), "no options and indexes"),
+            (metadata, compress(b'{"indexes": [], "options": "x"}'), "no options and indexes"),
+            (metadata, compress(b"{"), "no extended JSON"),
+        ):
+            path.write_bytes(content)
+            with pytest.raises(RecordError, match=said) as told:
+                restore(tmp_path / "dump", uri=uri, drop=True)
+            assert path.name in told.value.message
+            path.write_bytes(whole)
+        assert client["backup_packed"].list_collection_names() == ["one"]
+        assert restore(tmp_path / "dump", uri=uri, drop=True).documents == 100
+
+
+@pytest.mark.parametrize("then", ["drop", "rename", "make anew"])
+@pytest.mark.parametrize("kind", ["alone", "set"])
+def test_a_collection_that_goes_while_it_is_backed_up_is_an_error_and_no_empty_file(
+    source: str, uri: str, tmp_path: Path, then: str, kind: str
+) -> None:
+    """Until MongoDB 7.0 a snapshot shows nothing of a collection that was dropped since, and no error."""
+    address = source if kind == "set" else uri
+    with pymongo.MongoClient[dict[str, Any]](address, directConnection=True) as client:
+        for name in ("a", "b"):
+            client["backup_gone"][name].insert_one({"_id": 1})
+
+        def go(_progress: BackupProgress) -> None:
+            if then == "rename":
+                client["backup_gone"]["b"].rename("c")
+            else:
+                client["backup_gone"].drop_collection("b")
+            if then == "make anew":
+                client["backup_gone"]["b"].insert_one({"_id": 2})
+
+        with pytest.raises(TargetError, match=r"backup_gone\.b"):
+            backup(tmp_path / "dump", uri=address, databases=["backup_gone"], progress=go)
+        client.drop_database("backup_gone")
+    assert not (tmp_path / "dump").exists()
+
+
+def test_long_names_stored_functions_and_what_expires_come_back(uri: str, tmp_path: Path) -> None:
+    """A name that is no file's is cut as mongodump cuts it. What expired since is there until the server deletes it."""
+    long, hour_ago = "订单" * 30, datetime.now(UTC) - timedelta(hours=1)
+    with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as client:
+        database = client["backup_long"]
+        client.admin.command("setParameter", 1, ttlMonitorEnabled=False)
+        try:
+            database[long].insert_one({"_id": 1, "counted": Int64(0)})
+            database[long].update_one({"_id": 1}, {"$set": {"never": Timestamp(0, 0)}})
+            database["system.js"].insert_one({"_id": "double", "value": Code("function(x) { return 2 * x }")})
+            database["brief"].insert_one({"_id": 1, "at": hour_ago})
+            database["brief"].create_index("at", expireAfterSeconds=60)
+            database.command({"create": "heat", "timeseries": {"timeField": "at"}, "expireAfterSeconds": 60})
+            database["heat"].insert_one({"at": hour_ago})
+            made = backup(tmp_path / "dump", uri=uri, databases=["backup_long"])
+            files = {each.name for each in (tmp_path / "dump" / "backup_long").iterdir()}
+            assert any(len(each) == 238 + len(".bson") and "%24" in each for each in files)
+            options = {each["name"]: each["options"] for each in database.list_collections()}
+            for drop in (True, False):
+                restore(tmp_path / "dump", uri=uri, drop=drop)
+                assert {each["name"]: each["options"] for each in database.list_collections()} == options
+                counts = {name: database[name].count_documents({}) for name in (long, "system.js", "brief", "heat")}
+                assert set(counts.values()) == {1} and made.documents == 4
+                assert database[long].find_one() == {"_id": 1, "counted": 0, "never": Timestamp(0, 0)}
+                assert _indexes_of(database, "brief")["at_1"]["expireAfterSeconds"] == 60
+                client.drop_database("backup_long")
+        finally:
+            client.admin.command("setParameter", 1, ttlMonitorEnabled=True)
+            client.drop_database("backup_long")
 
 
 def test_every_file_is_on_the_disk_before_the_backup_says_that_it_is_whole(

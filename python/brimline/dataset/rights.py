@@ -13,7 +13,7 @@ from brimline.dataset.access import DataDatabase, target_errors
 from brimline.errors import TargetError
 
 _EVERYTHING = "anyAction"
-_BYPASS = "bypassDocumentValidation"
+_OF_ADMINS = frozenset({"bypassDocumentValidation", "collMod"})
 """Beyond readWrite."""
 
 
@@ -23,7 +23,7 @@ def require_rights(database: DataDatabase, collection: str, actions: Iterable[st
     if granted is None or _EVERYTHING in granted:
         return
     if missing := sorted(set(actions) - granted):
-        roles = "the roles readWrite and dbAdmin" if _BYPASS in missing else "the role readWrite"
+        roles = "the roles readWrite and dbAdmin" if not _OF_ADMINS.isdisjoint(missing) else "the role readWrite"
         raise TargetError(
             f"the user may not do all that {database.name}.{collection} needs: {', '.join(missing)} isn't granted",
             hint=f"nothing was changed; grant it, as {roles} on {database.name} would",

@@ -3,12 +3,14 @@
 Source: https://www.mongodb.com/docs/database-tools/mongodump/ and the tool's own source (`mongodump/metadata_dump.go`,
 `util/namespaces.go`): `<database>/<collection>.bson` holds documents one behind the other, `<collection>.metadata.json`
 the options, indexes and UUID as extended JSON; both with `.gz` where compressed. What can't be in a file's name is
-written as in URLs.
+written as in URLs. A name that is too long then is cut, and is whole in the metadata.
 """
 
 import gzip
 import hashlib
 import os
+import zlib
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +25,8 @@ from brimline.record.layout import unreadable
 BSON, METADATA, GZ = ".bson", ".metadata.json", ".gz"
 _AS_IT_IS = " !#$&'()+,-.;=@[]^_`{}~"
 """What mongodump leaves in a name, besides letters and digits."""
+_NAME_MAX, _NAME_KEPT, _CUT_MARK = 238, 208, "%24"
+"""Characters of a name, with `.metadata.json.gz` as many as a file's may have; of one that is cut, before a digest."""
 _LENGTH_BYTES = 4
 DOCUMENT_BYTES_MAX = 16 * 1024 * 1024 + 16 * 1024
 """What a server stores at most, and the room that it leaves for itself."""
@@ -33,16 +37,28 @@ COMPRESSION_LEVEL = 1
 
 def file_name(collection: str, ending: str, *, gzipped: bool) -> str:
     """What a file of a collection is called."""
-    return f"{quote(collection, safe=_AS_IT_IS)}{ending}{GZ if gzipped else ''}"
+    name = quote(collection, safe=_AS_IT_IS)
+    if len(name) > _NAME_MAX:
+        digest = hashlib.sha1(collection.encode(), usedforsecurity=False).digest()
+        name = f"{name[:_NAME_KEPT]}{_CUT_MARK}{urlsafe_b64encode(digest).decode().rstrip('=')}"
+    return f"{name}{ending}{GZ if gzipped else ''}"
+
+
+def directory_name(database: str) -> str:
+    """What the directory of a database is called."""
+    return quote(database, safe=_AS_IT_IS)
 
 
 def namespaces(directory: Path) -> list[tuple[str, str]]:
-    """Database and collection of each metadata file, sorted. Raises UsageError where there is none."""
+    """Database and collection of each metadata file, sorted. Raises UsageError where there is none, RecordError."""
     found = []
     for path in sorted(directory.glob(f"*/*{METADATA}*")):
         name = path.name.removesuffix(GZ)
         if name.endswith(METADATA):
-            found.append((unquote(path.parent.name), unquote(name.removesuffix(METADATA))))
+            name = name.removesuffix(METADATA)
+            is_cut = len(name) == _NAME_MAX and name[_NAME_KEPT:].startswith(_CUT_MARK)
+            collection = str(read_metadata(path).get("collectionName")) if is_cut else unquote(name)
+            found.append((unquote(path.parent.name), collection))
     if not found:
         raise UsageError(
             f"{directory} holds no backup: there is no *{METADATA} in its directories",
@@ -54,7 +70,7 @@ def namespaces(directory: Path) -> list[tuple[str, str]]:
 def placed(directory: Path, database: str, collection: str, ending: str) -> Path | None:
     """The file of a collection, compressed or not; None where there is none."""
     for gzipped in (False, True):
-        path = directory / quote(database, safe=_AS_IT_IS) / file_name(collection, ending, gzipped=gzipped)
+        path = directory / directory_name(database) / file_name(collection, ending, gzipped=gzipped)
         if path.exists():
             return path
     return None
@@ -96,13 +112,19 @@ def read_metadata(path: Path) -> dict[str, Any]:
     try:
         with open_for_reading(path) as file:
             values = json_util.loads(file.read().decode(), json_options=json_util.CANONICAL_JSON_OPTIONS)
-    except (OSError, EOFError) as error:
-        raise unreadable(path, error) if isinstance(error, OSError) else _cut_short(path) from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise _trouble(path, error) from error
     except (ValueError, TypeError) as error:
         raise RecordError(f"{path} is damaged: it is no extended JSON", hint=_MADE_ANEW) from error
-    if not isinstance(values, dict):
-        raise RecordError(f"{path} is damaged: it holds no object", hint=_MADE_ANEW)
+    if not isinstance(values, dict) or not _has_shape(values):
+        raise RecordError(f"{path} is damaged: it holds no options and indexes", hint=_MADE_ANEW)
     return values
+
+
+def _has_shape(values: Mapping[str, Any]) -> bool:
+    options, indexes = values.get("options"), values.get("indexes", [])
+    is_list = isinstance(indexes, list) and all(isinstance(each, dict) for each in indexes)
+    return is_list and isinstance(options, dict | None)
 
 
 def documents_of(path: Path) -> Iterator[bytes]:
@@ -117,8 +139,8 @@ def documents_of(path: Path) -> Iterator[bytes]:
                 if len(document) != length or document[-1]:
                     raise _cut_short(path)
                 yield document
-    except (OSError, EOFError) as error:
-        raise unreadable(path, error) if isinstance(error, OSError) else _cut_short(path) from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise _trouble(path, error) from error
 
 
 def split(batch: bytes) -> Iterator[bytes]:
@@ -160,3 +182,11 @@ _MADE_ANEW = "it was changed or cut short: restore it from a copy, or make the b
 
 def _cut_short(path: Path) -> RecordError:
     return RecordError(f"{path} is cut short", hint=_MADE_ANEW)
+
+
+def _trouble(path: Path, error: Exception) -> RecordError:
+    if isinstance(error, EOFError):
+        return _cut_short(path)
+    if isinstance(error, zlib.error | gzip.BadGzipFile):
+        return RecordError(f"{path} is damaged: it can't be unpacked", hint=_MADE_ANEW)
+    return unreadable(path, cast("OSError", error))

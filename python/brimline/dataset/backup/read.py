@@ -5,13 +5,13 @@ clusters). Other servers have no such session: collections are then read one aft
 meanwhile is in those that come later. The backup says which it is.
 """
 
+import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import quote
 
 import pymongo
 from bson.codec_options import CodecOptions
@@ -21,10 +21,10 @@ from pymongo.errors import OperationFailure
 
 from brimline.dataset.access import ANSWER_WITHIN_S, WORK_WITHIN_S, target_errors
 from brimline.dataset.backup.layout import (
-    _AS_IT_IS,
     BSON,
     METADATA,
     ContentHash,
+    directory_name,
     file_name,
     metadata_text,
     open_for_writing,
@@ -41,6 +41,12 @@ NOT_USERS = ("admin", "config", "local")
 """Databases of the server itself, which are left out unless they are named."""
 OF_THE_SERVER = ("system.",)
 BUCKETS = "system.buckets."
+OF_USERS = ("system.js",)
+"""Functions that somebody stored, in a collection that no server drops."""
+_TOLD_OTHERWISE = ("system.views", "system.profile", BUCKETS)
+"""What is in the metadata of others, or a log."""
+BESIDE = re.compile(r"brimline_restore_[0-9a-f]{8}")
+"""What a restore calls a collection until all is in; one is left where a restore was killed."""
 _SNAPSHOT_TOO_OLD = 239
 _SNAPSHOT_FROM = 13
 """The wire version of MongoDB 5.0."""
@@ -109,8 +115,9 @@ def write_backup(
     """Writes all collections of `databases`, none named: of all but the server's own, into an empty directory.
 
     Manifests and pristine copies of brimline's own are left out, which `notice` is told of: they know collections by
-    UUIDs, and what is restored has others. `server` is what it is called. `hashed`: documents are hashed as they come.
-    `require_room` raises UsageError where so many bytes are more than there are. `stopped` is asked on the way.
+    UUIDs, and what is restored has others. So is what a restore that was killed has left. `server` is what it is
+    called. `hashed`: documents are hashed as they come. `require_room` raises UsageError where so many bytes are more
+    than there are. `stopped` is asked on the way.
 
     Raises UsageError where the directory is not empty, there is nothing to read, or too little room; TargetError and
     RecordError; Stopped.
@@ -120,7 +127,7 @@ def write_backup(
     with target_errors("looking at the server"):
         hello = client.admin.command("hello")
         version = str(client.server_info().get("version", ""))
-    found = _without_own(client, _collections(client, databases), notice=notice)
+    found = _without_own(client, _collections(client, databases, notice=notice), notice=notice)
     expected = _data_bytes(client, found)
     require_room(round(expected * (COMPRESSED_TO_AT_BEST if gzip else _SIZES_ARE_OFF_BY)))
     why_not = _why_not_consistent(hello)
@@ -182,13 +189,16 @@ def require_empty(directory: Path) -> None:
     )
 
 
-def _collections(client: Client, databases: Sequence[str]) -> list[_Found]:
+def _collections(client: Client, databases: Sequence[str], *, notice: Callable[[str], None]) -> list[_Found]:
     with target_errors("looking at the collections"):
         there = sorted(str(each["name"]) for each in client.list_databases())
     if missing := [name for name in databases if name not in there]:
         raise UsageError(f"there is no database {', '.join(missing)}", hint=f"there are {', '.join(there)}")
     wanted = list(databases) or [name for name in there if name not in NOT_USERS]
-    found = [each for name in wanted for each in _of_database(client, name)]
+    left_out: list[str] = []
+    found = [each for name in wanted for each in _of_database(client, name, left_out)]
+    if left_out:
+        notice(f"left out, as made by commands alone: {', '.join(left_out)}")
     if not found:
         raise UsageError("there is nothing to back up: the server holds no collection of a user's",
                          hint="name a database: --db NAME")  # fmt: skip
@@ -196,7 +206,7 @@ def _collections(client: Client, databases: Sequence[str]) -> list[_Found]:
 
 
 def _without_own(client: Client, found: Sequence[_Found], *, notice: Callable[[str], None]) -> list[_Found]:
-    """All but brimline's manifests and the copies that they speak of, which are known by UUID and not by name."""
+    """All but brimline's manifests, the copies that they speak of, which are known by UUID, and what restores left."""
     kept, own = list[_Found](), list[_Found]()
     uuids = {
         (each.database, document.get("copy_uuid"))
@@ -205,7 +215,8 @@ def _without_own(client: Client, found: Sequence[_Found], *, notice: Callable[[s
         for document in _manifests(client, each)
     }
     for each in found:
-        is_own = each.name == MANIFEST_COLLECTION or (each.uuid and (each.database, each.uuid.hex()) in uuids)
+        is_own = each.name == MANIFEST_COLLECTION or BESIDE.fullmatch(each.name) is not None
+        is_own = is_own or (each.uuid is not None and (each.database, each.uuid.hex()) in uuids)
         (own if is_own else kept).append(each)
     if own:
         notice(f"left out, as brimline made them for itself: {', '.join(each.namespace for each in own)}")
@@ -220,22 +231,22 @@ def _manifests(client: Client, found: _Found) -> list[dict[str, Any]]:
         return list(client[found.database][found.name].find({}, {"copy_uuid": 1}))
 
 
-def _of_database(client: Client, name: str) -> Iterator[_Found]:
+def _of_database(client: Client, name: str, left_out: list[str]) -> Iterator[_Found]:
+    """Its collections but for what a server keeps of itself, which comes into `left_out`."""
     database = client[name]
     with target_errors(f"looking at the collections of {name}"):
         listed = list(database.list_collections())
     for each in sorted(listed, key=lambda one: str(one["name"])):
         collection, kind = str(each["name"]), str(each.get("type", "collection"))
-        if collection.startswith(OF_THE_SERVER):
+        if collection.startswith(OF_THE_SERVER) and collection not in OF_USERS:
+            left_out += [] if collection.startswith(_TOLD_OTHERWISE) else [f"{name}.{collection}"]
             continue
         indexes: list[dict[str, Any]] = []
         if kind != "view":
             with target_errors(f"looking at the indexes of {name}.{collection}"):
                 indexes = [dict(one) for one in database[collection].list_indexes()]
-        uuid = each.get("info", {}).get("uuid")
         yield _Found(database=name, name=collection, type=kind, options=dict(each.get("options", {})),
-                     uuid=bytes(uuid.bytes if hasattr(uuid, "bytes") else uuid) if uuid else None,
-                     indexes=indexes)  # fmt: skip
+                     uuid=_uuid(each), indexes=indexes)  # fmt: skip
 
 
 def _data_bytes(client: Client, found: Sequence[_Found]) -> int:
@@ -328,9 +339,27 @@ def _write_documents(
                 "minSnapshotHistoryWindowInSeconds",
             ) from error
         raise
+    _require_there(client, found)
     return CollectionBackup(database=found.database, collection=found.name, type=found.type, documents=content.count,
                             bytes=content.bytes, hash=content.text if hashed else "")  # fmt: skip
 
 
+def _require_there(client: Client, found: _Found) -> None:
+    """Raises TargetError where the collection went meanwhile: then a server shows nothing instead of what it held."""
+    with target_errors(f"reading {found.namespace}"):
+        listed = list(client[found.database].list_collections(filter={"name": found.source}))
+    uuids = [_uuid(each) for each in listed]
+    if not uuids or (found.uuid is not None and found.uuid not in uuids):
+        raise TargetError(
+            f"{found.namespace} was dropped or renamed while it was read",
+            hint="make the backup again, while nobody drops collections or renames them",
+        )
+
+
+def _uuid(listed: Mapping[str, Any]) -> bytes | None:
+    uuid = listed.get("info", {}).get("uuid")
+    return bytes(uuid.bytes if hasattr(uuid, "bytes") else uuid) if uuid else None
+
+
 def _path(directory: Path, found: _Found, ending: str, *, gzip: bool) -> Path:
-    return directory / quote(found.database, safe=_AS_IT_IS) / file_name(found.name, ending, gzipped=gzip)
+    return directory / directory_name(found.database) / file_name(found.name, ending, gzipped=gzip)

@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from itertools import islice
@@ -11,9 +11,11 @@ from typing import Any, cast
 
 from bson.codec_options import CodecOptions
 from bson.raw_bson import RawBSONDocument
+from bson.timestamp import Timestamp
+from pymongo.collection import Collection
 from pymongo.errors import BulkWriteError, PyMongoError
 
-from brimline.dataset.access import WORK_WITHIN_S, target_errors
+from brimline.dataset.access import WORK_WITHIN_S, collection_exists, target_errors
 from brimline.dataset.backup.layout import (
     BSON,
     METADATA,
@@ -24,7 +26,7 @@ from brimline.dataset.backup.layout import (
     read_metadata,
     split,
 )
-from brimline.dataset.backup.read import BUCKETS, NOT_USERS, OF_THE_SERVER, BackupProgress, Stopped
+from brimline.dataset.backup.read import BESIDE, BUCKETS, NOT_USERS, OF_THE_SERVER, OF_USERS, BackupProgress, Stopped
 from brimline.dataset.backup.summary import CollectionBackup, read_summary
 from brimline.dataset.rights import require_rights
 from brimline.dataset.shape import Shape, make_indexes
@@ -35,9 +37,13 @@ from brimline.units import counted, format_bytes
 
 _BATCH_DOCUMENTS = 1_000
 _BATCH_BYTES = 16_000_000
+_TIMESTAMP_BYTES = 8
 _OF_THE_SERVER_ALONE = ("ns", "background")
 """What older servers list of an index, and newer ones refuse to be told."""
+_EXPIRY = "expireAfterSeconds"
+"""Of a time series, or of a collection that is clustered by time."""
 _BESIDE = "brimline_restore_"
+"""See `BESIDE`."""
 _IN_PART = "the collection is there in part: give --drop next time"
 _NOT_TAKEN = "the files hold what no such collection takes: make the backup anew"
 
@@ -113,6 +119,7 @@ def restore_backup(
     wanted = _wanted(directory, there, databases, notice=notice)
     found = [(database, name, _metadata(directory, database, name)) for database, name in wanted]
     _require_absent(client, [(database, name) for database, name, _ in found], drop=drop)
+    _tell_left(client, {database for database, *_ in found}, notice=notice)
     for database, name, metadata in found:
         _require_taken(client, directory, database, name, metadata, drop=drop)
     for database in dict.fromkeys(database for database, _, _ in found) if drop else ():
@@ -243,6 +250,17 @@ def _require_absent(client: Client, wanted: Sequence[tuple[str, str]], *, drop: 
         )
 
 
+def _tell_left(client: Client, databases: Iterable[str], *, notice: Callable[[str], None]) -> None:
+    """A restore that was killed leaves what it had put in; another one may be at work."""
+    left = []
+    for database in sorted(databases):
+        with target_errors(f"looking at the collections of {database}"):
+            names = client[database].list_collection_names()
+        left += [f"{database}.{name}" for name in names if BESIDE.fullmatch(name)]
+    if left:
+        notice(f"left by a restore that was killed, unless one is at work: {', '.join(left)}; drop it by hand")
+
+
 def _require_taken(
     client: Client, directory: Path, database: str, name: str, metadata: Mapping[str, Any], *, drop: bool
 ) -> None:
@@ -252,6 +270,7 @@ def _require_taken(
     if kind != "view":
         actions += ["find", "insert", *(["createIndex"] if shape.indexes else [])]
         actions += ["bypassDocumentValidation"] if shape.checks_documents else []
+        actions += ["collMod"] if _EXPIRY in shape.options else []
     require_rights(client[database], name, actions)
     if drop and kind != "view":
         require_rights(client[database], f"{_BESIDE}{name}", actions)
@@ -313,12 +332,17 @@ def _replace(client: Client, database: str, name: str, place: str) -> None:
 
 def _drop(client: Client, database: str, name: str) -> None:
     with target_errors(f"dropping {database}.{name}"):
-        client[database].drop_collection(name)
+        if name in OF_USERS:  # which no server drops
+            client[database][name].delete_many({})
+        else:
+            client[database].drop_collection(name)
 
 
 def _create(client: Client, database: str, name: str, metadata: Mapping[str, Any]) -> None:
+    options = {key: value for key, value in _shape(metadata).options.items() if key != _EXPIRY}
     with target_errors(f"making {database}.{name}"):
-        client[database].command({"create": name, **_shape(metadata).options})
+        if not (name in OF_USERS and collection_exists(client[database], name)):
+            client[database].command({"create": name, **options})
 
 
 def _put_back(
@@ -353,13 +377,30 @@ def _put_back(
                 first: Mapping[str, Any] = next(iter(error.details.get("writeErrors", [])), {})
                 raise TargetError(f"inserting into {namespace}: the server refuses: {first.get('errmsg', error)}",
                                   hint=refused_hint) from error  # fmt: skip
+            for document in filter(_may_be_empty_timestamp, batch):
+                _put_timestamps_back(collection, document, bypass=shape.checks_documents)
         tell(content)
     _require_as_written(path, content, said)
+    _require_same(client, database, source, namespace, content)
+    # Last: a server would begin to delete what has expired since, and what is there would no longer be the same.
     with target_errors(f"making the indexes of {namespace}", within_s=WORK_WITHIN_S):
         make_indexes(client[database], place, shape.indexes)
-    _require_same(client, database, source, namespace, content)
+        if (expiry := shape.options.get(_EXPIRY)) is not None:
+            client[database].command({"collMod": place, _EXPIRY: expiry})
     return RestoredCollection(namespace=namespace, type=str(metadata.get("type", "collection")),
                               documents=content.count, indexes=len(shape.indexes), hash=content.text)  # fmt: skip
+
+
+def _may_be_empty_timestamp(document: bytes) -> bool:
+    return b"\x11" in document and bytes(_TIMESTAMP_BYTES) in document
+
+
+def _put_timestamps_back(collection: Collection[Any], document: bytes, *, bypass: bool) -> None:
+    """A server gives a `Timestamp(0, 0)` of an inserted document the time of now, and leaves that of an update."""
+    values = RawBSONDocument(document)
+    empty = {name: value for name, value in values.items() if value == Timestamp(0, 0) and name != "_id"}
+    if empty:
+        collection.update_one({"_id": values["_id"]}, {"$set": empty}, bypass_document_validation=bypass or None)
 
 
 def _batches(documents: Iterator[bytes]) -> Iterator[list[bytes]]:
