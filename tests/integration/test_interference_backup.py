@@ -10,14 +10,19 @@ import os
 import stat
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import psutil
+import pymongo
 import pytest
 
+from brimline.execution.backups import backups
 from brimline.record.background import read_activities
 from brimline.servers import Deployment
 from tests.support.command_line import CALM, CommandLine, Outcome
 from tests.support.repetitions import repetitions
+from tests.support.waiting import eventually
 
 pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
 
@@ -122,6 +127,21 @@ def test_backups_of_brimlines_own_are_made_beside_a_run(brimline_cli: CommandLin
     assert activity.error is None and activity.kind == kind
     assert len(activity.sizes_bytes) >= 1 and min(activity.sizes_bytes) > 100_000
     assert not list((brimline_cli.directory / "runs").glob(".brimline-backup-*")), "none is kept"
+
+
+def test_compressed_backups_are_smaller(mongod: Deployment, tmp_path: Path) -> None:
+    plan: Any = SimpleNamespace(namespace=SimpleNamespace(database="brimline_backup_gzip"))
+    with pymongo.MongoClient[dict[str, Any]](f"mongodb://{mongod.address}") as client:
+        client.brimline_backup_gzip.one.insert_many([{"_id": each, "text": "abc" * 300} for each in range(500)])
+        sizes = []
+        for of in ("", "gzip"):
+            made = backups(of, plan, mongod, directory=tmp_path, text="backup")
+            made.start()
+            assert eventually(lambda made=made: bool(made._progress), interval_s=0.01)  # type: ignore[misc]
+            sizes.append(made.stop().sizes_bytes[0])
+        client.drop_database("brimline_backup_gzip")
+    assert sizes[0] > 450_000 and sizes[1] < sizes[0] / 10
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_files_of_somebody_elses_server_are_not_copied(brimline_cli: CommandLine, mongod: Deployment) -> None:

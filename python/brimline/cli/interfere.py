@@ -30,8 +30,8 @@ class InterfereOptions(Group):
         "--with",
         "WHAT",
         "What goes on beside it; repeatable: import (rows, as fast as the load engine inserts them), import:FILE, "
-        "scan, index builds, backup (by a client of brimline's own), backup:mongodump, backup:files (copies, an own "
-        "server's writes locked), or workload:NAME, also at a rate: workload:ycsb-b,rate=500/s. "
+        "scan, index builds, backup (by a client of brimline's own), backup:gzip, backup:mongodump, backup:files "
+        "(copies, an own server's writes locked), or workload:NAME, also at a rate: workload:ycsb-b,rate=500/s. "
         "Default: import.",
         default=(),
     )

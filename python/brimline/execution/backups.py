@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
 
@@ -33,9 +34,10 @@ class Backup(Background):
 
     kind, unit = "backup", "dumps"
 
-    def __init__(self, plan: Plan, deployment: Deployment, *, directory: Path, text: str) -> None:
+    def __init__(self, plan: Plan, deployment: Deployment, *, directory: Path, text: str, gzip: bool = False) -> None:
         super().__init__(plan, deployment, text=text)
         self._directory = directory
+        self._gzip = gzip
 
     def _work(self) -> None:
         while not self._stop.is_set():
@@ -60,6 +62,7 @@ class Backup(Background):
                 place,
                 server=address,
                 databases=[self.plan.namespace.database],
+                gzip=self._gzip,
                 hashed=False,
                 require_room=lambda size: check_room(size, self._directory, what="a backup"),
                 progress=look,
@@ -193,11 +196,16 @@ class Dumps(Background):
             yield file.name
 
 
-_KINDS: dict[str, Callable[..., Background]] = {"": Backup, "files": FileCopies}
+_KINDS: dict[str, Callable[..., Background]] = {
+    "": Backup, "gzip": partial(Backup, gzip=True), "files": FileCopies,
+}  # fmt: skip
 
 
 def backups(of: str, plan: Plan, deployment: Deployment, *, directory: Path, text: str) -> Background:
-    """Backups by brimline's own client (""), by `mongodump`, or of `files`. Raises UsageError where it can't be had."""
+    """Backups by brimline's own client ("", `gzip`), by `mongodump`, or of `files`.
+
+    Raises UsageError where it can't be had.
+    """
     if of == _DUMP_TOOL:
         return Dumps(plan, deployment, text=text)
     return _KINDS[of](plan, deployment, directory=directory, text=text)

@@ -9,7 +9,7 @@ import pytest
 from brimline.analysis.background import coverage
 from brimline.analysis.comparison import compare_runs
 from brimline.api.interfere import figures_beside
-from brimline.experiments.paired.interference import InterferenceSettings, parse_background
+from brimline.experiments.paired.interference import BACKUPS, InterferenceSettings, parse_background
 from brimline.experiments.paired.order import PAIRS_AGAIN_MAX, Arm, PairProbe, Pairs, PairTrial, counting_pairs
 from brimline.record.background import BACKGROUND_FILE, Activity, read_activities, write_activities
 from brimline.record.files import replace_json
@@ -195,11 +195,20 @@ def test_a_backup_has_a_length_and_a_size_and_one_that_was_cut_short_has_none() 
     assert coverage(replace(made, unit="documents"), (10 * S, 16 * S)).each_s == ()
 
 
-@pytest.mark.parametrize(("text", "of"), [("backup", ""), ("backup:files", "files"), ("backup:mongodump", "mongodump")])
-def test_backups_are_of_three_kinds(text: str, of: str) -> None:
+@pytest.mark.parametrize("of", BACKUPS)
+def test_every_kind_of_backup_tells_its_length_and_size(of: str) -> None:
+    text = f"backup:{of}".rstrip(":")
     assert (parse_background(text).kind, parse_background(text).of) == ("backup", of)
-    with pytest.raises(ValueError, match="there is no backup"):
+    with pytest.raises(ValueError, match=r"there is no backup .* backup, backup:gzip, backup:mongodump, backup:files"):
         parse_background("backup:tape")
     facts = next(block for block in interfered(text).sections[0].blocks if block.kind == "facts")
     assert [fact.label for fact in facts.facts] == ["A backup took", "Size of a backup"]
     assert "2.00 s (95 % interval" in facts.facts[0].value and facts.facts[1].value == "50.0 MB"
+
+
+def test_a_backup_that_is_longer_than_a_run_is_told() -> None:
+    """Without a length and a size there was nothing, and nothing was said."""
+    facts = next(block for block in interfered("backup", ended=False).sections[0].blocks if block.kind == "facts")
+    (told,) = facts.facts
+    assert (told.label, told.value) == ("A backup took", "longer than a run: none came to its end")
+    assert told.note == "give the runs more time: --duration"

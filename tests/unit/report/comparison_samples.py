@@ -46,8 +46,11 @@ def more_in_flight() -> Comparison:
     )
 
 
-def interfered(kind: str = "import") -> Report:
-    """Beside B's runs an import: a fifth less throughput, one pair of which it ended early; or backups of 2 s."""
+def interfered(kind: str = "import", *, ended: bool = True) -> Report:
+    """Beside B's runs an import: a fifth less throughput, one pair of which it ended early; or backups of 2 s.
+
+    `ended`: a backup came to its end.
+    """
     a, b = run_sets(np.random.default_rng(1), order=abba(5), slower=0.2)
     early = message("the background ended early: {reason}", reason="it came to its end by itself")
     comparison = compare_runs(a, [b[0].with_problem(early), *b[1:]])
@@ -57,6 +60,8 @@ def interfered(kind: str = "import") -> Report:
     if kind != "import":
         at_work = replace(at_work, kind=kind, unit="dumps", units=2, units_per_s=0.2, each_s=(1.9, 2.1),
                           each_bytes=(50_000_000, 50_000_000))  # fmt: skip
+    if not ended:
+        at_work = replace(at_work, units=0, units_per_s=0.0, each_s=(), each_bytes=())
     coverages = {run.name: (at_work,) for run in b}
     coverages[b[0].name] = (replace(at_work, busy_share=0.5, units=None, units_per_s=None, problem=b[0].name),)
     experiment = ExperimentRecord(

@@ -9,8 +9,8 @@ from brimline.experiments.settings import REPEATS_MAX
 INTERFERENCE_KIND = "interfere"
 """What its record says it is."""
 BACKGROUND_KINDS = ("import", "scan", "index", "backup", "workload")
-BACKUPS = ("", "mongodump", "files")
-"""By a client of brimline's own, by MongoDB's tool, and by copies of the files of a server that is locked for it."""
+BACKUPS = ("", "gzip", "mongodump", "files")
+"""By a client of brimline's own, plain and compressed, by MongoDB's tool, and by copies of a locked server's files."""
 AND = " + "
 """Between several backgrounds that are at work at once."""
 PAIRS_MAX = REPEATS_MAX - PAIRS_AGAIN_MAX
@@ -35,7 +35,8 @@ def parse_background(text: str) -> Beside:
     if kind not in BACKGROUND_KINDS:
         raise ValueError(f'there is no background "{text}"; there are {", ".join(BACKGROUND_KINDS)}')
     if kind == "backup" and of not in BACKUPS:
-        raise ValueError(f'there is no backup "{text}"; there are backup, backup:mongodump and backup:files')
+        known = ", ".join(filter(None, (f"backup:{each}".rstrip(":") for each in BACKUPS)))
+        raise ValueError(f'there is no backup "{text}"; there are {known}')
     if of and kind not in ("import", "workload", "backup"):
         raise ValueError(f"{kind} is of nothing further, but is {text}")
     if kind != "workload":

@@ -34,6 +34,7 @@ _NAMES: Mapping[str, str] = {
     "scan": "collection scans",
     "index": "index builds",
     "backup": "backups",
+    "backup:gzip": "compressed backups",
     "backup:mongodump": "backups with mongodump",
     "backup:files": "copies of its files, with writes locked",
 }
@@ -163,12 +164,14 @@ def _table(coverages: Coverages) -> Table:
 
 
 def _backups(coverages: Coverages) -> list[Facts]:
-    """How long each backup took, and how large it is; nothing where there was none."""
-    every = [each for of in coverages.values() for each in of]
+    """How long each backup took, and how large it is; nothing where none was asked for."""
+    every = [each for of in coverages.values() for each in of if each.kind.partition(":")[0] == "backup"]
     lengths_s = [length for each in every for length in each.each_s]
     sizes = [size for each in every for size in each.each_bytes]
     if not lengths_s:
-        return []
+        none = Fact(label="A backup took", value="longer than a run: none came to its end",
+                    note="give the runs more time: --duration")  # fmt: skip
+        return [Facts(title="Backups", facts=[none])] if every else []
     middle = mean_interval([length * NS_PER_S for length in lengths_s], unit="ns", independent=True)
     took: str = format_duration(middle.value)
     if len(lengths_s) >= _SPREAD_MIN:
