@@ -2,6 +2,8 @@
 
 import json
 import os
+import signal
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -223,6 +225,22 @@ def test_a_command_is_not_reached_by_what_is_pressed_at_the_terminal(tmp_path: P
     assert int(session.read_text()) != os.getsid(0)
 
 
+def test_a_server_that_a_command_starts_behind_itself_lives_on(tmp_path: Path) -> None:
+    """`mongod … &` holds what the shell could say to open: nobody waits for that, and nothing ends it."""
+    begun = tmp_path / "begun"
+    before_s = time.monotonic()
+    CommandFault(command="", undoing=f"sleep 60 & echo $! > {begun}").undo()
+    assert time.monotonic() - before_s < 30
+    process = int(begun.read_text())
+    try:
+        assert Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
+        assert Path(f"/proc/{process}/fd/1").readlink().name.startswith("memfd:"), (
+            "to a pipe it could not go on writing"
+        )
+    finally:
+        os.kill(process, signal.SIGKILL)
+
+
 def test_a_command_that_does_not_end_is_ended_with_all_that_it_began(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -250,7 +268,7 @@ def test_a_line_that_does_not_follow_leaves_no_other_cut(
     assert told == list(SERVERS)
 
 
-def test_what_servers_said_of_a_fault_is_read_from_their_logs(lab: Lab) -> None:
+def test_what_servers_said_of_a_fault_is_read_from_their_logs(deployment: Deployment, lab: Lab) -> None:
     permitted = "Transition to primary complete; database writes are now permitted"
     lines = [
         ("2026-11-26T18:38:03.297+00:00", "REPL", permitted, {}),
@@ -268,7 +286,7 @@ def test_what_servers_said_of_a_fault_is_read_from_their_logs(lab: Lab) -> None:
     ]  # fmt: skip
     (place / "mongod.log").write_text("\n".join([*entries, "no JSON", '{"msg":"MongoDB starting']))
     begin = 1_795_718_280 * 10**9  # 18:38:00
-    said = said_between(lab, begin, begin + 10 * 10**9)
+    said = said_between(deployment, lab, begin, begin + 10 * 10**9)
     assert [(at - begin, address, text) for at, address, text in said] == [
         (2_100_000_000, "127.0.0.1:5002", "SECONDARY → PRIMARY"),
         (3_297_000_000, "127.0.0.1:5002", permitted),

@@ -127,8 +127,8 @@ class FailoverWork:
         if ledger is not None:
             ledger.stop()
             facts = self._check(ledger, facts, directory)
-        if site.lab is not None and facts.begun_unix_ns is not None:
-            lines = said_between(site.lab, facts.begun_unix_ns, _native.unix_now_ns())
+        if facts.begun_unix_ns is not None:
+            lines = said_between(self.deployment, site.lab, facts.begun_unix_ns, _native.unix_now_ns())
             facts = replace(facts, said=tuple(Said(unix_ns=at, address=of, text=text) for at, of, text in lines))
         return facts
 

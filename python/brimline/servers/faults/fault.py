@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 from dataclasses import dataclass
-from typing import Protocol
+from typing import IO, Protocol
 
 from brimline.errors import TargetError, UsageError, redact_text
 from brimline.servers.faults.kinds import KINDS, FaultKind
@@ -14,7 +14,7 @@ from brimline.servers.password import environment_without_secrets
 COMMAND = "command"
 """The name of a fault that is a command of a person's own."""
 COMMAND_WITHIN_S = 300.0
-_WORDS_MAX = 300
+_WORDS_MAX, _READ_BYTES = 300, 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,24 +180,34 @@ def _require_successor(name: str, site: Site, *, alone: bool) -> None:
 
 
 def _run(command: str) -> None:
-    """In a session of its own: Ctrl-C at the terminal ends the run, and must not end what undoes a fault."""
+    """In a session of its own: Ctrl-C at the terminal ends the run, and must not end what undoes a fault.
+
+    What it says goes into memory, not through a pipe: a server that it starts (`mongod … &`) holds that open for as
+    long as it lives, and would be ended by a write to it later.
+    """
     try:
-        with subprocess.Popen(  # noqa: S603 (the user's own command)
-            ["/bin/sh", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True, errors="replace", env={**environment_without_secrets(), "PATH": os.environ.get("PATH", "")},
-            start_new_session=True,
+        with os.fdopen(os.memfd_create("said"), "w+b") as output, subprocess.Popen(  # noqa: S603 (the user's own)
+            ["/bin/sh", "-c", command], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+            env={**environment_without_secrets(), "PATH": os.environ.get("PATH", "")}, start_new_session=True,
         ) as process:  # fmt: skip
             try:
-                output, errors = process.communicate(timeout=COMMAND_WITHIN_S)
+                process.wait(timeout=COMMAND_WITHIN_S)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)  # what the shell began would go on, and strike after the undo
                 raise
+            said = _last_words(output)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise TargetError(
             f"the command didn't end well: {redact_text(str(error))}", hint=f"try it: {command}"
         ) from None
     if process.returncode != 0:
-        said = redact_text((errors or output).strip()[-_WORDS_MAX:])
         raise TargetError(
             f"the command ended with {process.returncode}: {said or 'it said nothing'}", hint=f"try it: {command}"
         )
+
+
+def _last_words(output: IO[bytes]) -> str:
+    """The end of what a command said, without what is secret."""
+    length = output.seek(0, os.SEEK_END)
+    output.seek(max(0, length - _READ_BYTES))
+    return redact_text(output.read().decode(errors="replace").strip())[-_WORDS_MAX:]
