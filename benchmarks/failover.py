@@ -4,8 +4,10 @@
 
 On a lab of three members. With w: "majority": not one acknowledged write is missing after all of it. With w: 1 and a
 primary that is parted from the others, writes that it acknowledged alone are rolled back, and each is named. The outage
-of every kill and step-down is that which a PyMongo client of its own saw, within 20 ms: of reads, one that reads once a
-millisecond; of updates, one that updates as often, with the same write concern.
+of every kill and step-down is that which a PyMongo client of its own saw. Of reads, one that reads once a millisecond
+saw the same time within 20 ms. Of updates with w: "majority", one that updates as often is answered in rounds, whenever
+most members have what came until then. So when its outage begins and ends is known no better than the time between two
+of its answers there. Within that time and 20 ms the run's begins and ends as well.
 Exit code 1 when one doesn't hold.
 """
 
@@ -15,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from subprocess import PIPE, Popen
@@ -23,13 +26,15 @@ from typing import Any
 import numpy as np
 
 import brimline
-from brimline.analysis.around_fault import FaultFigures, longest_gap
+from brimline.analysis.around_fault import FaultFigures, Gap, longest_gap
 from brimline.api.failover import FailoverResult, FailoverSettings, failover
 from brimline.api.options import Options
 from brimline.servers.lab.state import Lab
 from brimline.units import NS_PER_MS, NS_PER_S
 
 ELECTION_TIMEOUT_MS = 1000
+PACE_WITHIN_NS, PACE_QUANTILE = 2 * NS_PER_S, 0.99
+"""How long before an outage and after it the time between two answers is looked at, and which of these times it is."""
 OUTAGE_DIFFERENCE_MAX_NS = 20 * NS_PER_MS
 WORKLOAD: dict[str, object] = {
     "operations": {"insert": 0.4, "update": 0.2, "read": 0.2, "transaction": 0.2},
@@ -164,7 +169,7 @@ def _watched(lab: Lab, fault: str, count: int, directory: Path, wrong: list[str]
     """One at a time, each beside a client of its own, by turns of either kind."""
     (uri,) = lab.uri_file.read_text().split()
     results: list[FailoverResult] = []
-    differences: dict[str, list[float]] = {act: [] for act in BESIDE}
+    apart: dict[str, list[Apart]] = {act: [] for act in BESIDE}
     for number in range(count):
         act = list(BESIDE)[number % len(BESIDE)]
         with beside(uri, act) as answered:
@@ -173,22 +178,76 @@ def _watched(lab: Lab, fault: str, count: int, directory: Path, wrong: list[str]
         if trial.figures is None or trial.facts is None or trial.facts.begun_unix_ns is None:
             wrong.append(f"a {fault} has no figures: {trial.problem}")
             continue
-        settings, own_ns = results[-1].settings, trial.figures.gap.length_ns
-        seen_ns = seen_beside(
-            answered,
-            trial.figures,
-            begun_unix_ns=trial.facts.begun_unix_ns,
-            watched_s=settings.hold_s + settings.after_s,
+        settings, begun_ns = results[-1].settings, trial.facts.begun_unix_ns
+        seen = seen_beside(
+            answered, trial.figures, begun_unix_ns=begun_ns, watched_s=settings.hold_s + settings.after_s
         )
-        differences[act].append((own_ns - seen_ns) / NS_PER_MS)
-        if abs(own_ns - seen_ns) > OUTAGE_DIFFERENCE_MAX_NS:
-            wrong.append(f"a {fault} takes {own_ns / 1e6:.1f} ms, and by {act} {seen_ns / 1e6:.1f} ms")
-    told = {f"outage_minus_{act}_ms": [round(each, 1) for each in those] for act, those in differences.items()}
-    return {**_sound(results, wrong), **told}
+        found = Apart.of(trial.figures, seen, begun_unix_ns=begun_ns, answered=answered)
+        apart[act].append(found)
+        if not (found.agrees if act == "read" else found.agrees_by_rounds):
+            own_ns = trial.figures.gap.length_ns
+            wrong.append(
+                f"a {fault} takes {own_ns / 1e6:.1f} ms, and by {act} {seen.length_ns / 1e6:.1f} ms: begins "
+                f"{found.begin_ns / 1e6:+.1f} ms and ends {found.end_ns / 1e6:+.1f} ms from the client's"
+            )
+    told = {
+        f"outage_minus_{act}_ms": [_ms(each.end_ns - each.begin_ns) for each in those] for act, those in apart.items()
+    }
+    rounds = {
+        "update_begins_apart_ms": [_ms(each.begin_ns) for each in apart["update"]],
+        "update_ends_apart_ms": [_ms(each.end_ns) for each in apart["update"]],
+        "update_pace_ms": [[_ms(each.pace_before_ns), _ms(each.pace_after_ns)] for each in apart["update"]],
+    }
+    return {**_sound(results, wrong), **told, **rounds}
 
 
-def seen_beside(answered: Sequence[int], own: FaultFigures, *, begun_unix_ns: int, watched_s: float) -> int:
-    """The longest time without an answer that a client beside a run saw while the run went on, in ns.
+def _ms(ns: int) -> float:
+    return round(ns / NS_PER_MS, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Apart:
+    """How much later than a client's the outage of a run begins and ends; both ns.
+
+    `pace_before_ns`, `pace_after_ns`: the time between two answers of the client before its outage and after it.
+    """
+
+    begin_ns: int
+    end_ns: int
+    pace_before_ns: int
+    pace_after_ns: int
+
+    @classmethod
+    def of(cls, own: FaultFigures, seen: Gap, *, begun_unix_ns: int, answered: Sequence[int]) -> "Apart":
+        """The run's, on its own clock, beside the client's, on the wall clock, as are its answers."""
+        zero_ns = begun_unix_ns - own.begun_ns
+        return cls(
+            begin_ns=zero_ns + own.gap.from_ns - seen.from_ns,
+            end_ns=zero_ns + own.gap.to_ns - seen.to_ns,
+            pace_before_ns=pace(answered, seen.from_ns - PACE_WITHIN_NS, seen.from_ns),
+            pace_after_ns=pace(answered, seen.to_ns, seen.to_ns + PACE_WITHIN_NS),
+        )
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both are as long as each other."""
+        return abs(self.end_ns - self.begin_ns) <= OUTAGE_DIFFERENCE_MAX_NS
+
+    @property
+    def agrees_by_rounds(self) -> bool:
+        """Whether they begin and end as near to each other as two answers were there."""
+        edges = ((self.begin_ns, self.pace_before_ns), (self.end_ns, self.pace_after_ns))
+        return all(abs(apart_ns) <= OUTAGE_DIFFERENCE_MAX_NS + pace_ns for apart_ns, pace_ns in edges)
+
+
+def pace(answered: Sequence[int], begin_ns: int, end_ns: int) -> int:
+    """The time between two answers from one instant to another, in ns: the longest but for one in a hundred."""
+    within = [each for each in answered if begin_ns <= each <= end_ns]
+    return round(float(np.quantile(np.diff(within), PACE_QUANTILE))) if len(within) > 1 else 0
+
+
+def seen_beside(answered: Sequence[int], own: FaultFigures, *, begun_unix_ns: int, watched_s: float) -> Gap:
+    """The longest time without an answer that a client beside a run saw while the run went on, on the wall clock.
 
     `watched_s`: how long the run had operations due after the fault began; it went on until its outage was over. What
     the client saw later is no part of the outage: the ledger is looked through then, and documents are dropped.
@@ -196,7 +255,7 @@ def seen_beside(answered: Sequence[int], own: FaultFigures, *, begun_unix_ns: in
     watched_ns = max(round(watched_s * NS_PER_S), own.gap.to_ns - own.begun_ns)
     end_ns = begun_unix_ns + watched_ns
     meanwhile = np.array([each for each in answered if each <= end_ns], dtype=np.int64)
-    return longest_gap(meanwhile, begun_ns=begun_unix_ns, end_ns=end_ns).length_ns
+    return longest_gap(meanwhile, begun_ns=begun_unix_ns, end_ns=end_ns)
 
 
 def _sound(results: list[FailoverResult], wrong: list[str]) -> dict[str, Any]:
