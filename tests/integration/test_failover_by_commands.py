@@ -65,6 +65,9 @@ def test_an_undo_that_fails_is_said_loudly_until_somebody_sees_to_it(
     assert len(list(directory.glob(f"*/*/{BEGUN_FILE}"))) == 1
     again = brimline_cli.run("failover", "--resume", directory, "--uri", f"{uri}/not_undone", "--data", "load")
     assert "never undone; see to it by hand: echo >>" in " ".join(again.stderr.split())
+    gone = brimline_cli.run("failover", "--resume", directory, "--uri", "mongodb://127.0.0.1:1/not_undone")
+    gone.check_error(5, "refused")
+    assert "never undone; see to it by hand: echo >>" in " ".join(gone.stderr.split()), "also where none answers"
 
 
 @pytest.mark.slow("a run has seconds before a fault")

@@ -1,17 +1,13 @@
 """A real replica set of three: found from any of its members, read where the connection string wants it."""
 
 import json
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pymongo
 import pytest
 
-from brimline.execution.protocols import found
 from brimline.servers import control_client
-from brimline.servers.faults.said import said_between
-from brimline.units import NS_PER_S
 from tests.support.command_line import CommandLine, Outcome
 from tests.support.repetitions import repetitions
 from tests.support.replica_set import Member, replica_set
@@ -78,15 +74,6 @@ def test_the_primary_is_found_from_a_secondary(
     spec.write_text(SPEC.replace("target: {write_concern: majority}\n", ""))
     uri = f"mongodb://{primary.address}/?w=majority&wtimeoutMS=10000"
     check_counts(brimline_cli.run("run", spec, "--uri", uri, "--json"))
-
-
-def test_what_servers_that_are_no_labs_said_is_asked_for(members: tuple[Member, ...]) -> None:
-    deployment = found(f"mongodb://{members[0].address}/?replicaSet=test")
-    said = said_between(deployment, None, 0, 2**63)
-    assert {address for _, address, _ in said} == {each.address for each in members}
-    became = [at for at, address, text in said if address == members[0].address and text == "SECONDARY → PRIMARY"]
-    assert len(became) == 1 and 0 < time.time() - became[0] / NS_PER_S < 3600, "by this machine's clock"
-    assert said == sorted(said)
 
 
 def test_steps_with_transactions_are_counted_by_the_set(members: tuple[Member, ...], tmp_path: Path) -> None:

@@ -34,8 +34,8 @@ LEVEL_CHANGE_MIN = 0.02
 """Likewise of a level, which nobody reads to the byte."""
 JUMP_MIN = 0.05
 """Share by which a level has to change at once to be a new one: what is allocated comes in pieces."""
-JUMPS_MAX = 5
-"""Increments of a level that are held to be unlike all others at the most, of some forty."""
+JUMPS_MAX, MOVE_MAX = 6, 3
+"""Increments of a level that are held to be unlike all others at the most, of some forty; and those of one change."""
 LEVELS_BATCHES = 40
 """Stretches of time that change points are looked for in: a level lasts three of them at least, else it is a burst."""
 SECONDS_PER_HOUR = 3600.0
@@ -175,8 +175,9 @@ def _jumps(series: Series) -> tuple[ChangePoint, ...]:
     """The increments of a level that are unlike all others, each from the end of one stretch of time to the next one's.
 
     The generalised ESD test (Rosner 1983, "Percentage points for a generalized ESD many-outlier procedure"): several
-    that are as large as each other don't hide each other. What is gone again within three stretches is a burst. What
-    comes in several of them, as a cache fills, and what goes by and by, as the teeth of a saw do, is no new level.
+    that are as large as each other don't hide each other; neighbours are one change. What is gone again within three
+    stretches is a burst. What comes in many of them, as a cache fills, and what goes by and by, as the teeth of a saw
+    do, is no new level.
     """
     from scipy.special import stdtr, stdtrit
 
@@ -197,35 +198,51 @@ def _jumps(series: Series) -> tuple[ChangePoint, ...]:
         return ()
     half = float(stdtrit(len(rest) - 1, (1 + CONFIDENCE) / 2)) * spread
     found = []
-    places = sorted(int(each) for each in order[:count])
-    for first, place, last in zip([-1, *places], places, [*places[1:], len(grown)], strict=False):
-        jump, before = float(off[place]), float(values[place])
-        if abs(jump) < JUMP_MIN * before or not _stays(values, first + 1, place + 1, last + 1, jump):
+    moves = _moves(order[:count].tolist())
+    edges = [-1, *(move[-1] for move in moves)], [*(move[0] for move in moves[1:]), len(grown)]
+    for earlier, move, later in zip(edges[0], moves, edges[1], strict=False):
+        first, last = move[0], move[-1]
+        jump, before = float(off[first : last + 1].sum()), float(values[first])
+        if abs(jump) < JUMP_MIN * before or not _stays(values, earlier + 1, first + 1, last + 1, later + 1, jump):
             continue
-        if max(abs(float(each)) for each in off[place - 1 : place + 2 : 2]) > abs(jump) / 2:
+        beside = [*off[max(first - 1, 0) : first], *off[last + 1 : last + 2]]
+        if len(move) > MOVE_MAX or max(abs(float(each)) for each in beside) > abs(jump) / 2:
             continue
-        begin_s, end_s = float(times[place]), float(times[place + 1])
-        distance = abs(jump) / spread if spread else math.inf
+        wide = math.sqrt(len(move))
+        distance = abs(jump) / spread / wide if spread else math.inf
+        begin_s, end_s = float(times[first]), float(times[last + 1])
         found.append(ChangePoint(
             at_s=_placed(series, begin_s, end_s),
             from_s=begin_s,
             to_s=end_s,
             before=before,
-            after=float(values[place + 1]),
+            after=float(values[last + 1]),
             change=jump / before,
-            low=(jump - half) / before,
-            high=(jump + half) / before,
+            low=(jump - half * wide) / before,
+            high=(jump + half * wide) / before,
             p_value=min(1.0, 2 * float(stdtr(len(rest) - 1, -distance)) * (len(rest) + 1)),
         ))  # fmt: skip
     return tuple(found)
 
 
-def _stays(values: Values, first: int, place: int, last: int, jump: float) -> bool:
-    """Whether what came before `place` stays until `last`, beside what was there from `first` on, and for long."""
-    if min(place, len(values) - place) < SEGMENT_MIN:
+def _moves(places: Sequence[int]) -> list[list[int]]:
+    """Increments that follow each other, as one."""
+    moves: list[list[int]] = []
+    for place in sorted(places):
+        if moves and place == moves[-1][-1] + 1:
+            moves[-1].append(place)
+        else:
+            moves.append([place])
+    return moves
+
+
+def _stays(values: Values, begin: int, last: int, first: int, end: int, jump: float) -> bool:
+    """Whether what came between `last` (of before) and `first` stays, beside all that was there, and for long."""
+    before, after = values[begin:last], values[first:end]
+    if min(last, len(values) - first) < SEGMENT_MIN:
         return False
-    spans = ((first, last), (place - SEGMENT_MIN, place + SEGMENT_MIN))
-    return all((values[place:end].mean() - values[begin:place].mean()) / jump >= 0.5 for begin, end in spans)
+    near = values[last - SEGMENT_MIN : last], values[first : first + SEGMENT_MIN]
+    return all((b.mean() - a.mean()) / jump >= 0.5 for a, b in ((before, after), near))
 
 
 def _growth(times: Values, values: Values) -> tuple[float, float, float, float]:

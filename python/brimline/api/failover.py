@@ -1,6 +1,6 @@
 """Owns the verb `failover`: a fault during a run, again and again, what it costs, and what becomes of writes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -191,8 +191,6 @@ def failover_in(
     if deployment is None:
         raise UsageError("nothing befalls a null target", hint="leave --null out")
     fault_on(settings.asked, site_of(deployment, at=settings.at), alone=settings.alone)
-    if resume and directory is not None:
-        _tell_left(place, directory)
     plan = resolve(place.spec, target=place.target)
     allow_descriptors(plan)
     before = require_same(directory if resume else None, plan_hash=plan.hash8(), environment=place.context.environment)
@@ -220,12 +218,20 @@ def failover_in(
     return writer.directory
 
 
-def _tell_left(place: Workplace, directory: Path) -> None:
+def _left(directory: Path) -> Iterator[str]:
+    """Faults that were never undone: perhaps that is why nothing answers."""
     for facts in left_undone(directory):
         hand = f": {facts.by_hand}" if facts.by_hand else ""
-        place.context.progress.warning(
-            f"{facts.name} was begun in {directory} and never undone; see to it by hand{hand}"
-        )
+        yield f"{facts.name} was begun in {directory} and never undone; see to it by hand{hand}"
+
+
+def _failover_of_design(
+    place: Workplace, settings: FailoverSettings, *, directory: Path | None = None, resume: bool = False
+) -> Path:
+    """`failover_in`, of whose directory only the design knows."""
+    for each in _left(directory) if resume and directory is not None else ():
+        place.context.progress.warning(each)
+    return failover_in(place, settings, directory=directory, resume=resume)
 
 
 def _rate(place: Workplace) -> float:
@@ -311,6 +317,7 @@ FAILOVER = Kind(
     estimate=lambda _spec, settings: failover_time(settings),
     check=_check,
     surroundings=_surroundings,
+    left=_left,
 )
 
 
@@ -344,7 +351,7 @@ MEASURE = MeasureInPlace(
         ),
         has_interval=True,
     ),
-    made_in=failover_in,
+    made_in=_failover_of_design,
     settings=_said,
     estimate=lambda _spec, settings: failover_time(settings),
     words=frozenset({"fault"}),

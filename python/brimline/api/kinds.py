@@ -4,7 +4,7 @@ As measures, a design crosses them with its factors.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -87,7 +87,8 @@ class Kind(Generic[Settings, ResultT]):
     and `result` what its trials show, now or years later; both raise RecordError, `result` InvalidRun and TargetError
     as well, where there is nothing to show. `estimate` is said before it begins; None where that is known later.
     `with_budget`: the one thing that may change when it is gone on with; None where nothing may. `surroundings`: the
-    options with what it needs of servers that brimline starts for it.
+    options with what it needs of servers that brimline starts for it. `left`: what is to be known before one is gone on
+    with, whether its servers answer or not.
     """
 
     kind: str
@@ -99,6 +100,7 @@ class Kind(Generic[Settings, ResultT]):
     check: Callable[[LoadedSpec, Settings, Options], None] = _anything
     surroundings: Callable[[LoadedSpec, Settings, Options], Options] = _as_given
     with_budget: Callable[[Settings, float], Settings] | None = None
+    left: Callable[[Path], Iterable[str]] = lambda _directory: ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +203,8 @@ def go_on(directory: Path, options: Options, *kinds: Kind[Any, Any], budget_s: f
     options.progress.note(f"going on with {directory}, in which {counted(finished, 'probe')} ended")
     with damage_told(directory):
         settings = kind.stored(found.experiment)
+        for each in kind.left(directory):
+            options.progress.warning(each)
     if budget_s is not None and kind.with_budget is not None:
         settings = kind.with_budget(settings, budget_s)
     return conduct(kind, found.loaded, settings, options, resume=directory)

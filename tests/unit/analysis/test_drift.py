@@ -147,3 +147,13 @@ def test_connections_that_stay_and_become_twice_as_many_have_a_new_level() -> No
     series = Series(key="c", label="c", unit="connections", kind="level", times_s=times(), values=values)
     (change,) = only(series).changes
     assert (change.before, change.after, change.change) == (100.0, 200.0, 1.0)
+
+
+@pytest.mark.parametrize("minutes", [5, 15])
+def test_connections_that_are_opened_by_and_by_have_one_new_level(minutes: float) -> None:
+    """A stretch of time is 9 minutes."""
+    opened = np.clip((times() - 3 * HOUR_S) / (minutes * 60), 0, 1) * 120
+    series = Series(key="c", label="c", unit="connections", kind="level", times_s=times(), values=38 + opened)
+    (change,) = only(series).changes
+    assert (change.before, change.after) == (38.0, 158.0)
+    assert change.from_s <= 3 * HOUR_S and change.to_s >= 3 * HOUR_S + minutes * 60

@@ -4,23 +4,30 @@ import json
 import os
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from pymongo.errors import AutoReconnect
 
 from brimline.errors import TargetError, UsageError
 from brimline.plan.model import ReplicaSet
 from brimline.servers.deployment import Deployment
-from brimline.servers.faults.fault import CommandFault, fault_on, parse_fault
-from brimline.servers.faults.kinds import KINDS
+from brimline.servers.faults.fault import CommandFault, LabFault, fault_on, parse_fault
+from brimline.servers.faults.kinds import KINDS, FaultKind
 from brimline.servers.faults.said import said_between
 from brimline.servers.faults.site import Site, site_of
 from brimline.servers.lab import disk_rate, small_disk
 from brimline.servers.lab.cpu_share import group_name
 from brimline.servers.lab.disk_rate import require_rate
+from brimline.servers.lab.leftovers import sweep_labs
 from brimline.servers.lab.lifecycle import ServerLook
-from brimline.servers.lab.state import Lab, LabServer, Role, claim
+from brimline.servers.lab.state import Lab, LabServer, Role, claim, write_lab
 from tests.support.small_disk import small_disk as mounted
 from tests.support.waiting import eventually
 
@@ -79,6 +86,18 @@ def test_the_only_server_goes_where_that_is_meant(deployment: Deployment, lab: L
         with pytest.raises(UsageError, match="the only server"):
             fault_on(parse_fault(name), site)
         assert fault_on(parse_fault(name), site, alone=True).at == "127.0.0.1:5001"
+
+
+def test_a_lab_whose_only_server_is_struck_stays_until_it_is_up_again(deployment: Deployment, lab: Lab) -> None:
+    """Any other command of brimline's took it away meanwhile, data and all: no server of it ran any more."""
+    alone = replace(lab, servers=SERVERS[:1], phase="up")
+    write_lab(alone)
+    site = Site(deployment=deployment, lab=alone, server=SERVERS[0])
+    fault = LabFault(kind=FaultKind(name="x", what="x", do=lambda *_: None), argument="", site=site)
+    fault.do()
+    assert sweep_labs(alone.directory.parent) == () and alone.directory.exists()
+    fault.undo()
+    assert sweep_labs(alone.directory.parent) == (alone.name,) and not alone.directory.exists()
 
 
 def test_one_that_is_alone_has_nobody_to_be_parted_from(deployment: Deployment, lab: Lab) -> None:
@@ -290,6 +309,30 @@ def test_what_servers_said_of_a_fault_is_read_from_their_logs(deployment: Deploy
     assert [(at - begin, address, text) for at, address, text in said] == [
         (2_100_000_000, "127.0.0.1:5002", "SECONDARY → PRIMARY"),
         (3_297_000_000, "127.0.0.1:5002", permitted),
+    ]
+
+
+def test_servers_that_are_no_labs_are_asked_what_they_said_and_their_clocks_may_be_wrong(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One doesn't answer; the clock of the other is an hour fast."""
+    begin, hour = datetime(2026, 11, 26, 18, 38, tzinfo=UTC), timedelta(hours=1)
+    line = {"t": {"$date": (begin + hour).isoformat()}, "msg": "Rolling back to a stable timestamp", "attr": {}}
+    answers = {"getLog": {"log": ["no JSON", json.dumps(line, separators=(",", ":"))]},
+               "hello": {"localTime": (begin + hour).replace(tzinfo=None)}}  # fmt: skip
+
+    @contextmanager
+    def client(address: str, **_: object) -> Iterator[Any]:
+        if address == "b:1":
+            raise AutoReconnect("refused")
+        yield SimpleNamespace(admin=SimpleNamespace(command=lambda name, *_: answers[name]))
+
+    begin_ns = round(begin.timestamp()) * 10**9
+    monkeypatch.setattr("brimline.servers.faults.said.control_client", client)
+    monkeypatch.setattr("brimline.servers.faults.said._native.unix_now_ns", lambda: begin_ns)
+    of_set = replace(deployment, replica_set=ReplicaSet(name="s", members=("b:1", "a:1"), selection_timeout_ns=1))
+    assert said_between(of_set, None, begin_ns - 10, begin_ns + 10) == [
+        (begin_ns, "a:1", "Rolling back to a stable timestamp")
     ]
 
 

@@ -102,11 +102,15 @@ class LabFault:
     def do(self) -> None:
         """That of its kind, to whoever has the role now."""
         self.site.look_again()
+        if self.site.lab is not None and self.kind.takes_away:
+            self.site.lab.struck_file.touch()
         self.kind.do(self.site, self.argument)
 
     def undo(self) -> None:
         """That of its kind."""
         self.kind.undo(self.site, self.argument)
+        if self.site.lab is not None:
+            self.site.lab.struck_file.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

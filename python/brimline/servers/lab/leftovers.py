@@ -20,7 +20,7 @@ def sweep_labs(parent: Path | None = None) -> tuple[str, ...]:
     """Takes away every lab that nobody can use any more; gives their names. Never raises.
 
     These are: a lab whose set-up or end was cut short, one that was not to outlive a process that is gone, one of which
-    no server runs any more, and all of an earlier boot of this machine.
+    no server runs any more, unless a fault is on it, and all of an earlier boot of this machine.
     """
     parent = parent or labs_directory()
     swept = []
@@ -69,6 +69,8 @@ def _end(each: Guarded) -> bool:
 
 def _is_abandoned(lab: Lab, here: Scope) -> bool:
     outlives_owner = lab.phase == "up" and lab.outlives
+    if outlives_owner and lab.scope.boot_id == here.boot_id and lab.struck_file.exists():
+        return False
     running = [process for each in guarded(lab.directory) for process in each.processes]
     return lab.scope.all_gone(running if outlives_owner else [lab.owner], here)
 

@@ -129,6 +129,7 @@ def _start(lab: Lab, server: LabServer, until: float, meanwhile: Callable[[], No
         cpu_share.hold(lab.directory, server=server.directory_name, pid=process.pid, share=share)
     if server.behind is not None:
         _forward_again(lab, server, process)
+    lab.struck_file.unlink(missing_ok=True)
 
 
 def _forward_again(lab: Lab, server: LabServer, process: ProcessIdentity) -> None:

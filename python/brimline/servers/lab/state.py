@@ -126,6 +126,11 @@ class Lab:
         """Where the directories of its servers and forwarders are."""
         return self.directory / "servers"
 
+    @property
+    def struck_file(self) -> Path:
+        """There as long as a fault is on one of its servers: it is not taken for one that nobody uses any more."""
+        return self.directory / "struck"
+
     def directory_of(self, server: LabServer) -> Path:
         """Where the server's data, log and state are."""
         return self.servers_directory / server.directory_name
