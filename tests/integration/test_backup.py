@@ -219,18 +219,15 @@ def test_what_brimline_made_for_itself_is_left_out_and_named(
     assert [each.collection for each in summary.collections] == ["brimline_pristine_mine", "one"]
 
 
-def test_what_a_restore_that_was_killed_has_left_is_named_and_in_no_backup(uri: str, tmp_path: Path) -> None:
+def test_what_a_restore_that_was_killed_has_left_is_in_no_backup(uri: str, tmp_path: Path) -> None:
     said: list[str] = []
     with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as client:
         for name in ("one", "brimline_restore_0123abcd", "brimline_restore_notes"):
             client["backup_left"][name].insert_one({"_id": 1})
         made = backup(tmp_path / "dump", uri=uri, databases=["backup_left"], notice=said.append)
-        assert [each.collection for each in made.collections] == ["brimline_restore_notes", "one"]
-        assert "made them for itself: backup_left.brimline_restore_0123abcd" in said[0]
-        restore(tmp_path / "dump", uri=uri, drop=True, notice=said.append)
-        assert "left by a restore that was killed" in said[-1] and "backup_left.brimline_restore_0123abcd;" in said[-1]
-        assert len(client["backup_left"].list_collection_names()) == 3
         client.drop_database("backup_left")
+    assert [each.collection for each in made.collections] == ["brimline_restore_notes", "one"]
+    assert "made them for itself: backup_left.brimline_restore_0123abcd" in said[0]
 
 
 def test_progress_has_one_form(uri: str, tmp_path: Path) -> None:

@@ -45,7 +45,8 @@ OF_USERS = ("system.js",)
 """Functions that somebody stored, in a collection that no server drops."""
 _TOLD_OTHERWISE = ("system.views", "system.profile", BUCKETS)
 """What is in the metadata of others, or a log."""
-BESIDE = re.compile(r"brimline_restore_[0-9a-f]{8}")
+BESIDE_PREFIX = "brimline_restore_"
+BESIDE = re.compile(f"{BESIDE_PREFIX}[0-9a-f]{{8}}")
 """What a restore calls a collection until all is in; one is left where a restore was killed."""
 _SNAPSHOT_TOO_OLD = 239
 _SNAPSHOT_FROM = 13

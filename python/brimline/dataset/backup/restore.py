@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from itertools import islice
@@ -26,7 +26,16 @@ from brimline.dataset.backup.layout import (
     read_metadata,
     split,
 )
-from brimline.dataset.backup.read import BESIDE, BUCKETS, NOT_USERS, OF_THE_SERVER, OF_USERS, BackupProgress, Stopped
+from brimline.dataset.backup.read import (
+    BESIDE,
+    BESIDE_PREFIX,
+    BUCKETS,
+    NOT_USERS,
+    OF_THE_SERVER,
+    OF_USERS,
+    BackupProgress,
+    Stopped,
+)
 from brimline.dataset.backup.summary import CollectionBackup, read_summary
 from brimline.dataset.rights import require_rights
 from brimline.dataset.shape import Shape, make_indexes
@@ -42,8 +51,6 @@ _OF_THE_SERVER_ALONE = ("ns", "background")
 """What older servers list of an index, and newer ones refuse to be told."""
 _EXPIRY = "expireAfterSeconds"
 """Of a time series, or of a collection that is clustered by time."""
-_BESIDE = "brimline_restore_"
-"""See `BESIDE`."""
 _IN_PART = "the collection is there in part: give --drop next time"
 _NOT_TAKEN = "the files hold what no such collection takes: make the backup anew"
 
@@ -119,14 +126,13 @@ def restore_backup(
     wanted = _wanted(directory, there, databases, notice=notice)
     found = [(database, name, _metadata(directory, database, name)) for database, name in wanted]
     _require_absent(client, [(database, name) for database, name, _ in found], drop=drop)
-    _tell_left(client, {database for database, *_ in found}, notice=notice)
     for database, name, metadata in found:
         _require_taken(client, directory, database, name, metadata, drop=drop)
     for database in dict.fromkeys(database for database, _, _ in found) if drop else ():
         _tell_of_left(client, database, notice=notice)
     views = [each for each in found if each[2].get("type") == "view"]
     collections = [each for each in found if each not in views]
-    places = {(each[0], each[1]): f"{_BESIDE}{secrets.token_hex(4)}" if drop else each[1] for each in collections}
+    places = {(each[0], each[1]): f"{BESIDE_PREFIX}{secrets.token_hex(4)}" if drop else each[1] for each in collections}
     so_far: dict[str, int] = {}
     expected = sum(said[name].bytes for each in collections if (name := f"{each[0]}.{each[1]}") in said)
     if drop and expected:
@@ -194,7 +200,7 @@ def _wanted(
 def _tell_of_left(client: Client, database: str, *, notice: Callable[[str], None]) -> None:
     """Names what a restore that was killed left. Another that goes on has such collections too, so none is dropped."""
     with target_errors(f"looking at the collections of {database}"):
-        names = client[database].list_collection_names(filter={"name": {"$regex": f"^{_BESIDE}[0-9a-f]{{8}}$"}})
+        names = client[database].list_collection_names(filter={"name": {"$regex": f"^{BESIDE.pattern}$"}})
     if names:
         notice(
             f"{database} has {', '.join(sorted(names))}, of a restore that goes on or was killed; "
@@ -250,17 +256,6 @@ def _require_absent(client: Client, wanted: Sequence[tuple[str, str]], *, drop: 
         )
 
 
-def _tell_left(client: Client, databases: Iterable[str], *, notice: Callable[[str], None]) -> None:
-    """A restore that was killed leaves what it had put in; another one may be at work."""
-    left = []
-    for database in sorted(databases):
-        with target_errors(f"looking at the collections of {database}"):
-            names = client[database].list_collection_names()
-        left += [f"{database}.{name}" for name in names if BESIDE.fullmatch(name)]
-    if left:
-        notice(f"left by a restore that was killed, unless one is at work: {', '.join(left)}; drop it by hand")
-
-
 def _require_taken(
     client: Client, directory: Path, database: str, name: str, metadata: Mapping[str, Any], *, drop: bool
 ) -> None:
@@ -273,7 +268,7 @@ def _require_taken(
         actions += ["collMod"] if _EXPIRY in shape.options else []
     require_rights(client[database], name, actions)
     if drop and kind != "view":
-        require_rights(client[database], f"{_BESIDE}{name}", actions)
+        require_rights(client[database], f"{BESIDE_PREFIX}{name}", actions)
     # Those of a view are its source's, and those of a time series are in buckets, under another name.
     first = [] if kind in ("view", "timeseries") else documents_of(_documents_file(directory, database, name, metadata))
     require_as_before(client[database], name, shape, list(islice(first, TRIAL_DOCUMENTS)))
