@@ -12,6 +12,7 @@ from brimline.dataset import read_manifest
 from brimline.servers import bundled
 from brimline.servers.page_cache import disk_bytes, drop, resident_share
 from tests.support.command_line import CommandLine
+from tests.support.repetitions import repetitions
 from tests.support.server import required_mongod
 from tests.support.waiting import eventually
 
@@ -70,7 +71,7 @@ def test_a_growth_that_was_killed_goes_on_on_the_same_server(brimline_cli: Comma
     assert document["growth_ended_by"] == "target"
 
 
-@pytest.mark.parametrize("protocol", ["cold", "warm", "hot"])
+@pytest.mark.parametrize("protocol", ["cold", "hot", *repetitions("warm")])
 def test_each_protocol_leaves_in_memory_what_it_says(protocol: str, brimline_cli: CommandLine, on_disk: Path) -> None:
     """Cold: nothing; warm: the files, and not the server's cache; hot: both, by the pages that the server reads."""
     words = ("--to", "2k", "--connections", "1", "--protocol", protocol, "--cache-gb", "0.25", "--json")

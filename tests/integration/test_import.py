@@ -14,6 +14,7 @@ import pytest
 from tests.support.command_line import CommandLine
 from tests.support.importing import SLOWLY, kill_behind_a_checkpoint, start
 from tests.support.own_mongod import OwnMongod
+from tests.support.repetitions import repetitions
 from tests.support.waiting import eventually
 
 ROWS = 15_000
@@ -38,7 +39,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnMongod]:
 
 
 @pytest.mark.slow("a real import meets a server that dies")
-@pytest.mark.parametrize(("name", "seed"), [("rows.csv", 1), ("rows.csv", 2), ("own.csv", 3)])
+@pytest.mark.parametrize(("name", "seed"), [("rows.csv", 1), ("own.csv", 3), *repetitions(("rows.csv", 2))])
 def test_an_import_killed_twice_has_every_row_once(
     brimline_cli: CommandLine, own: OwnMongod, rows: Path, name: str, seed: int
 ) -> None:
@@ -63,7 +64,7 @@ def test_an_import_killed_twice_has_every_row_once(
 
 
 @pytest.mark.slow("a real import meets a server that dies")
-@pytest.mark.parametrize("concern", ["majority", "{w: 1, j: false}"])
+@pytest.mark.parametrize("concern", ["{w: 1, j: false}", *repetitions("majority")])
 def test_a_server_that_dies_is_waited_for_and_nothing_is_missing(
     brimline_cli: CommandLine, tmp_path: Path, rows: Path, concern: str
 ) -> None:

@@ -42,7 +42,7 @@ scans:
     [
         (("ab", "ycsb-c", "--b", "connections=2", "--pairs", "1", *RUNS), 2),
         (("scan", "queries.yaml"), 1),
-        *repetitions(  # every verb has its lab by the same options; over shards `grow` is below
+        *repetitions(  # every verb has its lab by the same options
             (("interfere", "ycsb-c", "--with", "scan", "--background-rows", "2k", "--pairs", "1", *RUNS), 2),
             (("grow", "ycsb-c", "--to", "1k", "--step", "500", *GROWTH), 4),
         ),
@@ -73,9 +73,11 @@ SHARDS = ("--topology", "shards-2", "--cache-gb", "0.25")
 @pytest.mark.parametrize(
     "words",
     [
-        ("grow", "ycsb-c", "--to", "1k", "--step", "500", *GROWTH),
         ("scan", "queries.yaml"),
-        *repetitions((("interfere", "ycsb-c", "--with", "scan", "--background-rows", "2k", "--pairs", "1", *RUNS),)),
+        *repetitions(
+            (("interfere", "ycsb-c", "--with", "scan", "--background-rows", "2k", "--pairs", "1", *RUNS),),
+            (("grow", "ycsb-c", "--to", "1k", "--step", "500", *GROWTH),),
+        ),
     ],
     ids=lambda words: words[0],
 )

@@ -170,6 +170,7 @@ def test_connections_that_lead_to_two_servers_count_twice(
         assert "sockets" not in client.list_database_names(), "nothing was inserted"
 
 
+@pytest.mark.long  # `test_connections_that_lead_to_two_servers_count_twice` counts by the same function
 @pytest.mark.usefixtures("brief_checks")
 def test_the_doctor_counts_both_servers_of_a_connection(
     brimline_cli: CommandLine, members: tuple[Member, ...], spec: Path

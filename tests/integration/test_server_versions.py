@@ -24,13 +24,11 @@ _QUEUE_TIMES = {"read_queue_time_us", "write_queue_time_us"}
 """What servers before 7.0 don't report."""
 
 
-_BUNDLED = "6.0.5"
-"""What all other tests run on, `test_agreement_with_mongod.py` with the same workloads: here in `make test-all`."""
+_BETWEEN = ("5.0.4", "6.0.5")
+"""The one between the oldest and the newest, and the one that all other tests run on, with the same workloads."""
 
 
-@pytest.fixture(
-    scope="module", params=[pytest.param(each, marks=[pytest.mark.long] * (each == _BUNDLED)) for each in VERSIONS]
-)
+@pytest.fixture(scope="module", params=[*(each for each in VERSIONS if each not in _BETWEEN), *repetitions(*_BETWEEN)])
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     binary = required_version(request.param)
     with bundled(binary=binary, cache_gb=0.25, directory=tmp_path_factory.mktemp("server")) as deployment:
