@@ -1,7 +1,10 @@
 """Owns the first connection to a server that isn't MongoDB: where nothing listens, that is told at once."""
 
 import socket
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from brimline.errors import TargetError
 from brimline.servers.contact import PATIENCE_S
@@ -20,13 +23,45 @@ def connect(target: TargetUri, *, timeout_s: float = CONNECT_TIMEOUT_S) -> socke
     until_s = time.monotonic() + min(PATIENCE_S, timeout_s)
     while True:
         try:
-            return socket.create_connection((target.host, target.port), timeout=timeout_s)
+            made = socket.create_connection((target.host, target.port), timeout=timeout_s)
+            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            return made
         except ConnectionError as error:
             if time.monotonic() >= until_s:
                 raise connection_error(error, target) from error
             time.sleep(_REST_S)
         except OSError as error:
             raise connection_error(error, target) from error
+
+
+@contextmanager
+def in_time(connection: socket.socket, *, limit_s: float) -> Iterator[None]:
+    """Ends `connection` after `limit_s`: a peer that goes on slowly is never late for a single read.
+
+    Raises TimeoutError then, whatever came of that end.
+    """
+    kept = connection.dup()  # a library that begins TLS takes the socket itself away
+    is_late = threading.Event()
+
+    def end() -> None:
+        is_late.set()
+        with suppress(OSError):
+            kept.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(limit_s, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except Exception:
+        if not is_late.is_set():
+            raise
+    finally:
+        timer.cancel()
+        kept.close()
+    if is_late.is_set():
+        raise TimeoutError
 
 
 def connection_error(error: OSError, target: TargetUri) -> TargetError:

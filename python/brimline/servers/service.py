@@ -10,7 +10,7 @@ from contextlib import closing
 from typing import Any, Final
 
 from brimline.errors import TargetError, on_one_line
-from brimline.servers.connecting import connect, connection_error
+from brimline.servers.connecting import connect, connection_error, in_time
 from brimline.servers.contact import tls_context
 from brimline.servers.deployment import CONNECT_TIMEOUT_S, Deployment, is_local_host, unreachable
 from brimline.servers.listening import listening_process
@@ -18,6 +18,8 @@ from brimline.servers.password import PasswordSource
 from brimline.servers.target_uri import TargetUri, parse_target_uri
 
 _WORDS_MAX: Final = 120
+_PATIENCE: Final = 4
+"""How many times the longest silence an answer may take."""
 _TLS_RECORDS: Final = ("\x15\x03", "\x16\x03")
 """How an answer begins that is of TLS, as `http.client` reads it."""
 _SAYS_IT_WANTS_TLS: Final = (b"HTTP request to an HTTPS server", b"plain HTTP request was sent to HTTPS port")
@@ -55,12 +57,19 @@ def service(
 def _ask(target: TargetUri, timeout_s: float) -> Mapping[str, Any]:
     """What a request for the base path is answered with: status, the header Server, version of HTTP and of TLS."""
     connection = http.client.HTTPConnection(target.host, target.port, timeout=timeout_s)
-    with closing(connection):
+    plain = connect(target, timeout_s=timeout_s)
+    with closing(connection), plain:
         try:
-            connection.sock = _secured(target, timeout_s)
-            connection.request("GET", target.path or "/", headers={"Host": target.authority, "User-Agent": "brimline"})
-            reply = connection.getresponse()
-            head = reply.read(4096)
+            with in_time(plain, limit_s=_PATIENCE * timeout_s):
+                connection.sock = plain
+                if target.tls is not None:
+                    connection.sock = tls_context(target.tls).wrap_socket(plain, server_hostname=target.host)
+                connection.request(
+                    "GET", target.path or "/", headers={"Host": target.authority, "User-Agent": "brimline"}
+                )
+                reply = connection.getresponse()
+                # Of other replies the head is enough: a body may have no end, as one of events.
+                head = reply.read1(4096) if reply.status == http.client.BAD_REQUEST else b""
         except http.client.HTTPException as error:
             raise _not_http(error, target) from error
         except OSError as error:
@@ -75,13 +84,6 @@ def _ask(target: TargetUri, timeout_s: float) -> Mapping[str, Any]:
             "http": f"{reply.version // 10}.{reply.version % 10}",
             "tls": tls,
         }
-
-
-def _secured(target: TargetUri, timeout_s: float) -> Any:
-    plain = connect(target, timeout_s=timeout_s)
-    if target.tls is None:
-        return plain
-    return tls_context(target.tls).wrap_socket(plain, server_hostname=target.host)
 
 
 def _not_http(error: http.client.HTTPException, target: TargetUri) -> TargetError:

@@ -3,8 +3,9 @@
 Both libraries follow their server's protocol and nothing else here; what differs between them ends in this file.
 """
 
+import socket
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Protocol, Self
 
 import pg8000.native
@@ -13,7 +14,7 @@ import pymysql._auth
 from pg8000.exceptions import DatabaseError, InterfaceError
 
 from brimline.errors import BrimlineError, TargetError, on_one_line
-from brimline.servers.connecting import connect, connection_error
+from brimline.servers.connecting import connect, connection_error, in_time
 from brimline.servers.contact import tls_context
 from brimline.servers.deployment import COMMAND_TIMEOUT_S, CONNECT_TIMEOUT_S
 from brimline.servers.sealing import SealingError, sealed
@@ -69,7 +70,7 @@ class SqlClient(Protocol):
 class MysqlClient:
     """By PyMySQL; every statement commits by itself."""
 
-    def __init__(self, target: TargetUri, *, database: str | None, timeout_s: float) -> None:
+    def __init__(self, target: TargetUri, connection: socket.socket, *, database: str | None, timeout_s: float) -> None:
         self.refused: set[str] = set()
         login = target.access.login
         made: Any = Connection
@@ -82,11 +83,12 @@ class MysqlClient:
             ssl=None if target.tls is None else tls_context(target.tls),
             ssl_disabled=target.tls is None,
             charset="utf8mb4",
-            connect_timeout=max(1, round(CONNECT_TIMEOUT_S)),
             read_timeout=CONNECT_TIMEOUT_S,  # of the greeting: other servers wait for ours
             write_timeout=timeout_s,
             autocommit=True,
+            defer_connect=True,
         )
+        self._connection.connect(connection)
         self._connection._read_timeout = timeout_s
 
     def __enter__(self) -> Self:
@@ -144,7 +146,7 @@ class MysqlClient:
 class PostgresClient:
     """By pg8000; every statement commits by itself."""
 
-    def __init__(self, target: TargetUri, *, database: str | None, timeout_s: float) -> None:
+    def __init__(self, target: TargetUri, connection: socket.socket, *, database: str | None, timeout_s: float) -> None:
         self.refused: set[str] = set()
         login = target.access.login
         made: Any = pg8000.native.Connection
@@ -155,7 +157,7 @@ class PostgresClient:
             database=database or "postgres",
             password=None if login is None else login.password,
             ssl_context=False if target.tls is None else tls_context(target.tls),
-            timeout=CONNECT_TIMEOUT_S,
+            sock=connection,
             application_name="brimline-control",
         )
         self._connection._usock.settimeout(timeout_s)
@@ -222,10 +224,15 @@ def open_client(target: TargetUri, *, database: str | None = None, timeout_s: fl
     Raises:
         TargetError: nothing answers, no TLS connection can be had, or the server refuses the login or the database.
     """
-    connect(target).close()  # where nothing listens, that is told at once, and in its own words
+    connection = connect(target)
     await_answer(LOGIN_BYTES_MAX)
+    database = database or target.database or None
     try:
-        return _CLIENTS[target.protocol](target, database=database or target.database or None, timeout_s=timeout_s)
+        with ExitStack() as opened, in_time(connection, limit_s=COMMAND_TIMEOUT_S):
+            opened.push(connection)
+            client = _CLIENTS[target.protocol](target, connection, database=database, timeout_s=timeout_s)
+            opened.pop_all()
+        return client
     except BrimlineError:
         raise
     except SealingError as error:

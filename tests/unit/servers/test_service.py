@@ -3,8 +3,9 @@
 import os
 import socket
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -37,8 +38,8 @@ def serving() -> Iterator[int]:
 
 
 @contextmanager
-def saying(words: bytes) -> Iterator[int]:
-    """A port whose server says this to whoever connects, and hangs up."""
+def saying(words: bytes, *, then: bytes = b"") -> Iterator[int]:
+    """A port whose server says this to whoever connects, and hangs up, or says `then` for ever, a bit at a time."""
     with closing(socket.create_server(("127.0.0.1", 0))) as listening:
 
         def answer() -> None:
@@ -50,6 +51,10 @@ def saying(words: bytes) -> Iterator[int]:
                 with connection:
                     connection.recv(4096)
                     connection.sendall(words)
+                    with suppress(OSError):
+                        while then:
+                            connection.sendall(then)
+                            time.sleep(0.01)
 
         thread = threading.Thread(target=answer, daemon=True)
         thread.start()
@@ -90,6 +95,24 @@ def test_nothing_listens() -> None:
 def test_what_answers_is_no_service(words: bytes, message: str) -> None:
     with saying(words) as port, pytest.raises(TargetError, match=message):
         service(f"http://127.0.0.1:{port}")
+
+
+@pytest.mark.parametrize(
+    ("words", "then"),
+    [
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        (b"HTTP/1.1 200 OK\r\nx: ", b"y"),
+    ],
+    ids=["other replies first", "a header without an end"],
+)
+def test_an_answer_without_an_end_is_not_waited_for(words: bytes, then: bytes) -> None:
+    with saying(words, then=then) as port, pytest.raises(TargetError, match="no answer in time"):
+        service(f"http://127.0.0.1:{port}", connect_timeout_s=0.1)
+
+
+def test_events_without_an_end_are_an_answer() -> None:
+    with saying(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n", then=b"data: 1\n\n") as port:
+        assert service(f"http://127.0.0.1:{port}").facts["status"] == 200
 
 
 def test_a_service_without_tls_is_told_from_one_with_it() -> None:

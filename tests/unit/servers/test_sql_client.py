@@ -2,15 +2,16 @@
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from brimline.errors import TargetError
-from brimline.servers import sql_reading
+from brimline.servers import sql_client, sql_reading
 from brimline.servers.sql_client import MysqlClient, PostgresClient, SqlClient, open_client, sql_errors
 from brimline.servers.sql_reading import ANSWER_BYTES_MAX, SAMPLE_BYTES_MAX
 from brimline.servers.target_uri import parse_target_uri
@@ -32,17 +33,17 @@ ANSWERS = {
 
 
 @contextmanager
-def _answering(pieces: list[bytes], *, greets: bool) -> Iterator[int]:
+def _answering(pieces: list[bytes], *, greets: bool, pause_s: float = 0.0) -> Iterator[int]:
     """The port of a server that sends one of `pieces` for each message, and closes."""
 
     def serve() -> None:
-        for _ in range(2):  # whether somebody listens is asked first
-            connection, _ = listening.accept()
-            with connection:
-                for piece in pieces:
-                    if not greets and not connection.recv(4096):
-                        break
-                    connection.sendall(piece)
+        connection, _ = listening.accept()
+        with connection, suppress(OSError):
+            for piece in pieces:
+                if not greets and not connection.recv(4096):
+                    break
+                connection.sendall(piece)
+                time.sleep(pause_s)
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=serve, daemon=True)
@@ -59,6 +60,14 @@ def test_bytes_that_are_no_answer_are_one_error(named: str) -> None:
         with pytest.raises(TargetError, match=r"does not answer as|no server answers|refuses") as refused:
             open_client(target)
     assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("scheme", "begin"), [("mysql", b"\x40\0\0\0\x0a8.0"), ("postgresql", b"R\0\0\xff\xff")])
+def test_a_login_without_an_end_is_not_waited_for(scheme: str, begin: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sql_client, "COMMAND_TIMEOUT_S", 0.2)
+    drops = [begin, *[b"x"] * 40]
+    with _answering(drops, greets=True, pause_s=0.05) as port, pytest.raises(TargetError, match="no answer in time"):
+        open_client(parse_target_uri(f"{scheme}://user:secret@127.0.0.1:{port}/db"))
 
 
 def _too_long(_text: str) -> None:
