@@ -67,7 +67,7 @@ impl Run {
         let Surroundings { access, log_path, tables, identity, runner, is_held, protocols } = surroundings;
         plan.validate()?;
         let linking = linking(&plan, protocols)?;
-        let statements = statements(&plan)?;
+        let statements = statements(&plan, protocols)?;
         let log = if plan.operation_log { Some(open_log(log_path.as_deref())?) } else { None };
         plan.require_client()?;
         let own = Own::new(&plan, &tables, identity)?.map(Arc::new);

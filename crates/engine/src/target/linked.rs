@@ -18,8 +18,8 @@ use crate::plan::{Plan, Work};
 /// Every protocol but MongoDB's, by what plans call its targets.
 pub const PROTOCOLS: [Protocol; 3] = [
     Protocol::of::<brimline_http::Connector>("http"),
-    Protocol::of::<brimline_mysql::Connector>("mysql"),
-    Protocol::of::<brimline_postgres::Connector>("postgres"),
+    Protocol::of_database::<brimline_mysql::Connector>("mysql"),
+    Protocol::of_database::<brimline_postgres::Connector>("postgres"),
 ];
 
 /// Makes what connections of a plan are made by, once it is known what opens the server.
@@ -29,13 +29,32 @@ pub type Linking = Box<dyn FnOnce(&Access) -> Result<Arc<dyn Connector>, PlanErr
 #[derive(Clone, Copy)]
 pub struct Protocol {
     kind: &'static str,
-    read: fn(&Plan, &LinkTarget) -> Result<Linking, PlanError>,
+    read: Read<Linking>,
+    /// `None`: there are no drivers of it.
+    read_driven: Option<Read<Statements>>,
 }
+
+/// How what a plan says of a server is read.
+type Read<T> = fn(&Plan, &LinkTarget) -> Result<T, PlanError>;
 
 impl Protocol {
     /// The protocol whose connectors are `P`; plans call its targets `kind`.
     pub const fn of<P: Spoken>(kind: &'static str) -> Self {
-        Self { kind, read: read::<P> }
+        Self { kind, read: read::<P>, read_driven: None }
+    }
+
+    /// The same of an SQL database, which drivers in processes of their own speak to as well.
+    pub const fn of_database<P: Spoken<Settings = Settings, Requests = Requests>>(
+        kind: &'static str,
+    ) -> Self {
+        Self { read_driven: Some(read_driven::<P>), ..Self::of::<P>(kind) }
+    }
+
+    /// The one that plans call `kind`; `further` are protocols beside those of the table.
+    fn called(kind: &str, further: &[Self]) -> Result<Self, PlanError> {
+        let mut known = PROTOCOLS.iter().chain(further);
+        let found = known.find(|each| each.kind == kind).copied();
+        found.ok_or_else(|| PlanError::new("target.kind", format!("{kind:?} is no kind of target")))
     }
 }
 
@@ -45,52 +64,65 @@ impl Protocol {
 /// # Errors
 /// When nobody speaks the protocol, or it can't send what the plan says.
 pub fn linking(plan: &Plan, further: &[Protocol]) -> Result<Option<Linking>, PlanError> {
-    let TargetPlan::Linked(target) = &plan.target else { return Ok(None) };
-    if target.client.is_some() {
-        return Ok(None);
+    match &plan.target {
+        TargetPlan::Linked(target) if target.client.is_none() => {
+            (Protocol::called(&target.kind, further)?.read)(plan, target).map(Some)
+        }
+        _ => Ok(None),
     }
-    let mut known = PROTOCOLS.iter().chain(further);
-    let protocol = known.find(|each| each.kind == target.kind);
-    let protocol = protocol
-        .ok_or_else(|| PlanError::new("target.kind", format!("{:?} is no kind of target", target.kind)))?;
-    (protocol.read)(plan, target).map(Some)
 }
 
-/// What a plan has a driver of an SQL database do; `None` of a target without one.
+/// What a plan has a driver of an SQL database do; `None` of a target without one. `further` as in [`linking`].
 ///
 /// # Errors
 /// When the plan says what no such driver does.
-pub fn statements(plan: &Plan) -> Result<Option<Statements>, PlanError> {
-    let TargetPlan::Linked(LinkTarget { kind, client: Some(_), max_pool_size, settings }) = &plan.target
-    else {
-        return Ok(None);
-    };
-    require(["mysql", "postgres"].contains(&kind.as_str()), "target.client", || {
-        format!("{kind:?} has no drivers")
-    })?;
-    let settings: Settings = serde_json::from_value(Value::Object(settings.clone()))
-        .map_err(|error| PlanError::new("target", error.to_string()))?;
-    let requests = Requests::new(&steps::<brimline_mysql::Connector>(plan)?)
-        .map_err(|error| misfit(plan, error.step, &error.message))?;
-    let max_pool_size = max_pool_size.unwrap_or(1);
-    Ok(Some(Statements { scheme: kind.clone(), settings, requests, max_pool_size }))
+pub fn statements(plan: &Plan, further: &[Protocol]) -> Result<Option<Statements>, PlanError> {
+    match &plan.target {
+        TargetPlan::Linked(target) if target.client.is_some() => {
+            let no_drivers = || PlanError::new("target.client", format!("{:?} has no drivers", target.kind));
+            let protocol = Protocol::called(&target.kind, further)?;
+            (protocol.read_driven.ok_or_else(no_drivers)?)(plan, target).map(Some)
+        }
+        _ => Ok(None),
+    }
 }
 
 /// Reads what a plan says of a server and of requests, as their protocol describes them.
 fn read<P: Spoken>(plan: &Plan, target: &LinkTarget) -> Result<Linking, PlanError> {
-    let settings: P::Settings = serde_json::from_value(Value::Object(target.settings.clone()))
-        .map_err(|error| PlanError::new("target", error.to_string()))?;
+    let settings = settings::<P>(target)?;
     let is_load = matches!(plan.work, Work::Load { .. });
     require(!is_load || P::takes_loads(&settings), "work.kind", || {
         "the target does not say how documents of a load are sent".to_owned()
     })?;
-    let requests =
-        P::compile(&steps::<P>(plan)?).map_err(|error| misfit(plan, error.step, &error.message))?;
+    let requests = requests::<P>(plan)?;
     Ok(Box::new(move |access| {
         let connector = P::new(settings, secrets(access), requests);
         let connector = connector.map_err(|message| PlanError::new("target", message))?;
         Ok(Arc::new(connector))
     }))
+}
+
+/// The same of a server that a driver speaks to.
+fn read_driven<P: Spoken<Settings = Settings, Requests = Requests>>(
+    plan: &Plan,
+    target: &LinkTarget,
+) -> Result<Statements, PlanError> {
+    Ok(Statements {
+        scheme: target.kind.clone(),
+        settings: settings::<P>(target)?,
+        requests: requests::<P>(plan)?,
+        max_pool_size: target.max_pool_size.unwrap_or(1),
+    })
+}
+
+fn settings<P: Spoken>(target: &LinkTarget) -> Result<P::Settings, PlanError> {
+    let said = Value::Object(target.settings.clone());
+    serde_json::from_value(said).map_err(|error| PlanError::new("target", error.to_string()))
+}
+
+/// The requests of a plan's steps, compiled.
+fn requests<P: Spoken>(plan: &Plan) -> Result<P::Requests, PlanError> {
+    P::compile(&steps::<P>(plan)?).map_err(|error| misfit(plan, error.step, &error.message))
 }
 
 /// The steps of a plan with their requests.

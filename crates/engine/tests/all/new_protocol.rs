@@ -217,6 +217,9 @@ fn what_it_can_t_do_is_refused() {
     assert_eq!((path.as_str(), message.as_str()), ("target.kind", "\"line\" is no kind of target"));
     let (path, message) = refused(plan(&json!({"tls": true})), surroundings());
     assert!(path == "target" && message.contains("unknown field `tls`"), "{path}: {message}");
+    let driven = plan(&json!({"client": "some-driver", "max_pool_size": 1}));
+    let (path, message) = refused(driven, surroundings());
+    assert_eq!((path.as_str(), message.as_str()), ("target.client", "\"line\" has no drivers"));
     let mut mute = plan(&json!({}));
     let brimline_engine::plan::Work::Operations(own) = &mut mute.work else { unreachable!("it has steps") };
     own.operations[0].steps[0].request = Some(json!({"kind": "line", "word": ""}));
