@@ -9,11 +9,15 @@ use crate::authority::split_port;
 const COOKIES_MAX: usize = 180;
 /// Longest name, value and path of a cookie together.
 const COOKIE_BYTES_MAX: usize = 4096;
+/// Most bytes of all cookies, which go with every request. Servers take less in one header.
+const JAR_BYTES_MAX: usize = 64 * 1024;
 
 /// The cookies of one client.
 #[derive(Clone, Debug, Default)]
 pub struct Jar {
     cookies: Vec<Cookie>,
+    /// How many were ever kept.
+    kept: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +28,8 @@ struct Cookie {
     is_secure: bool,
     /// Seconds since 1970; `None`: as long as the client lives.
     ends_unix_s: Option<i64>,
+    /// Its number among all that were kept.
+    number: u64,
 }
 
 impl Jar {
@@ -58,16 +64,22 @@ impl Jar {
             return;
         }
         if let Some(place) = place {
-            self.cookies[place] = cookie;
-            return;
+            self.cookies[place] = Cookie { number: self.cookies[place].number, ..cookie };
+        } else {
+            // Longer paths first, and of the same length the older, as they are sent.
+            let length = cookie.path.len();
+            let place = self.cookies.partition_point(|kept| kept.path.len() >= length);
+            self.cookies.insert(place, Cookie { number: self.kept, ..cookie });
+            self.kept += 1;
         }
-        if self.cookies.len() == COOKIES_MAX {
-            self.cookies.remove(0);
+        while self.cookies.len() > COOKIES_MAX || self.bytes() > JAR_BYTES_MAX {
+            let oldest = (0..self.cookies.len()).min_by_key(|&place| self.cookies[place].number);
+            oldest.map(|place| self.cookies.remove(place));
         }
-        // Longer paths first, and of the same length the older, as they are sent.
-        let length = cookie.path.len();
-        let place = self.cookies.partition_point(|kept| kept.path.len() >= length);
-        self.cookies.insert(place, cookie);
+    }
+
+    fn bytes(&self) -> usize {
+        self.cookies.iter().map(Cookie::bytes).sum()
     }
 
     /// Appends the cookies that go with a request for `out[target]` to a header whose value begins at `start`.
@@ -102,6 +114,7 @@ impl Cookie {
             path: default_path(target).to_vec(),
             is_secure: false,
             ends_unix_s: None,
+            number: 0,
         };
         let mut has_age = false;
         for attribute in attributes {
@@ -128,8 +141,11 @@ impl Cookie {
                 cookie.ends_unix_s = Some(ends);
             }
         }
-        let bytes = cookie.name.len() + cookie.value.len() + cookie.path.len();
-        (bytes <= COOKIE_BYTES_MAX).then_some(cookie)
+        (cookie.bytes() <= COOKIE_BYTES_MAX).then_some(cookie)
+    }
+
+    fn bytes(&self) -> usize {
+        self.name.len() + self.value.len() + self.path.len()
     }
 
     /// Whether it goes with requests for a path (RFC 6265, 5.1.4).

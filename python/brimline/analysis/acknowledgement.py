@@ -8,7 +8,7 @@ from brimline.operations import KINDS
 from brimline.plan.model import DriverTarget, LoadWork, OperationsWork, WireTarget, WorkPlan
 from brimline.plan.targets import SqlTarget
 from brimline.record.model import RunRecord
-from brimline.servers.database import durability_of
+from brimline.servers.database import awaits_others, durability_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +33,8 @@ def promised(record: RunRecord) -> Acknowledgement:
     """The same of any write, whether or not the run has one."""
     server = _mapping(record.environment.get("server"))
     if isinstance(record.plan.target, SqlTarget):
-        on_disk = durability_of(record.plan.target.kind, _mapping(server.get("settings"))).on_disk
-        return Acknowledgement(journal=on_disk, members=False)
+        kind, settings = record.plan.target.kind, _mapping(server.get("settings"))
+        return Acknowledgement(journal=durability_of(kind, settings).on_disk, members=awaits_others(kind, settings))
     concern = concern_of(record)
     if concern is None:
         return Acknowledgement()

@@ -4,10 +4,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
-from uuid import UUID
 
 from bson.binary import Binary
 from bson.decimal128 import Decimal128
@@ -87,16 +86,34 @@ def bson_value(value: Any) -> Any:
     """A value of a row as BSON has it: decimals and dates too, what has no counterpart as its text."""
     match value:
         case Decimal():
-            return Decimal128(value)
-        case datetime():
+            return _decimal(value)
+        case int() if not -(2**63) <= value < 2**63:
+            return _decimal(Decimal(value))
+        case datetime() if value.microsecond % 1000:  # BSON's dates have milliseconds
+            return value.isoformat(" ")
+        case timedelta():
+            return _time(value)
+        case None | bool() | int() | float() | str() | bytes() | datetime():
             return value
-        case None | bool() | int() | float() | str() | bytes():
-            return value
-        case UUID():
-            return value.bytes
         case dict() | list():
-            return json.dumps(value)
+            return json.dumps(value, default=str)
     return str(value)
+
+
+def _decimal(value: Decimal) -> Decimal128 | str:
+    """BSON's decimals have 34 digits."""
+    try:
+        return Decimal128(value)
+    except ArithmeticError:
+        return format(value, "f")
+
+
+def _time(value: timedelta) -> str:
+    """A TIME as MySQL writes it, which may be negative or longer than a day."""
+    whole = abs(value)
+    minutes, seconds = divmod(whole.days * 86_400 + whole.seconds, 60)
+    sign, fraction = "-" if value < timedelta(0) else "", f".{whole.microseconds:06}" if whole.microseconds else ""
+    return f"{sign}{minutes // 60:02}:{minutes % 60:02}:{seconds:02}{fraction}"
 
 
 @contextmanager

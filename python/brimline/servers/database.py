@@ -31,6 +31,8 @@ _MYSQL_SETTINGS: Final = (
     "max_connections",
     "query_cache_type",
     "read_only",
+    "rpl_semi_sync_master_enabled",
+    "rpl_semi_sync_source_enabled",
     "sync_binlog",
     "thread_handling",
     "tx_isolation",
@@ -47,6 +49,7 @@ _POSTGRES_SETTINGS: Final = (
     "max_wal_size",
     "shared_buffers",
     "synchronous_commit",
+    "synchronous_standby_names",
     "track_io_timing",
     "wal_level",
     "work_mem",
@@ -113,6 +116,18 @@ def durability_of(protocol: str, settings: Mapping[str, Any]) -> Durability:
         on_disk = None if None in known else known[0] == "on" and known[1] not in ("off",)
     words = ", ".join(f"{name}={value}" for name, value in zip(names, known, strict=True))
     return Durability(on_disk=on_disk, words=words)
+
+
+def awaits_others(protocol: str, settings: Mapping[str, Any]) -> bool | None:
+    """Whether a write is acknowledged only once another server has it; None where these settings don't tell."""
+    if not settings:
+        return None
+    if protocol == "mysql":  # without the plugin there is no such variable
+        return any(value == "ON" for name, value in settings.items() if name.startswith("rpl_semi_sync_"))
+    return bool(settings.get("synchronous_standby_names")) and settings.get("synchronous_commit") not in (
+        "local",
+        "off",
+    )
 
 
 def _engine(protocol: str, version: str) -> Engine:

@@ -27,6 +27,14 @@ def test_a_service_has_no_candidates_of_a_database() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("target", "has_tickets"), [("wire", True), ("runner", True), ("mysql", False), ("postgres", False)]
+)
+def test_only_mongodb_has_tickets(target: str, has_tickets: bool) -> None:
+    found = bottleneck(replace(observe(run_record()), target=target))
+    assert (BottleneckKind.TICKETS in [each.kind for each in found.candidates]) is has_tickets
+
+
 HELD_BACK = [operation_row(second, held_back=100) for second in range(1, 11)]
 
 

@@ -1,13 +1,19 @@
 """What statements do to tables, told from their text: what is put back, and what is refused beforehand."""
 
+from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
+import bson
 import pytest
+from bson.decimal128 import Decimal128
 
 from brimline.dataset import Definition
 from brimline.errors import UsageError
 from brimline.execution.effects import Effect
 from brimline.execution.statement_effects import effects_on, require_statements_allowed
+from brimline.execution.statements import bson_value
 from brimline.execution.wanted import WantedData
 from brimline.plan.tables import ChildTable, SqlTable
 from tests.support.sql_work import statement_plan
@@ -101,3 +107,23 @@ def test_postgresql_writes_small_what_is_not_quoted() -> None:
     for text, ours in (("UPDATE T SET a = 1", "T"), ('UPDATE "T" SET a = 1', "t")):
         with pytest.raises(UsageError):
             allowed(text, ours)
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        (Decimal("1.50"), Decimal128("1.50")),
+        (Decimal("123456789012345678901234567890.12345"), "123456789012345678901234567890.12345"),
+        (2**64 - 1, Decimal128(str(2**64 - 1))),
+        (True, True),
+        (datetime(2026, 1, 2, 3, 4, 5, 123_000), datetime(2026, 1, 2, 3, 4, 5, 123_000)),
+        (datetime(2026, 1, 2, 3, 4, 5, 123_456), "2026-01-02 03:04:05.123456"),
+        (timedelta(hours=-838, minutes=-59, seconds=-59), "-838:59:59"),
+        (timedelta(seconds=5, microseconds=7), "00:00:05.000007"),
+        ([Decimal("1.5")], '["1.5"]'),
+        (UUID(int=7), "00000000-0000-0000-0000-000000000007"),
+        ("0000-00-00", "0000-00-00"),
+    ],
+)
+def test_a_value_of_a_row_is_the_same_when_it_is_sent_back(value: Any, kept: Any) -> None:
+    assert bson.encode({"v": bson_value(value)}) == bson.encode({"v": kept})

@@ -47,6 +47,14 @@ def test_statements_and_rows_agree() -> None:
     assert evidence == f"the server counted the same operations: {counts}"
 
 
+@pytest.mark.parametrize(("outcome", "verdict"), [("server_error", "pass"), ("unexpected", "fail")])
+def test_mysql_may_not_count_what_failed_before_it_began(outcome: str, verdict: str) -> None:
+    summary = statement_summary(answered={"select": 10, "update": 4}, modified=4, ok={"read": 8, "change": 4})
+    refused = {"operation": "read", "outcome": outcome, "code": 3988, "label": "HY000", "count": 2, "example": ""}
+    summary = {**summary, "errors": [refused]}  # type: ignore[list-item, typeddict-item]
+    assert check(MARIADB, summary=summary, statements={"select": 13, "update": 11}, rows_written=104)[0] == verdict
+
+
 @pytest.mark.parametrize(
     ("statements", "rows", "words"),
     [

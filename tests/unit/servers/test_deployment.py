@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from brimline.servers.database import awaits_others
 from brimline.servers.deployment import engine_of, is_local_host, is_loopback, kind_of, split_address
 from brimline.servers.listening import listens
 
@@ -67,3 +68,21 @@ def test_addresses_of_the_loopback_interface() -> None:
 def test_an_address_is_split() -> None:
     assert split_address("[::1]:27017") == ("::1", 27017)
     assert split_address("db.example.com:1") == ("db.example.com", 1)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "settings", "others"),
+    [
+        ("mysql", {"sync_binlog": "1"}, False),
+        ("mysql", {"rpl_semi_sync_master_enabled": "OFF"}, False),
+        ("mysql", {"rpl_semi_sync_source_enabled": "ON"}, True),
+        ("postgres", {"synchronous_commit": "on", "synchronous_standby_names": ""}, False),
+        ("postgres", {"synchronous_commit": "on", "synchronous_standby_names": "b"}, True),
+        ("postgres", {"synchronous_commit": "local", "synchronous_standby_names": "b"}, False),
+        ("postgres", {}, None),
+    ],
+)
+def test_whether_a_write_of_a_database_waits_for_another_server(
+    protocol: str, settings: dict[str, str], others: bool | None
+) -> None:
+    assert awaits_others(protocol, settings) is others

@@ -126,7 +126,7 @@ impl Coding {
 
 /// A length, or the same one several times.
 fn content_length(value: &[u8], before: Option<u64>) -> Result<u64, BadReply> {
-    let bad = || BadReply::new("the reply's Content-Length is none");
+    let bad = || BadReply::new("the reply's Content-Length is no number");
     let mut length = before;
     for text in value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
         let digit = |sum: Option<u64>, byte: &u8| {
@@ -135,7 +135,7 @@ fn content_length(value: &[u8], before: Option<u64>) -> Result<u64, BadReply> {
         };
         let next = text.iter().fold((!text.is_empty()).then_some(0), digit).ok_or_else(bad)?;
         if length.is_some_and(|length| length != next) {
-            return Err(bad());
+            return Err(BadReply::new("the reply has two different Content-Lengths"));
         }
         length = Some(next);
     }

@@ -109,3 +109,17 @@ fn a_jar_has_an_end() {
     }
     assert_eq!(sent(&jar, "/", false).split("; ").count(), 180);
 }
+
+/// Also where cookies grow that are there already; a longer path saves none.
+#[test]
+fn a_jar_has_an_end_in_bytes() {
+    let mut jar = jar(&["old=1; Path=/a/b"], false);
+    for value in ["1".to_owned(), "x".repeat(4000)] {
+        for number in 0..100 {
+            jar.set(format!("n{number}={value}; Path=/").as_bytes(), "h", b"/", false, 0);
+        }
+    }
+    let kept = sent(&jar, "/a/b", false);
+    assert!((56_000..66_000).contains(&kept.len()), "{}", kept.len());
+    assert!(kept.contains("n99=xxx") && !kept.contains("old="), "the oldest goes");
+}

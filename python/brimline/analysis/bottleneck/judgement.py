@@ -18,6 +18,7 @@ from brimline.analysis.bottleneck.server_cpu import server_cpu
 from brimline.analysis.bottleneck.tickets import tickets
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
+from brimline.spec.own.protocols import protocol_of_target
 
 ORDER = (
     BottleneckKind.OUTAGE,
@@ -54,6 +55,8 @@ _OF_DATABASES = frozenset(
     }
 )
 """What a service has nothing of, as far as can be seen: it is no candidate there."""
+_OF_MONGODB = frozenset({BottleneckKind.TICKETS})
+"""What no other database has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +97,9 @@ def bottleneck(
         *(look(observation) for look in (cache, server_cpu, host, network)),
         connections(observation, waits=waits, plateau_connections=plateau_connections),
     ]
-    if observation.target == "http":
-        seen = [each for each in seen if each.kind not in _OF_DATABASES]
+    protocol = protocol_of_target(observation.target)
+    foreign = _OF_DATABASES if protocol == "http" else _OF_MONGODB if protocol != "mongodb" else ()
+    seen = [each for each in seen if each.kind not in foreign]
     candidates = tuple(sorted(seen, key=lambda each: ORDER.index(each.kind)))
     limit = next((each for each in candidates if each.full and not _has_room(each, candidates, observation)), None)
     if limit is None:

@@ -33,8 +33,9 @@ def check_sql_agreement(plan: Plan, summary: Summary, *, before: SqlCounters, af
         return agreement_of([_rows(_loaded(summary), before, after, is_certain=not _uncertain(summary))])
     sent = _sent(summary)
     steps = _steps(plan)
-    # PostgreSQL counts a statement when it has ended well.
-    failed = sum(row["count"] for row in summary["errors"]) if after.engine == "postgres" else 0
+    # PostgreSQL counts a statement when it has ended well, MySQL when it begins: not where a parameter doesn't fit.
+    of_postgres = after.engine == "postgres"
+    failed = sum(row["count"] for row in summary["errors"] if of_postgres or row["outcome"] == "server_error")
     checks = [_of_kind(kind, totals, failed, before, after, steps.get(kind, ())) for kind, totals in sent.items()]
     written = summary.get("document_counts", {}).get("modified", 0)
     if any(kind in _WRITES for kind in sent):

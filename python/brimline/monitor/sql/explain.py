@@ -13,6 +13,8 @@ from brimline.servers.sql_client import SqlClient, SqlError
 
 EXPLAINED: Final = frozenset({"select", "insert", "update", "delete", "replace"})
 """Kinds of statements that have a plan."""
+_EXPLAIN: Final = "EXPLAIN FORMAT=TRADITIONAL"
+"""A table, as MariaDB's own; MySQL's default is a tree since 9.5."""
 _LIMIT_S: Final = 10
 """A read that takes longer is not executed to see what it takes."""
 _NO_TABLE: Final = ("", "NULL", "None")
@@ -32,14 +34,14 @@ def explained(client: SqlClient, protocol: str, text: str, parameters: Sequence[
 def tried(client: SqlClient, protocol: str, text: str, parameters: Sequence[Any]) -> None:
     """Has the server look at a statement without executing it. Raises SqlError where it refuses, ConnectionLost."""
     if protocol == "mysql":
-        prepared_rows(client, f"EXPLAIN {text}", parameters)
+        prepared_rows(client, f"{_EXPLAIN} {text}", parameters)
     else:
         _of_postgres(client, text, parameters, executed=False)
 
 
 def _of_mysql(client: SqlClient, text: str, parameters: Sequence[Any], *, executed: bool) -> dict[str, Any]:
     if not executed:
-        return read_mysql(prepared_rows(client, f"EXPLAIN {text}", parameters))
+        return read_mysql(prepared_rows(client, f"{_EXPLAIN} {text}", parameters))
     client.change("START TRANSACTION READ ONLY")
     try:
         limit = f"SET STATEMENT max_statement_time={_LIMIT_S} FOR "

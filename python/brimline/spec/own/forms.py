@@ -80,7 +80,7 @@ class Forms:
         """The place of a collection whose records are known."""
         self.database(name, path)
         if name not in self.shapes:
-            hint = f"take rows that exist: {{sample: {name}, fields: [_id]}}"
+            hint = f"take rows that exist: {{sample: {name}}}"
             raise Problem(path, f"{shown(name)} is existing, so that its keys aren't known", hint)
         return list(self.shapes).index(name)
 
