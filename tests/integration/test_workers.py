@@ -119,7 +119,7 @@ def test_an_experiment_ends_with_the_node_that_is_lost_and_goes_on_when_it_is_ba
     (directory,) = (path.parent for path in brimline_cli.runs.glob("*/experiment.json"))
     assert read_experiment(directory).ended_by == "worker_lost"
     again = brimline_cli.run(verb, "--resume", directory, *at)
-    assert again.exit_code in (0, 4), again.stderr  # so short runs may say little
+    assert again.exit_code in (0, 3, 4), again.stderr  # so short runs may say little, and a soak may miss its objective
     assert read_experiment(directory).ended_by == "completed", again.stderr
     runs = [read_record(path.parent) for path in directory.glob("trials/*/record.json")]
     assert {len(run.summary["nodes"]) for run in runs if run.summary is not None} <= {1, 2}
