@@ -4,8 +4,10 @@ import threading
 
 import pymongo
 import pytest
+from pymongo.errors import ServerSelectionTimeoutError
 
 from brimline.analysis.ledger import Settled, settle
+from brimline.errors import TargetError
 from brimline.execution.ledger import COLLECTION, SESSIONS, Ledger
 from brimline.plan.model import ReplicaSet
 from brimline.servers.deployment import Deployment
@@ -104,6 +106,18 @@ def test_without_retries_a_lost_answer_is_a_write_of_unknown_fate() -> None:
     assert settled.unknown_there == settled.unknown, "it was done, and nobody was told"
     assert all(each.error for each in settled.unknown)
     assert (settled.missing, settled.twice) == ([], [])
+
+
+@pytest.mark.parametrize("act", ["prepare", "there", "remove"])
+def test_a_server_that_is_gone_is_said_in_a_few_words(act: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(*_: object, **__: object) -> None:
+        raise ServerSelectionTimeoutError("127.0.0.1:1: refused, Topology Description: <TopologyDescription id: 6b0>")
+
+    monkeypatch.setattr("brimline.execution.ledger.primary_now", lambda found: found)
+    monkeypatch.setattr("brimline.execution.ledger.control_client", gone)
+    ledger = Ledger(deployment("127.0.0.1:1", retries=True), database="shop", rate_per_s=1.0, write_concern=None)
+    with pytest.raises(TargetError, match=r"can't be (made|read|removed): the server doesn't answer$"):
+        getattr(ledger, act)()
 
 
 def test_a_write_that_most_members_do_not_have_yet_is_not_missing() -> None:

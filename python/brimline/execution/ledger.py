@@ -22,6 +22,7 @@ from brimline import _native
 from brimline.errors import TargetError
 from brimline.record.ledger import StaleRead, Write
 from brimline.servers import Deployment, control_client, primary_now
+from brimline.servers.answers import refusal_words
 from brimline.servers.distrust import ControlClient
 from brimline.spec.target import WriteConcernSpec
 from brimline.threads import Worker
@@ -86,9 +87,7 @@ class Ledger:
                 collection = database.get_collection(COLLECTION, write_concern=self._safe)
                 collection.insert_many([{"_id": self._key(each.number, 0), _SEEN: []} for each in self._sessions])
         except PyMongoError as error:
-            raise TargetError(
-                f"the ledger of writes can't be made: {error}", hint="the user needs readWrite"
-            ) from error
+            raise _trouble("the ledger of writes can't be made", error, hint="the user needs readWrite") from error
 
     def start(self) -> None:
         """Begins to write, with one client for all: four would take four times as much of an election's moment.
@@ -144,7 +143,7 @@ class Ledger:
                     for number in document.get(_SEEN, ())
                 ]
         except PyMongoError as error:
-            raise TargetError(f"the ledger of writes can't be read: {error}", hint="see the server's log") from error
+            raise _trouble("the ledger of writes can't be read", error, hint="see the server's log") from error
 
     def remove(self) -> None:
         """Takes its documents away, and the collection where nothing else is in it. Raises TargetError."""
@@ -154,9 +153,8 @@ class Ledger:
                 if database[COLLECTION].find_one({}, {"_id": 1}) is None:
                     database.drop_collection(COLLECTION)
         except PyMongoError as error:
-            raise TargetError(
-                f"{self._database}.{COLLECTION} can't be removed: {error}", hint="drop it by hand"
-            ) from error
+            place = f"{self._database}.{COLLECTION}"
+            raise _trouble(f"{place} can't be removed", error, hint="drop it by hand") from error
 
     @property
     def _safe(self) -> WriteConcern:
@@ -267,6 +265,12 @@ _PREFERENCES = {
     "secondaryPreferred": "SECONDARY_PREFERRED",
     "nearest": "NEAREST",
 }
+
+
+def _trouble(what: str, error: PyMongoError, *, hint: str) -> TargetError:
+    """Of a server that doesn't answer a driver says how it looked for one, in a thousand characters."""
+    said = refusal_words(error) if isinstance(error, OperationFailure) else "the server doesn't answer"
+    return TargetError(f"{what}: {said}", hint=hint)
 
 
 def _write_concern(spec: WriteConcernSpec | None) -> WriteConcern | None:
