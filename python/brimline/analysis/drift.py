@@ -162,13 +162,15 @@ def _level(series: Series) -> Drift:
     """The growth within its levels. What is left is what is there at the end, whatever came at once before."""
     times, values = series.times_s, series.values
     changes = _jumps(series)
-    jumped = np.zeros(len(values))
+    settled = values.copy()
     for each in changes:
-        jumped[times > each.at_s] += each.change * each.before
-    rate, low, high, p_value = _growth(times, values - jumped)
+        settled[times > each.to_s] -= each.change * each.before
+        inside = (times > each.from_s) & (times <= each.to_s)
+        settled[inside] = settled[times <= each.from_s][-1]
+    rate, low, high, p_value = _growth(times, settled)
     drift = _drift(series, begin=float(values[0]), end=float(values[-1]), rate=rate, low=low, high=high,
                    p_value=p_value, changes=changes)  # fmt: skip
-    return replace(drift, full=_full(replace(series, values=values - jumped + jumped[-1])))
+    return replace(drift, full=_full(replace(series, values=settled + (values[-1] - settled[-1]))))
 
 
 def _jumps(series: Series) -> tuple[ChangePoint, ...]:

@@ -43,7 +43,7 @@ from brimline.servers import Deployment, control_client
 from brimline.spec import LoadedSpec, Spec, load_spec
 from brimline.spec.import_settings import ImportSettings
 from brimline.units import NS_PER_S, format_bytes, format_count
-from brimline.wording import message
+from brimline.wording import Verbatim, message
 
 ROWS_PER_S = 300_000
 """Rows of `bulk-rows` that the fastest server seen takes in a second; an import must not run out of them."""
@@ -265,7 +265,8 @@ def _run_ns(spec: Spec) -> int:
 def _estimate(spec: Spec, settings: InterferenceSettings) -> TimeEstimate:
     run = run_time(_run_ns(spec) / NS_PER_S)
     documents = message("up to {count} documents in the background", count=format_count(settings.rows))
-    return pairs_time(settings.pairs, {"alone": run, f"with {settings.background}": run}, further=(documents,))
+    beside = message("with {background}", background=Verbatim(settings.background))
+    return pairs_time(settings.pairs, {"alone": run, beside: run}, further=(documents,))
 
 
 INTERFERENCE = Kind(
