@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from brimline.errors import on_one_line
@@ -14,7 +15,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     output = io.StringIO()
     writer = csv.writer(output, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([_safe(value) for value in row] for row in rows)
+    writer.writerows([harmless(value) if isinstance(value, str) else value for value in row] for row in rows)
     return output.getvalue()
 
 
@@ -22,9 +23,8 @@ _FORMULA = re.compile(r"[\s\ufffd]*[=+\-@\u2212\uff1d\uff0b\uff0d\uff20]")
 """How a formula begins: with one of these, typed as anybody types them, whatever blanks come before."""
 
 
-def _safe(value: Any) -> Any:
+@lru_cache(maxsize=1024)
+def harmless(value: str) -> str:
     """Text that a spreadsheet would run as a formula is kept from it, and all text is kept on its line."""
-    if not isinstance(value, str):
-        return value
     text = on_one_line(value)
     return f"'{text}" if _FORMULA.match(text) else text

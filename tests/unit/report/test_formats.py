@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -253,6 +253,18 @@ def test_jtl_of_a_long_run_is_read_back_with_the_same_mean_and_the_same_bytes(
         assert series.mean_ns == pytest.approx(histogram.mean(), rel=0.01)
         sent = sum(row["bytes_out"] for row in measured if row["operation"] == series.operation)
         assert series.bytes_out == pytest.approx(sent, rel=0.001)
+
+
+def test_jtl_holds_no_formula_of_a_server(tmp_path: Path) -> None:
+    """An HTTP service that fails with "=HYPERLINK(…)" is quoted, in a file that people open in a spreadsheet."""
+    faults = [{"when": {"share": 0.5}, "kind": {"error": {"code": 50, "name": "=HYPERLINK"}}}]
+    plan = simulated_plan(rate_ops_per_s=100.0, warmup_s=0.0, duration_s=1.0, script=script(faults=faults))
+    record = write_run(tmp_path / "run", plan)
+    assert record.summary is not None
+    errors = [{**row, "label": "=A1", "example": "=cmd\u2028@x"} for row in record.summary["errors"]]
+    told = replace(record, summary={**record.summary, "errors": cast(Any, errors)})
+    failed = [each for each in _rows("".join(jtl_lines(told))) if each["success"] == "false"]
+    assert {(each["responseMessage"], each["failureMessage"]) for each in failed} == {("'=A1", "'=cmd\ufffd@x")}
 
 
 def test_jtl_names_an_only_kind_of_failure(tmp_path: Path) -> None:

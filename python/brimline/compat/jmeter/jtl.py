@@ -26,6 +26,7 @@ from brimline.record import hlog
 from brimline.record.layout import LATENCY_FILE
 from brimline.record.model import ErrorRow, IntervalRow, OperationRow, RunRecord, StepRow, step_of
 from brimline.record.time_histogram import Histogram
+from brimline.report.csv_text import harmless
 from brimline.report.statistics import report_clock
 from brimline.stats.quantile_interval import Buckets
 from brimline.units import NS_PER_MS
@@ -244,5 +245,6 @@ _WRITER = csv.writer(_Echo(), lineterminator="\n")
 
 
 def _line(values: Sequence[object]) -> str:
-    line: str = _WRITER.writerow(values)  # what the echo returned
+    shown = (harmless(value) if isinstance(value, str) else value for value in values)
+    line: str = _WRITER.writerow(shown)  # what the echo returned
     return line
