@@ -171,10 +171,12 @@ def test_the_drivers_pool_bounds_loads_and_runs(brimline_cli: CommandLine, url: 
     assert [(plan.connections, plan.in_flight_max) for plan in plans] == [(2, None), (3, 8)], "sockets, and workers"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(CATALOGUE["java-reactive"].missing() is not None, reason="its runner isn't built here")
 def test_the_asynchronous_binding_is_the_reactive_driver(
     brimline_cli: CommandLine, url: str, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Its quick twins: the one below knows it by its name, and `test_every_kind_of_step_does_the_same` at work."""
     monkeypatch.setenv("JDK_JAVA_OPTIONS", " ".join(JAVA_FOR_SECONDS))
     words = ("-threads", "4", "-p", "mongodb.maxconnections=2")
     load = ycsb(brimline_cli, url, "load", "a", *words, binding="mongodb-async")
