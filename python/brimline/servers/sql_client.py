@@ -280,7 +280,9 @@ def _of_postgres(error: DatabaseError) -> SqlError:
     return SqlError(str(told.get("M", error)), state=str(told.get("C", "")))
 
 
-_DENIED = {1044, 1045, 1698, 3118, "28000", "28P01"}
+_DENIED = {1045, 1698, 3118, "28000", "28P01"}
+_NO_RIGHTS = {1044, "42501"}
+"""A login that was taken, and a database that is not this user's."""
 _WANTS_TLS = {3159}
 """ER_SECURE_TRANSPORT_REQUIRED."""
 _NO_DATABASE = {1049, "3D000"}
@@ -294,7 +296,7 @@ def _refused(error: SqlError, target: TargetUri) -> TargetError:
     login = target.access.login
     if target.tls is None and (code in _WANTS_TLS or "no encryption" in str(error)):
         return TargetError(f"the server at {target.redacted} wants TLS", hint="add tls=true to the address")
-    if code in _DENIED and login is None:
+    if code in _DENIED | _NO_RIGHTS and login is None:
         return TargetError(
             f"the server at {target.redacted} wants a user name and a password",
             hint="name the user in the address, USER@ before the host, and give the password by BRIMLINE_PASSWORD or "
@@ -305,6 +307,11 @@ def _refused(error: SqlError, target: TargetUri) -> TargetError:
             f"the server at {target.redacted} does not accept the user name and the password: {error}",
             hint="check both, and from where the user may connect"
             + ("; one that has to use TLS needs tls=true in the address" if target.tls is None else ""),
+        )
+    if code in _NO_RIGHTS and login is not None:
+        return TargetError(
+            f"the server at {target.redacted} does not let this user into the database: {error}",
+            hint="grant the user rights there, or name another database in the address",
         )
     if code in _NO_DATABASE:
         return TargetError(

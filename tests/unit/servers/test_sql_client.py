@@ -12,7 +12,7 @@ import pytest
 
 from brimline.errors import TargetError
 from brimline.servers import sql_client, sql_reading
-from brimline.servers.sql_client import MysqlClient, PostgresClient, SqlClient, open_client, sql_errors
+from brimline.servers.sql_client import MysqlClient, PostgresClient, SqlClient, SqlError, open_client, sql_errors
 from brimline.servers.sql_reading import ANSWER_BYTES_MAX, SAMPLE_BYTES_MAX
 from brimline.servers.target_uri import parse_target_uri
 
@@ -68,6 +68,14 @@ def test_a_login_without_an_end_is_not_waited_for(scheme: str, begin: bytes, mon
     drops = [begin, *[b"x"] * 40]
     with _answering(drops, greets=True, pause_s=0.05) as port, pytest.raises(TargetError, match="no answer in time"):
         open_client(parse_target_uri(f"{scheme}://user:secret@127.0.0.1:{port}/db"))
+
+
+def test_a_database_that_is_another_s_is_told_from_a_wrong_password() -> None:
+    target = parse_target_uri("mysql://reader:secret@127.0.0.1:3306/other")
+    denied = SqlError("Access denied for user 'reader'@'%' to database 'other'", state="42000", code=1044)
+    refused = sql_client._refused(denied, target)
+    assert "does not let this user into the database" in refused.message
+    assert "secret" not in refused.message
 
 
 def _too_long(_text: str) -> None:
