@@ -15,6 +15,8 @@ from brimline.cli.app import main, whole_program
 from brimline.cli.grouped import going_on_with, grouped, only, without
 from brimline.cli.options import OutputOptions
 from brimline.errors import UsageError
+from brimline.monitor.host.sources import host_source
+from brimline.servers import Deployment
 from tools.reference.options import GROUPS
 
 SETTINGS: Any = {"uri": "mongodb://h", "mongod": "m", "server_version": "6.0", "topology": "replica-set-3"} | {
@@ -298,3 +300,15 @@ def test_python_says_what_the_command_line_says() -> None:
         for name, each in declared(group).items():
             flags = [flag[2:].replace("-", "_") for flag in each.flags.split() if flag.startswith("--")]
             assert not flags or in_full.get(name, name) in flags, (group, name, each.flags)
+
+
+def test_a_disk_is_named_where_several_are_told_of_alone() -> None:
+    """brimline watch and a node of Ray know the disk with the server's data: the word was passed over."""
+    with pytest.raises(UsageError, match="--host-disk is for an exporter or a file"):
+        ServerOptions(uri="mongodb://h", host_metrics="ray", workers="ray", host_disk="sda")
+    elsewhere = Deployment(
+        address="h:1", uri_redacted="mongodb://h:1", kind="standalone", engine="MongoDB", version="8.0.0",
+        git_version="", local=False, pid=None, cpu_count=None,
+    )  # fmt: skip
+    with pytest.raises(UsageError, match="--host-disk sda is for an exporter or a file"):
+        host_source("127.0.0.1:9", deployment=elsewhere, token="", disk="sda")
