@@ -87,7 +87,7 @@ def calls(log: Path) -> list[tuple[int, list[str], str, int]]:
 
 @pytest.mark.slow("dumps go on beside runs of seconds")
 def test_dumps_are_made_all_the_while_and_counted(brimline_cli: CommandLine, mongod: Deployment, log: Path) -> None:
-    outcome = interfere(brimline_cli, mongod, log, words=("--json",))
+    outcome = interfere(brimline_cli, mongod, log, words=("--json", "--duration", "3s"))
     (run,) = outcome.json()["background"]["runs"]
     assert run["problem"] is None and run["busy_share"] >= 0.9, outcome.stderr
     assert run["units"] >= 1
