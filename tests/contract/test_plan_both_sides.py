@@ -1,12 +1,14 @@
 """The plan's two definitions, Python's and the engine's, say the same."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import bson
 import pytest
 
 from brimline import _native
+from brimline.operations import KINDS, PARTS, Kind, kinds_of_a_mix
 from brimline.plan import (
     DriverTarget,
     NullTarget,
@@ -181,6 +183,31 @@ def test_every_choice_of_a_spec_reaches_the_engine(variation: str) -> None:
     plan = resolve(spec, target=wire_target(spec, address="127.0.0.1:27017"))
     assert _engine_s_view(plan) == json.loads(plan.canonical_json())
     assert plan != resolve(load_spec("ycsb-a").spec, target=plan.target), "the choice makes a difference"
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
+def test_both_tables_of_kinds_say_the_same(kind: Kind, tmp_path: Path) -> None:
+    """Names, when a plan says their shares, and parts whose times are recorded apart."""
+    log = tmp_path / "operations.log"
+    log.touch()
+    for part in ("whole", "per_document", *PARTS):
+        asked = [(kind.name, part, "ok", "service")]
+        if part in PARTS and part not in kind.parts:
+            with pytest.raises(ValueError, match=part):
+                _native.OperationTimes(log, asked, "")
+        else:
+            _native.OperationTimes(log, asked, "")
+    values = json.loads(resolve(load_spec("ycsb-c").spec, target=NullTarget()).canonical_json())
+    for share in (0.0, 0.5):
+        values["work"]["proportions"][kind.name] = share
+        values["work"]["transaction"] = {"reads": 1, "updates": 1}
+        if kind not in kinds_of_a_mix():
+            with pytest.raises(_native.PlanError, match=kind.name):
+                _native.validate_plan(json.dumps(values))
+            continue
+        plan = Plan.from_json(json.dumps(values))
+        if any(plan.work.proportions.values()):  # type: ignore[union-attr]
+            assert _engine_s_view(plan) == json.loads(plan.canonical_json())
 
 
 def test_the_engine_refuses_what_it_does_not_know() -> None:

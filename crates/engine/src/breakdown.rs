@@ -1,5 +1,5 @@
-//! What the times of one kind of operation consist of: those of failures and misses apart from the rest, the two
-//! commands of a read-modify-write, a transaction's commit, a scan's time per document, the parts of a request behind a link, and the
+//! What the times of one kind of operation consist of: those of failures and misses apart from the rest, its two
+//! commands where these have names, a scan's time per document, the parts of a request behind a link, and the
 //! lag of operations that waited for a connection.
 //! Each histogram is made when first needed: most runs need none.
 
@@ -15,9 +15,9 @@ use crate::target::ReplyTimes;
 pub enum Part {
     /// All of it; kept for misses and failures only, as the rest follows by subtraction.
     Whole,
-    /// The read of a read-modify-write.
+    /// A read before or after an update.
     Read,
-    /// Its update.
+    /// That update.
     Update,
     /// The commit of a transaction.
     Commit,
@@ -25,6 +25,14 @@ pub enum Part {
 
 const PARTS: [(Part, &str); 4] =
     [(Part::Whole, ""), (Part::Read, "read_"), (Part::Update, "update_"), (Part::Commit, "commit_")];
+
+impl Part {
+    /// What tables call it; nothing of the whole.
+    pub fn name(self) -> &'static str {
+        PARTS[self as usize].1.trim_end_matches('_')
+    }
+}
+
 const ENDINGS: [(Ending, &str); 3] = [(Ending::Ok, "ok"), (Ending::Miss, "miss"), (Ending::Failed, "failed")];
 const CLOCKS: [&str; 2] = ["service", "response"];
 const SERVICE: usize = 0;

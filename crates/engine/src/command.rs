@@ -1,6 +1,6 @@
 //! One command of an operation: which it is, and what is known of it without its content.
 
-use crate::operation::{Operation, OperationKind, Statements};
+use crate::operation::Statements;
 use crate::own::plan::{StepAccess, TransactionPlace};
 use crate::target::ReplyFacts;
 
@@ -31,18 +31,6 @@ pub enum Command {
 }
 
 impl Command {
-    /// The command that an operation starts with.
-    pub fn first(operation: &Operation) -> Self {
-        match operation.kind {
-            OperationKind::Read | OperationKind::ReadModifyWrite => Self::Find,
-            OperationKind::Scan => Self::Scan,
-            OperationKind::Update => Self::Update,
-            OperationKind::Insert | OperationKind::Load => Self::Insert,
-            OperationKind::Transaction => Self::Statement(Place::first(operation.statements)),
-            OperationKind::Own(_) => unreachable!("the plan knows their steps"),
-        }
-    }
-
     /// Whether new documents arrive with it.
     #[inline]
     pub fn inserts(self) -> bool {
@@ -86,6 +74,7 @@ impl Command {
     /// How many documents a reply says that it found or changed.
     pub fn handled(self, reply: &ReplyFacts) -> u64 {
         match self {
+            Self::Update => reply.n,
             Self::Statement(place) if !place.is_read() => reply.n,
             _ => reply.documents,
         }
@@ -159,7 +148,7 @@ pub struct Place {
 
 impl Place {
     /// Before the first statement.
-    pub fn first(statements: Statements) -> Self {
+    pub const fn first(statements: Statements) -> Self {
         Self { statements, number: 0 }
     }
 

@@ -1,6 +1,6 @@
 //! Failed operations are values: counted by kind, class and code, with the first message of each kept as an example.
 
-use crate::operation::OperationKind;
+use crate::kinds::OperationKind;
 
 /// Different failures told apart in one run; the rest is counted by kind and class under [`OVERFLOW_LABEL`].
 pub const FAILURES_DISTINCT_MAX: usize = 64;
@@ -229,9 +229,9 @@ mod tests {
     #[test]
     fn equal_failures_share_a_row_and_keep_the_first_message() {
         let mut tally = FailureTally::default();
-        tally.add(OperationKind::Read, server_error(50));
-        tally.add(OperationKind::Read, Failure { message: "later".to_owned(), ..server_error(50) });
-        tally.add(OperationKind::Update, server_error(50));
+        tally.add(OperationKind::LOAD, server_error(50));
+        tally.add(OperationKind::LOAD, Failure { message: "later".to_owned(), ..server_error(50) });
+        tally.add(OperationKind::own(0), server_error(50));
         let counts = tally.into_counts();
         assert_eq!(counts.len(), 2);
         assert_eq!((counts[0].count, counts[0].first.message.as_str()), (2, "message 50"));
@@ -242,11 +242,11 @@ mod tests {
         let mut tally = FailureTally::default();
         for code in 0..10_000 {
             let failure = Failure { message: "é".repeat(10_000), ..server_error(code) };
-            tally.add(OperationKind::Read, failure);
+            tally.add(OperationKind::LOAD, failure);
         }
         let counts = tally.into_counts();
         assert_eq!(counts.len(), FAILURES_DISTINCT_MAX + 1);
-        assert_eq!((counts[0].first.label.as_str(), counts[0].kind), (OVERFLOW_LABEL, OperationKind::Read));
+        assert_eq!((counts[0].first.label.as_str(), counts[0].kind), (OVERFLOW_LABEL, OperationKind::LOAD));
         assert_eq!(counts.iter().map(|entry| entry.count).sum::<u64>(), 10_000);
         assert!(counts.iter().all(|entry| entry.first.message.len() <= EXAMPLE_BYTES_MAX + '…'.len_utf8()));
     }

@@ -4,7 +4,7 @@ use crate::clock::{NANOS_PER_S, Nanos};
 use crate::command::Command;
 use crate::command::Part;
 use crate::finished::Ending;
-use crate::operation::{Operation, OperationKind};
+use crate::operation::Operation;
 use crate::target::ReplyFacts;
 
 /// An operation on its way.
@@ -87,7 +87,8 @@ impl InFlight {
         let claimed = match self.command {
             // How many documents such a step is about is not known beforehand.
             Command::Step(..) => return false,
-            Command::Find | Command::Scan | Command::GetMore(_) => self.documents + reply.documents,
+            Command::Find => reply.documents,
+            Command::Scan | Command::GetMore(_) => self.documents + reply.documents,
             Command::Update | Command::Insert | Command::Upsert => reply.n,
             Command::Statement(_) => reply.documents.max(reply.n),
             Command::Commit | Command::CommitAgain => 0,
@@ -145,12 +146,12 @@ pub fn judge(flight: &InFlight, reply: &ReplyFacts) -> Step {
     }
     let found = |documents: u64| {
         let ending = if documents > 0 { Ending::Ok } else { Ending::Miss };
-        Step::Finished(ending, documents)
+        match flight.operation.kind.second() {
+            Some(second) if documents > 0 && flight.first_done.is_none() => Step::Next(second),
+            _ => Step::Finished(ending, documents),
+        }
     };
     match flight.command {
-        Command::Find if reply.documents > 0 && flight.operation.kind == OperationKind::ReadModifyWrite => {
-            Step::Next(Command::Update)
-        }
         Command::Scan | Command::GetMore(_) if reply.cursor != 0 => {
             Step::Next(Command::GetMore(reply.cursor))
         }
@@ -169,6 +170,7 @@ pub fn judge(flight: &InFlight, reply: &ReplyFacts) -> Step {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kinds::OperationKind;
     use crate::operation::{Key, Statements};
 
     const S: Nanos = NANOS_PER_S;
@@ -178,7 +180,7 @@ mod tests {
     }
 
     fn flight(command: Command, documents: u32) -> InFlight {
-        let kind = OperationKind::Scan;
+        let kind = OperationKind::named("scan").unwrap();
         let statements = Statements::NONE;
         let operation = Operation { index: 0, kind, key: Key::Record(0), field: 0, documents, statements };
         InFlight { command_sent: 2, ..InFlight::new(operation, 0, command, None, 1, 0) }

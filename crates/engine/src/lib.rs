@@ -21,6 +21,7 @@ pub mod finished;
 mod flight;
 pub mod histogram;
 mod intervals;
+pub mod kinds;
 mod load;
 pub mod looks;
 pub mod mission;

@@ -2,93 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::kinds::OperationKind;
+
 /// Most operations of the user's own in one plan.
 pub const OWN_OPERATIONS_MAX: usize = 64;
-
-/// Kinds of operations, each recorded apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OperationKind {
-    /// Finds one document by key.
-    Read,
-    /// Sets one field, or all, of one document by key.
-    Update,
-    /// Inserts one new document.
-    Insert,
-    /// Reads documents in key order from a key on.
-    Scan,
-    /// Reads a document, then updates it: two commands, one operation.
-    ReadModifyWrite,
-    /// Inserts one batch of the records to be loaded.
-    Load,
-    /// Reads some documents and updates some, all of it or nothing: several commands and a commit, one operation.
-    Transaction,
-    /// What the plan says under this place in its list of operations.
-    Own(u8),
-}
-
-impl OperationKind {
-    /// All kinds that every plan knows, in the order of their rows.
-    pub const ALL: [Self; 7] = [
-        Self::Read,
-        Self::Update,
-        Self::Insert,
-        Self::Scan,
-        Self::ReadModifyWrite,
-        Self::Load,
-        Self::Transaction,
-    ];
-    /// Those of a mix, in the order of its shares.
-    pub const MIX: [Self; 6] =
-        [Self::Read, Self::Update, Self::Insert, Self::Scan, Self::ReadModifyWrite, Self::Transaction];
-    /// How many of them there are.
-    pub const COUNT: usize = Self::ALL.len();
-
-    /// Its place among the rows of counts: those that every plan knows, then the plan's own.
-    #[inline]
-    pub const fn row(self) -> usize {
-        match self {
-            Self::Read => 0,
-            Self::Update => 1,
-            Self::Insert => 2,
-            Self::Scan => 3,
-            Self::ReadModifyWrite => 4,
-            Self::Load => 5,
-            Self::Transaction => 6,
-            Self::Own(place) => Self::COUNT + place as usize,
-        }
-    }
-
-    /// The kind of a row; `None` of a row that no kind has.
-    pub fn of_row(row: usize) -> Option<Self> {
-        match Self::ALL.get(row) {
-            Some(&kind) => Some(kind),
-            None if row < Self::COUNT + OWN_OPERATIONS_MAX => Some(Self::Own((row - Self::COUNT) as u8)),
-            None => None,
-        }
-    }
-
-    /// The kind's name in plans, records and reports; `own` are the names of the plan's own operations.
-    pub fn name(self, own: &[String]) -> &str {
-        match self {
-            Self::Own(place) => own.get(usize::from(place)).map_or("", String::as_str),
-            known => known.known_name(),
-        }
-    }
-
-    /// The name of a kind that every plan knows.
-    pub const fn known_name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Update => "update",
-            Self::Insert => "insert",
-            Self::Scan => "scan",
-            Self::ReadModifyWrite => "read_modify_write",
-            Self::Load => "load",
-            Self::Transaction => "transaction",
-            Self::Own(_) => "",
-        }
-    }
-}
 
 /// Which record an operation takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,21 +84,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_index_the_list_of_kinds() {
-        for (index, kind) in OperationKind::ALL.into_iter().enumerate() {
-            assert_eq!(kind.row(), index);
-        }
-        for row in 0..OperationKind::COUNT + OWN_OPERATIONS_MAX {
-            assert_eq!(OperationKind::of_row(row).map(OperationKind::row), Some(row));
-        }
-        assert_eq!(OperationKind::of_row(OperationKind::COUNT + OWN_OPERATIONS_MAX), None);
-    }
-
-    #[test]
     fn every_choice_changes_the_digest() {
         let operation = Operation {
             index: 1,
-            kind: OperationKind::Read,
+            kind: OperationKind::of_row(0),
             key: Key::Record(0),
             field: 0,
             documents: 1,
@@ -189,9 +95,9 @@ mod tests {
         };
         let others = [
             Operation { index: 2, ..operation },
-            Operation { kind: OperationKind::Update, ..operation },
-            Operation { kind: OperationKind::Own(0), ..operation },
-            Operation { kind: OperationKind::Own(16), ..operation },
+            Operation { kind: OperationKind::of_row(1), ..operation },
+            Operation { kind: OperationKind::own(0), ..operation },
+            Operation { kind: OperationKind::own(16), ..operation },
             Operation { key: Key::Record(1), ..operation },
             Operation { key: Key::BehindNewest(0), ..operation },
             Operation { field: 1, ..operation },

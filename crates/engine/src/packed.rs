@@ -5,7 +5,7 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 
 use crate::finished::Phase;
 use crate::histogram::{IntervalHistogram, TimeHistogram, new_histogram};
-use crate::operation::OperationKind;
+use crate::kinds::OperationKind;
 use crate::recorder::{Counts, Tallies, Tally};
 
 /// A histogram in the bytes of `HdrHistogram`'s V2 encoding; none when it holds nothing.
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn every_time_and_count_comes_back() {
-        let kind = OperationKind::ALL[0];
+        let kind = OperationKind::LOAD;
         let mut recorder = Recorder::default();
         let times = [0, 1, 2_047, 1_000_000, 3_000_000_000, TIME_NS_MAX, TIME_NS_MAX + 7];
         for &lag in &times {

@@ -3,13 +3,16 @@
 
 pub mod error;
 pub mod pacer;
+pub mod proportions;
 pub mod target;
 
 use brimline_datagen::{ChooserSpec, DocumentSpec, LengthSpec};
 use serde::{Deserialize, Serialize};
 
 use self::pacer::PacerPlan;
+use self::proportions::Proportions;
 use self::target::TargetPlan;
+use crate::kinds::OperationKind;
 use crate::operation::Statements;
 use crate::own::plan::{OwnLoad, OwnWork};
 
@@ -90,7 +93,7 @@ impl Plan {
     pub fn places_per_worker(&self) -> usize {
         let is_back_to_back = matches!(self.pacer, PacerPlan::Closed { think_time: None, .. });
         let is_one_command = match &self.work {
-            Work::Mix { proportions, .. } => proportions.read_modify_write + proportions.transaction == 0.0,
+            Work::Mix { proportions, .. } => !proportions.any(OperationKind::has_second),
             Work::Load { .. } => true,
             Work::Operations(_) => false,
         };
@@ -127,7 +130,7 @@ impl Plan {
     /// Whether it has transactions, which need sessions.
     pub fn has_transactions(&self) -> bool {
         match &self.work {
-            Work::Mix { proportions, .. } => proportions.transaction > 0.0,
+            Work::Mix { proportions, .. } => proportions.any(OperationKind::is_transaction),
             Work::Operations(own) => own.has_transactions(),
             Work::Load { .. } => false,
         }
@@ -256,25 +259,6 @@ pub struct RecordRange {
     pub count: u64,
 }
 
-/// Shares of the operations of a mix.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the operation kinds document themselves")]
-pub struct Proportions {
-    pub read: f64,
-    pub update: f64,
-    pub insert: f64,
-    pub scan: f64,
-    pub read_modify_write: f64,
-    #[serde(default, skip_serializing_if = "is_none")]
-    pub transaction: f64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-fn is_none(share: &f64) -> bool {
-    *share == 0.0
-}
-
 fn one_document() -> u32 {
     1
 }
@@ -282,11 +266,4 @@ fn one_document() -> u32 {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
 fn is_one(count: &u32) -> bool {
     *count == 1
-}
-
-impl Proportions {
-    /// The shares in the order of [`OperationKind::MIX`](crate::operation::OperationKind::MIX).
-    pub(crate) fn shares(&self) -> [f64; 6] {
-        [self.read, self.update, self.insert, self.scan, self.read_modify_write, self.transaction]
-    }
 }

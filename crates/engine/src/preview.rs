@@ -4,7 +4,7 @@ use std::iter;
 
 use crate::command::Command;
 use crate::commands::Commands;
-use crate::operation::{Operation, OperationKind};
+use crate::operation::Operation;
 use crate::plan::Plan;
 use crate::plan::error::PlanError;
 use crate::workload::Workload;
@@ -80,14 +80,11 @@ pub fn keys(plan: &Plan, first: u64, count: u64) -> Result<Vec<String>, PlanErro
 }
 
 fn commands_of(commands: &Commands, operation: &Operation) -> Vec<Command> {
-    let first = commands.first(operation);
-    match operation.kind {
-        OperationKind::ReadModifyWrite => vec![first, Command::Update],
-        OperationKind::Transaction => iter::successors(Some(first), |command| match command {
-            Command::Statement(place) => Some(place.next()),
-            _ => None,
-        })
-        .collect(),
-        _ => vec![first],
-    }
+    let statements = iter::successors(Some(commands.first(operation)), |command| match command {
+        Command::Statement(place) => Some(place.next()),
+        _ => None,
+    });
+    let mut all: Vec<Command> = statements.collect();
+    all.extend(operation.kind.second().filter(|second| !all.contains(second)));
+    all
 }

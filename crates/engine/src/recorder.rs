@@ -7,7 +7,7 @@ use crate::breakdown::{Breakdown, Part};
 use crate::clock::Nanos;
 use crate::finished::{Ending, Finished, Phase};
 use crate::histogram::{IntervalHistogram, clear, merge, new_interval_histogram, record};
-use crate::operation::OperationKind;
+use crate::kinds::OperationKind;
 use crate::operation_log::{Logger, Row};
 use crate::target::ReplyTimes;
 
@@ -149,8 +149,7 @@ impl Tallies {
 
     /// The tallies that hold anything, with their phase and kind.
     pub fn non_empty(&self) -> impl Iterator<Item = (Phase, OperationKind, &Tally)> {
-        non_empty(&self.kinds)
-            .filter_map(|(phase, row, tally)| Some((phase, OperationKind::of_row(row)?, tally)))
+        non_empty(&self.kinds).map(|(phase, row, tally)| (phase, OperationKind::of_row(row), tally))
     }
 
     /// Those of steps, with their phase and the place of the step among all steps of the plan.
@@ -224,7 +223,7 @@ impl Recorder {
         if let Some(due) = finished.due {
             record(&mut tally.response, finished.done.saturating_sub(due));
         }
-        if finished.ending != Ending::Ok || has_parts(kind) {
+        if finished.ending != Ending::Ok || kind.goes_on() {
             break_down(&mut tally.breakdown, kind, finished);
         }
         if let Some(log) = &mut self.log {
@@ -293,12 +292,6 @@ fn write_row(log: &mut Logger, phase: Phase, kind: OperationKind, finished: &Fin
     log.add(&Row::new(phase, kind, finished));
 }
 
-/// Whether the times of such operations consist of others, or are looked at by document.
-#[inline]
-const fn has_parts(kind: OperationKind) -> bool {
-    matches!(kind, OperationKind::Scan | OperationKind::ReadModifyWrite | OperationKind::Transaction)
-}
-
 /// Kept out of line: most operations have neither failed nor parts.
 #[inline(never)]
 fn break_down(breakdown: &mut Breakdown, kind: OperationKind, finished: &Finished) {
@@ -306,16 +299,15 @@ fn break_down(breakdown: &mut Breakdown, kind: OperationKind, finished: &Finishe
     if ending != Ending::Ok {
         breakdown.part(Part::Whole, ending, due, sent, done);
     }
-    match (kind, finished.second) {
-        (OperationKind::Scan, _) => breakdown.per_document(done.saturating_sub(sent), documents),
-        (OperationKind::ReadModifyWrite, None) => breakdown.part(Part::Read, ending, due, sent, done),
-        (OperationKind::ReadModifyWrite, Some(second)) => {
-            breakdown.part(Part::Read, Ending::Ok, due, sent, second.first_done);
-            breakdown.part(Part::Update, ending, due, second.sent, done);
-        }
-        (OperationKind::Transaction, Some(commit)) => {
-            breakdown.part(Part::Commit, ending, due, commit.sent, done);
-        }
-        _ => {}
+    if kind.scans() {
+        breakdown.per_document(done.saturating_sub(sent), documents);
+    }
+    let [first, last] = kind.parts();
+    if let Some(part) = first {
+        let (ending, done) = finished.second.map_or((ending, done), |second| (Ending::Ok, second.first_done));
+        breakdown.part(part, ending, due, sent, done);
+    }
+    if let (Some(part), Some(second)) = (last, finished.second) {
+        breakdown.part(part, ending, due, second.sent, done);
     }
 }

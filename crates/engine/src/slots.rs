@@ -244,10 +244,11 @@ impl Slots {
 mod tests {
     use super::*;
     use crate::command::Command;
-    use crate::operation::{Key, Operation, OperationKind, Statements};
+    use crate::kinds::OperationKind;
+    use crate::operation::{Key, Operation, Statements};
 
     fn sent_at(sent: Nanos) -> InFlight {
-        let kind = OperationKind::Read;
+        let kind = OperationKind::LOAD;
         InFlight {
             operation: Operation {
                 index: 0,

@@ -41,12 +41,12 @@ impl Spares {
 mod tests {
     use super::*;
     use crate::finished::Phase;
-    use crate::operation::OperationKind;
+    use crate::kinds::OperationKind;
     use crate::recorder::Recorder;
 
     fn used() -> Tallies {
         let mut recorder = Recorder::default();
-        recorder.sent(Phase::Measure, OperationKind::ALL[0], Some(0), 5, false);
+        recorder.sent(Phase::Measure, OperationKind::LOAD, Some(0), 5, false);
         recorder.cut(Tallies::default())
     }
 

@@ -3,6 +3,7 @@
 use brimline_datagen::Values;
 
 use crate::clock::{NANOS_PER_S, Nanos};
+use crate::kinds::OperationKind;
 use crate::operation::Statements;
 use crate::plan::error::{PlanError, require};
 use crate::plan::pacer::{PacerPlan, RATE_OPS_PER_S_MAX, Stage, ThinkTime};
@@ -177,9 +178,11 @@ impl Plan {
         let Work::Mix { name_read_fields: true, read_all_fields, proportions, .. } = &self.work else {
             return Ok(());
         };
-        require(*read_all_fields && proportions.read > 0.0, "work.name_read_fields", || {
-            "would have no effect without reads of whole documents".to_owned()
-        })
+        require(
+            *read_all_fields && proportions.any(OperationKind::only_reads_by_key),
+            "work.name_read_fields",
+            || "would have no effect without reads of whole documents".to_owned(),
+        )
     }
 
     /// Batches of inserts are of a size that a command can have, and go to one server.
@@ -192,7 +195,9 @@ impl Plan {
         if *insert_batch_size == 1 {
             return Ok(());
         }
-        require(proportions.insert > 0.0, path, || "would have no effect without inserts".to_owned())?;
+        require(proportions.any(OperationKind::inserts), path, || {
+            "would have no effect without inserts".to_owned()
+        })?;
         require(self.server_count() == 1, path, || {
             "goes to one server, so that records can't be shared out among several by the client".to_owned()
         })
@@ -214,7 +219,7 @@ impl Plan {
     /// There are inserts, and a client that can make updates of them.
     fn validate_upserts(&self) -> Result<(), PlanError> {
         let inserts = match &self.work {
-            Work::Mix { proportions, .. } => proportions.insert > 0.0,
+            Work::Mix { proportions, .. } => proportions.any(OperationKind::inserts),
             Work::Load { .. } => true,
             Work::Operations(_) => false,
         };
@@ -233,7 +238,7 @@ impl Plan {
         if self.data.values != Values::Derived {
             return refuse("needs data with derived values");
         }
-        if proportions.read + proportions.read_modify_write == 0.0 {
+        if !proportions.any(OperationKind::reads_by_key) {
             return refuse("would have no effect without reads by key");
         }
         match self.target {
@@ -368,7 +373,8 @@ impl Plan {
         require(routers.is_empty() && !apart, "target.shards", || {
             "client-routed shards have no routers, and reads go where writes go".to_owned()
         })?;
-        let scans = matches!(&self.work, Work::Mix { proportions, .. } if proportions.scan > 0.0);
+        let scans =
+            matches!(&self.work, Work::Mix { proportions, .. } if proportions.any(OperationKind::scans));
         require(!scans, "target.shards", || {
             "a scan can't go on from one client-routed shard to another".to_owned()
         })

@@ -4,11 +4,13 @@
 use brimline_datagen::{DocumentSpec, KeyChooser, LengthChooser, RngStream};
 
 use crate::command::Command;
-use crate::operation::{Key, Operation, OperationKind, Statements};
+use crate::kinds::OperationKind;
+use crate::operation::{Key, Operation, Statements};
 use crate::own::mix::OwnMix;
 use crate::own::plan::AtEnd;
 use crate::plan::error::PlanError;
-use crate::plan::{Plan, Proportions, RecordRange, Work};
+use crate::plan::proportions::Proportions;
+use crate::plan::{Plan, RecordRange, Work};
 use crate::totals::WorkerSummary;
 
 /// Random streams of the engine; the generators of keys and documents have their own.
@@ -38,7 +40,7 @@ enum Choices {
 struct Mix {
     /// The kind of every operation, where there is no other: nothing needs to be drawn then.
     only: Option<OperationKind>,
-    thresholds: [f64; 6],
+    thresholds: [f64; OperationKind::COUNT],
     chooser: KeyChooser,
     scan_length: LengthChooser,
     transaction: Statements,
@@ -64,9 +66,9 @@ impl Workload {
                     scan_length: LengthChooser::new(scan_length)
                         .map_err(|error| PlanError::inside("work.scan_length", &error))?,
                     transaction: transaction.unwrap_or_default(),
-                    has_inserts: proportions.insert > 0.0,
+                    has_inserts: proportions.any(OperationKind::inserts),
                     insert_batch_size: *insert_batch_size,
-                    goes_on: proportions.scan + proportions.read_modify_write + proportions.transaction > 0.0,
+                    goes_on: proportions.any(OperationKind::goes_on),
                 }))
             }
             Work::Load { batch_size, ranges, .. } => {
@@ -204,8 +206,8 @@ impl Workload {
             return only;
         }
         let draw = self.kinds.at(index).next_f64();
-        let position = mix.thresholds.iter().position(|&threshold| draw < threshold).unwrap_or(0);
-        OperationKind::MIX[position]
+        let row = mix.thresholds.iter().position(|&threshold| draw < threshold).unwrap_or(0);
+        OperationKind::of_row(row)
     }
 }
 
@@ -245,7 +247,7 @@ impl Batches {
         let offset = (turn * u64::from(self.batch_size)).min(of_server);
         Operation {
             index,
-            kind: OperationKind::Load,
+            kind: OperationKind::LOAD,
             key: Key::Record(range.first + server + offset * self.server_count),
             field: 0,
             documents: u64::from(self.batch_size).min(of_server - offset) as u32,
@@ -329,7 +331,7 @@ impl OperationStream<'_> {
     /// Counts the inserts among the operations before `index`.
     fn count_inserts(&mut self, mix: &Mix, index: u64) {
         for earlier in self.counted..index {
-            if self.workload.kind(mix, earlier) == OperationKind::Insert {
+            if self.workload.kind(mix, earlier).inserts() {
                 self.inserts += 1;
             }
         }
@@ -341,37 +343,35 @@ impl OperationStream<'_> {
         let Mix { chooser, scan_length, .. } = mix;
         let kind = workload.kind(mix, index);
         let mut rng = workload.choices.at(index);
-        let key = match kind {
-            OperationKind::Insert => {
-                let earlier = self.inserts * u64::from(mix.insert_batch_size);
-                Key::Record(workload.first_new_record() + earlier)
-            }
-            _ => workload.key(mix, chooser.draw(&mut rng, index)),
+        let key = if kind.inserts() {
+            let earlier = self.inserts * u64::from(mix.insert_batch_size);
+            Key::Record(workload.first_new_record() + earlier)
+        } else {
+            workload.key(mix, chooser.draw(&mut rng, index))
         };
         let field = match workload.field_count {
             0 | 1 => 0,
             count => rng.below(u64::from(count)) as u32,
         };
         let documents = match kind {
-            OperationKind::Scan => scan_length.draw(&mut rng).max(1),
-            OperationKind::Insert => mix.insert_batch_size,
+            _ if kind.scans() => scan_length.draw(&mut rng).max(1),
+            _ if kind.inserts() => mix.insert_batch_size,
             _ => 1,
         };
-        let statements = if kind == OperationKind::Transaction { mix.transaction } else { Statements::NONE };
+        let statements = if kind.is_transaction() { mix.transaction } else { Statements::NONE };
         Operation { index, kind, key, field, documents, statements }
     }
 }
 
 fn only_kind(proportions: &Proportions) -> Option<OperationKind> {
-    let shares = proportions.shares();
-    let mut kinds = OperationKind::MIX.into_iter().zip(shares).filter(|&(_, share)| share > 0.0);
+    let mut kinds = OperationKind::all().zip(proportions.shares()).filter(|&(_, share)| share > 0.0);
     let (kind, _) = kinds.next()?;
     kinds.next().is_none().then_some(kind)
 }
 
-/// Cumulative shares, in the order of [`OperationKind::MIX`]. The last kind with a share ends at exactly 1, so that
+/// Cumulative shares, in the order of the kinds. The last kind with a share ends at exactly 1, so that
 /// rounding can't leave a gap.
-fn thresholds(proportions: &Proportions) -> [f64; 6] {
+fn thresholds(proportions: &Proportions) -> [f64; OperationKind::COUNT] {
     let shares = proportions.shares();
     let sum: f64 = shares.iter().sum();
     let mut cumulative = 0.0;

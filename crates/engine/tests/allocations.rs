@@ -12,14 +12,13 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use brimline_datagen::ChooserSpec;
+use brimline_engine::plan::Plan;
 use brimline_engine::plan::pacer::PacerPlan;
 use brimline_engine::plan::target::TargetPlan;
-use brimline_engine::plan::{Plan, Proportions};
 use brimline_engine::{EndedBy, Run};
 use brimline_testserver::{Data, Script, Server};
 use common::{S, constant, mix, plan};
 
-const NONE: Proportions = Proportions { read: 0.0, ..common::READS };
 const FEW: u64 = 2_000;
 /// What a run of more operations may allocate besides: the record of its interval grows with the longest time in it, and
 /// one whose last operation ends after the offer has a row more. An allocation of every hundredth operation would be 180.
@@ -132,27 +131,21 @@ fn ten_times_as_many_operations_allocate_as_often() {
     require_steps_to_allocate_as_often();
     let server = ServerProcess::start();
     let back_to_back = PacerPlan::Closed { think_time: None, follows_replies: false };
-    let all = Proportions {
-        read: 0.3,
-        update: 0.3,
-        insert: 0.2,
-        scan: 0.1,
-        read_modify_write: 0.1,
-        ..common::READS
-    };
+    let all: common::Shares<'_> =
+        &[("read", 0.3), ("update", 0.3), ("insert", 0.2), ("scan", 0.1), ("read_modify_write", 0.1)];
     // One connection for all kinds: of how many of them an operation ends after the last was sent is chance else, and each
     // of those has a row of its own in the record.
     let loads = [
         (common::READS, 10, back_to_back.clone()),
-        (Proportions { update: 1.0, ..NONE }, 10, back_to_back.clone()),
-        (Proportions { insert: 1.0, ..NONE }, 10, back_to_back.clone()),
+        (&[("update", 1.0)], 10, back_to_back.clone()),
+        (&[("insert", 1.0)], 10, back_to_back.clone()),
         (all, 1, back_to_back),
         (common::READS, 10, constant(20_000.0)),
         (common::READS, 10, PacerPlan::Poisson { rate_ops_per_s: 20_000.0 }),
     ];
     for target in [TargetPlan::Null { beside_server: false }, TargetPlan::wire(&server.address)] {
-        for (proportions, connections, pacer) in &loads {
-            let work = mix(*proportions, ChooserSpec::Zipfian { theta: 0.99 });
+        for (shares, connections, pacer) in &loads {
+            let work = mix(shares, ChooserSpec::Zipfian { theta: 0.99 });
             let (target, pacer) = (target.clone(), pacer.clone());
             let plan = Plan { target, work, connections: *connections, pacer, ..plan() };
             let (few, many) = (allocations(&plan, FEW), allocations(&plan, 10 * FEW));

@@ -6,7 +6,7 @@ use std::cell::Cell;
 
 use brimline_engine::finished::{Ending, Finished, Phase};
 use brimline_engine::histogram::TIME_NS_MAX;
-use brimline_engine::operation::OperationKind;
+use brimline_engine::kinds::OperationKind;
 use brimline_engine::packed::Packer;
 use brimline_engine::recorder::{Recorder, Tallies};
 
@@ -47,7 +47,7 @@ fn live_bytes() -> isize {
 /// Records an interval of reads and updates, the longest of which takes `longest_ns`, and hands it out for `empty`.
 fn interval(recorder: &mut Recorder, longest_ns: u64, empty: Tallies) -> Tallies {
     for index in 0..1_000 {
-        let kind = if index % 20 == 0 { OperationKind::Update } else { OperationKind::Read };
+        let kind = if index % 20 == 0 { OperationKind::LOAD } else { OperationKind::own(0) };
         let sent = longest_ns / (index + 1);
         recorder.sent(Phase::Measure, kind, Some(0), sent, true);
         let finished = Finished {

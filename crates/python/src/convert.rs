@@ -7,8 +7,8 @@ use brimline_engine::command::Opcounter;
 use brimline_engine::connects::ConnectTimes;
 use brimline_engine::failure::FailureCount;
 use brimline_engine::finished::Phase;
+use brimline_engine::kinds::OperationKind;
 use brimline_engine::looks::Looks;
-use brimline_engine::operation::OperationKind;
 use brimline_engine::operation_log::LogTotals;
 use brimline_engine::outage::Outage;
 use brimline_engine::packed::{PackedHistogram, PackedTally};
@@ -227,7 +227,6 @@ fn operation_log<'py>(py: Python<'py>, log: &LogTotals) -> PyResult<Bound<'py, P
 fn operations<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
     let rows = PyDict::new(py);
     for (place, totals) in summary.kinds.iter().enumerate() {
-        let Some(kind) = OperationKind::of_row(place) else { continue };
         if totals.sent > 0 {
             let row = PyDict::new(py);
             row.set_item("sent", totals.sent)?;
@@ -236,7 +235,7 @@ fn operations<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, Py
             row.set_item("failed", totals.failed)?;
             row.set_item("unfinished", totals.unfinished)?;
             row.set_item("retried", totals.retried)?;
-            rows.set_item(kind.name(&summary.own_names), row)?;
+            rows.set_item(OperationKind::of_row(place).name(&summary.own_names), row)?;
         }
     }
     Ok(rows)

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use brimline_engine::clock::Nanos;
 use brimline_engine::finished::Ending;
-use brimline_engine::operation::OperationKind;
+use brimline_engine::kinds::OperationKind;
 use brimline_engine::operation_log::{Reader, Row, TimePart, Times, Wanted, count};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -17,12 +17,6 @@ const TEXT_BYTES: usize = 1 << 20;
 const NS_PER_US: Nanos = 1_000;
 const NS_PER_MS: Nanos = 1_000_000;
 const ENDINGS: [(Ending, &str); 3] = [(Ending::Ok, "ok"), (Ending::Miss, "miss"), (Ending::Failed, "failed")];
-const PARTS: [(TimePart, &str); 4] = [
-    (TimePart::Whole, "whole"),
-    (TimePart::Read, "read"),
-    (TimePart::Update, "update"),
-    (TimePart::PerDocument, "per_document"),
-];
 const COLUMNS: &str =
     "operation,phase,ending,documents,due_ns,sent_ns,first_done_ns,second_sent_ns,done_ns\n";
 
@@ -32,7 +26,7 @@ const COLUMNS: &str =
 pub fn count_operations(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     let counts = py.detach(|| count(&path))?;
     let rows = PyDict::new(py);
-    for (kind, of_kind) in OperationKind::ALL.into_iter().zip(counts) {
+    for (kind, of_kind) in OperationKind::all().zip(counts) {
         if of_kind.iter().any(|&count| count > 0) {
             let row = PyDict::new(py);
             for ((_, name), count) in ENDINGS.into_iter().zip(of_kind) {
@@ -130,9 +124,19 @@ impl OperationTimes {
 
 fn read_wanted((kind, part, ending, clock): &(String, String, String, String)) -> PyResult<Wanted> {
     let unknown = |word: &str| PyValueError::new_err(format!("no operation, part, ending or clock: {word}"));
-    let kind =
-        OperationKind::ALL.into_iter().find(|each| each.known_name() == kind).ok_or_else(|| unknown(kind))?;
-    let (part, _) = PARTS.into_iter().find(|(_, name)| name == part).ok_or_else(|| unknown(part))?;
+    let kind = OperationKind::named(kind).ok_or_else(|| unknown(kind))?;
+    let part = match part.as_str() {
+        "whole" => TimePart::Whole,
+        "per_document" => TimePart::PerDocument,
+        name => {
+            let [is_first, is_second] = kind.parts().map(|part| part.is_some_and(|part| part.name() == name));
+            match (is_first, is_second) {
+                (true, _) => TimePart::First,
+                (_, true) => TimePart::Second,
+                _ => return Err(unknown(name)),
+            }
+        }
+    };
     let (ending, _) = ENDINGS.into_iter().find(|(_, name)| name == ending).ok_or_else(|| unknown(ending))?;
     let from_due = match clock.as_str() {
         "response" => true,

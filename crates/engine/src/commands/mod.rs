@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use brimline_bson::Writer;
 use brimline_datagen::{Documents, KeyElement, Verified};
-use brimline_wire::session::{Session, SessionPlace};
+use brimline_wire::session::Session;
 use brimline_wire::template::Template;
 
 use self::templates::{
-    Returned, find_template, get_more_template, insert_template, scan_template, update_template,
+    Placed, Returned, find_template, get_more_template, insert_template, scan_template, update_template,
 };
 use self::transaction::Transaction;
 use crate::command::{Command, Part};
-use crate::operation::{Operation, OperationKind};
+use crate::operation::Operation;
 use crate::own::Own;
 use crate::plan::error::PlanError;
 use crate::plan::{Plan, Work};
@@ -28,16 +28,15 @@ pub struct Commands {
     id: KeyElement,
     /// The key in a range, its lower end.
     id_from: KeyElement,
-    find: Template,
-    /// Of reads that name the fields they return. Boxed: most plans have none.
+    find: Placed,
+    /// Of reads that name the fields they return, which differ in what follows the session. Boxed: most plans have none.
     find_by_name: Option<Box<Template>>,
-    scan: Template,
-    get_more: Template,
-    update: Template,
-    insert: Template,
+    scan: Placed,
+    get_more: Placed,
+    update: Placed,
+    insert: Placed,
     /// Where its cursor is in a `getMore`.
     cursor_at: usize,
-    sessions: Sessions,
     /// Boxed: most plans have none.
     transaction: Option<Box<Transaction>>,
     own: Option<Arc<Own>>,
@@ -47,17 +46,6 @@ pub struct Commands {
     field_count: u32,
     /// From one record of a batch to the next: a batch goes to one server.
     record_step: usize,
-}
-
-/// Where the session is in commands outside of transactions, in those that have one.
-#[derive(Clone, Copy)]
-struct Sessions {
-    /// Also of finds that name their fields, which differ in what follows.
-    find: Option<SessionPlace>,
-    scan: Option<SessionPlace>,
-    get_more: Option<SessionPlace>,
-    update: Option<SessionPlace>,
-    insert: Option<SessionPlace>,
 }
 
 impl Commands {
@@ -80,31 +68,20 @@ impl Commands {
         let (terms, write_terms) = terms(plan);
         let database = plan.namespace.database.as_str();
         let collection = plan.namespace.collection.as_str();
-        let (find, find_session) = find_template(database, collection, returned, terms);
-        let (scan, scan_session) = scan_template(database, collection, returned, terms);
-        let ((get_more, get_more_session), cursor_at) = get_more_template(database, collection, terms);
-        let (update, update_session) = update_template(database, collection, write_terms);
+        let (get_more, cursor_at) = get_more_template(database, collection, terms);
         let upserts = plan.upserts();
-        let (insert, insert_session) = insert_template(database, collection, upserts, ordered, write_terms);
         Ok(Self {
             id: documents.key_element("_id"),
             id_from: documents.key_element("$gte"),
-            find,
+            find: find_template(database, collection, returned, terms),
             find_by_name: names_read_fields
                 .then(|| Box::new(find_template(database, collection, Returned::Named(&documents), terms).0)),
             documents,
-            scan,
+            scan: scan_template(database, collection, returned, terms),
             get_more,
             cursor_at,
-            update,
-            insert,
-            sessions: Sessions {
-                find: find_session,
-                scan: scan_session,
-                get_more: get_more_session,
-                update: update_session,
-                insert: insert_session,
-            },
+            update: update_template(database, collection, write_terms),
+            insert: insert_template(database, collection, upserts, ordered, write_terms),
             transaction: (plan.has_transactions() && plan.own().is_none())
                 .then(|| Box::new(Transaction::new(&plan.namespace, returned, terms, write_terms))),
             own,
@@ -147,10 +124,10 @@ impl Commands {
     /// The command that an operation starts with.
     #[inline]
     pub fn first(&self, operation: &Operation) -> Command {
-        if let OperationKind::Own(place) = operation.kind {
+        if let Some(place) = operation.kind.place() {
             return Command::Step(self.own().first_step(place).reference(), Part::Main);
         }
-        match Command::first(operation) {
+        match operation.kind.first(operation.statements) {
             Command::Insert if self.upserts => Command::Upsert,
             command => command,
         }
@@ -187,7 +164,7 @@ impl Commands {
                 0 => self.documents.append_key(&self.id, record, writer.buffer()),
                 _ => self.project(operation, writer),
             }),
-            Command::Scan => self.scan.render(request_id, out, |slot, writer| match slot {
+            Command::Scan => self.scan.0.render(request_id, out, |slot, writer| match slot {
                 0 => self.documents.append_key(&self.id_from, record, writer.buffer()),
                 1 => {
                     writer.int32("limit", operation.documents as i32);
@@ -197,14 +174,14 @@ impl Commands {
             }),
             Command::GetMore(cursor) => {
                 let at = out.len() + self.cursor_at;
-                self.get_more.render(request_id, out, |_, _| ());
+                self.get_more.0.render(request_id, out, |_, _| ());
                 out[at..at + CURSOR_BYTES].copy_from_slice(&cursor.to_le_bytes());
             }
-            Command::Update => self.update.render(request_id, out, |slot, writer| match slot {
+            Command::Update => self.update.0.render(request_id, out, |slot, writer| match slot {
                 0 => self.documents.append_key(&self.id, record, writer.buffer()),
                 _ => self.assign(operation, record, writer),
             }),
-            Command::Insert => self.insert.render_with_documents(
+            Command::Insert => self.insert.0.render_with_documents(
                 request_id,
                 out,
                 |_, _| (),
@@ -214,7 +191,7 @@ impl Commands {
                         .for_each(|record| self.documents.append_document(record, out));
                 },
             ),
-            Command::Upsert => self.insert.render_with_documents(
+            Command::Upsert => self.insert.0.render_with_documents(
                 request_id,
                 out,
                 |_, _| (),
@@ -265,8 +242,8 @@ impl Commands {
 
     fn find_of(&self, operation: &Operation) -> &Template {
         match &self.find_by_name {
-            Some(by_name) if operation.kind == OperationKind::Read => by_name,
-            _ => &self.find,
+            Some(by_name) if operation.kind.only_reads_by_key() => by_name,
+            _ => &self.find.0,
         }
     }
 
@@ -284,11 +261,11 @@ impl Commands {
     #[inline(always)]
     pub fn stamp(&self, command: Command, session: &Session, request: &mut [u8]) {
         let place = match command {
-            Command::Find => self.sessions.find,
-            Command::Update => self.sessions.update,
-            Command::Insert | Command::Upsert => self.sessions.insert,
-            Command::Scan => self.sessions.scan,
-            Command::GetMore(_) => self.sessions.get_more,
+            Command::Find => self.find.1,
+            Command::Update => self.update.1,
+            Command::Insert | Command::Upsert => self.insert.1,
+            Command::Scan => self.scan.1,
+            Command::GetMore(_) => self.get_more.1,
             Command::Statement(_) | Command::Commit | Command::CommitAgain => {
                 Some(self.transaction().session(command))
             }

@@ -6,7 +6,7 @@ use std::io::{self, BufReader, ErrorKind, Read};
 use std::path::Path;
 
 use super::row::{ROW_BYTES, Row, decode_header, endings};
-use crate::operation::OperationKind;
+use crate::kinds::OperationKind;
 
 const BUFFER_BYTES: usize = 1 << 20;
 
@@ -60,7 +60,7 @@ fn not_valid(reason: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, reason)
 }
 
-/// Rows by kind, in the order of [`OperationKind::ALL`], and by ending: ok, miss, failed.
+/// Rows by kind, in the order of [`OperationKind::all`], and by ending: ok, miss, failed.
 pub type Counts = [[u64; endings().len()]; OperationKind::COUNT];
 
 /// Counts the rows of a log.

@@ -3,7 +3,7 @@
 
 use crate::clock::Nanos;
 use crate::finished::{Ending, Finished, Phase, SecondStep};
-use crate::operation::OperationKind;
+use crate::kinds::OperationKind;
 
 /// Bytes of a row, and of the header.
 pub const ROW_BYTES: usize = 48;
@@ -67,7 +67,7 @@ impl Row {
         let instant = |place| Some(word(place)).filter(|&instant| instant != NONE);
         let second = instant(3).zip(instant(4)).map(|(first_done, sent)| SecondStep { first_done, sent });
         Some(Self {
-            kind: *OperationKind::ALL.get(usize::from(bytes[44]))?,
+            kind: OperationKind::all().nth(usize::from(bytes[44]))?,
             ending: *ENDINGS.get(usize::from(bytes[45]))?,
             phase: *PHASES.get(usize::from(bytes[46]))?,
             due: instant(2),
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_row_reads_back_as_it_was() {
-        for (number, kind) in OperationKind::ALL.into_iter().enumerate() {
+        for (number, kind) in OperationKind::all().enumerate() {
             let second = (number % 2 == 0).then_some(SecondStep { first_done: 7, sent: 8 });
             let row = Row {
                 kind,

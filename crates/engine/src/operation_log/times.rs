@@ -8,7 +8,7 @@ use super::reader::Reader;
 use super::row::Row;
 use crate::clock::Nanos;
 use crate::finished::Ending;
-use crate::operation::OperationKind;
+use crate::kinds::OperationKind;
 
 /// How many times wait for earlier ones: workers write their rows in chunks, one after the other.
 const WAITING_MAX: usize = 1 << 20;
@@ -18,10 +18,10 @@ const WAITING_MAX: usize = 1 << 20;
 pub enum TimePart {
     /// All of it.
     Whole,
-    /// The read of a read-modify-write.
-    Read,
-    /// Its update.
-    Update,
+    /// The first of its two commands.
+    First,
+    /// The second.
+    Second,
     /// A scan's time divided by its documents.
     PerDocument,
 }
@@ -55,11 +55,11 @@ impl Wanted {
             return None;
         }
         let (begin, end, ending) = match (self.part, row.second) {
-            (TimePart::Whole | TimePart::PerDocument, _) | (TimePart::Read, None) => {
+            (TimePart::Whole | TimePart::PerDocument, _) | (TimePart::First, None) => {
                 (row.sent, row.done, row.ending)
             }
-            (TimePart::Read, Some(second)) => (row.sent, second.first_done, Ending::Ok),
-            (TimePart::Update, second) => (second?.sent, row.done, row.ending),
+            (TimePart::First, Some(second)) => (row.sent, second.first_done, Ending::Ok),
+            (TimePart::Second, second) => (second?.sent, row.done, row.ending),
         };
         let begin = row.due.filter(|_| self.from_due).unwrap_or(begin);
         let mut length_ns = end.saturating_sub(begin);
@@ -121,7 +121,7 @@ mod tests {
     use crate::finished::{Phase, SecondStep};
 
     const ROW: Row = Row {
-        kind: OperationKind::ReadModifyWrite,
+        kind: OperationKind::LOAD,
         ending: Ending::Miss,
         phase: Phase::Measure,
         due: Some(10),
@@ -140,24 +140,24 @@ mod tests {
     fn each_part_has_its_own_begin_end_and_ending() {
         assert_eq!(time(&ROW, TimePart::Whole, Ending::Miss, false), Some((300, 270)));
         assert_eq!(time(&ROW, TimePart::Whole, Ending::Miss, true), Some((300, 290)));
-        assert_eq!(time(&ROW, TimePart::Read, Ending::Ok, false), Some((100, 70)));
-        assert_eq!(time(&ROW, TimePart::Read, Ending::Ok, true), Some((100, 90)));
-        assert_eq!(time(&ROW, TimePart::Update, Ending::Miss, false), Some((300, 160)));
-        assert_eq!(time(&ROW, TimePart::Update, Ending::Miss, true), Some((300, 290)));
-        assert_eq!(time(&ROW, TimePart::Read, Ending::Miss, false), None, "the read went well");
-        assert_eq!(time(&ROW, TimePart::Update, Ending::Ok, false), None);
+        assert_eq!(time(&ROW, TimePart::First, Ending::Ok, false), Some((100, 70)));
+        assert_eq!(time(&ROW, TimePart::First, Ending::Ok, true), Some((100, 90)));
+        assert_eq!(time(&ROW, TimePart::Second, Ending::Miss, false), Some((300, 160)));
+        assert_eq!(time(&ROW, TimePart::Second, Ending::Miss, true), Some((300, 290)));
+        assert_eq!(time(&ROW, TimePart::First, Ending::Miss, false), None, "the read went well");
+        assert_eq!(time(&ROW, TimePart::Second, Ending::Ok, false), None);
     }
 
     #[test]
     fn an_operation_that_went_no_further_has_no_second_part() {
         let row = Row { second: None, due: None, ..ROW };
-        assert_eq!(time(&row, TimePart::Read, Ending::Miss, true), Some((300, 270)));
-        assert_eq!(time(&row, TimePart::Update, Ending::Miss, false), None);
+        assert_eq!(time(&row, TimePart::First, Ending::Miss, true), Some((300, 270)));
+        assert_eq!(time(&row, TimePart::Second, Ending::Miss, false), None);
     }
 
     #[test]
     fn a_scan_that_found_nothing_has_no_time_per_document() {
-        let scan = Row { kind: OperationKind::Scan, second: None, ..ROW };
+        let scan = Row { second: None, ..ROW };
         assert_eq!(time(&scan, TimePart::PerDocument, Ending::Miss, false), Some((300, 90)));
         assert_eq!(time(&Row { documents: 0, ..scan }, TimePart::PerDocument, Ending::Miss, false), None);
     }

@@ -159,10 +159,10 @@ mod tests {
 
     use super::*;
     use crate::finished::{Ending, Phase};
-    use crate::operation::OperationKind;
+    use crate::kinds::OperationKind;
 
     const ROW: Row = Row {
-        kind: OperationKind::Read,
+        kind: OperationKind::LOAD,
         ending: Ending::Ok,
         phase: Phase::Measure,
         due: None,

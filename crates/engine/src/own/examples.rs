@@ -6,7 +6,6 @@ use super::prepared::{Own, Tables};
 use super::state::{OwnState, draw_index};
 use crate::clock::wall_now_ms;
 use crate::command::Part;
-use crate::operation::OperationKind;
 use crate::plan::Plan;
 use crate::plan::error::PlanError;
 
@@ -22,7 +21,7 @@ pub fn examples(plan: &Plan, tables: &Tables) -> Result<Vec<Vec<Vec<u8>>>, PlanE
     let counters = vec![0; own.counter_count()];
     let mut commands = vec![Vec::new(); own.operation_count()];
     for step in own.steps() {
-        let OperationKind::Own(place) = step.operation() else { continue };
+        let Some(place) = step.operation().place() else { continue };
         if own.first_step(place).reference() == step.reference() {
             state.begin(&own, place, &counters, 0);
             state.save_nulls();

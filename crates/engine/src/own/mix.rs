@@ -6,7 +6,8 @@ use brimline_datagen::RngStream;
 
 use super::plan::{AtEnd, OwnWork};
 use super::prepared::Own;
-use crate::operation::{Key, Operation, OperationKind, Statements};
+use crate::kinds::OperationKind;
+use crate::operation::{Key, Operation, Statements};
 use crate::plan::Plan;
 
 const STREAM_OWN: u64 = 0x6f77_6e00;
@@ -92,7 +93,7 @@ impl OwnMix {
         let key = drawn.fold(self.load, |key, drawn| key.rotate_left(21) ^ drawn);
         Operation {
             index,
-            kind: OperationKind::Own(operation),
+            kind: OperationKind::own(operation),
             key: Key::Record(key),
             field: 0,
             documents: 1,

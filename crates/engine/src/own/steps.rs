@@ -14,7 +14,7 @@ use super::plan::{OwnStep, StepAccess, StepCounter, TransactionPlace};
 use super::replies::Checks;
 use super::routing::key_of_step;
 use crate::command::{Opcounter, Part, StepRef};
-use crate::operation::OperationKind;
+use crate::kinds::OperationKind;
 use crate::plan::Plan;
 use crate::plan::error::PlanError;
 use crate::plan::pacer::ThinkTime;
@@ -134,7 +134,7 @@ impl Step {
                 transaction: step.transaction,
                 statements: step.statements,
             },
-            operation: OperationKind::Own(operation as u8),
+            operation: OperationKind::own(operation as u8),
             command: step.command.clone(),
             name: step.name.clone(),
             is_alone: steps.len() == 1,

@@ -1,14 +1,14 @@
 //! What operations are sent to, as a plan says it.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use brimline_testserver::Script;
-use serde::de::Error as _;
+use serde::de::value::MapDeserializer;
+use serde::de::{self, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
-
-/// Kinds of targets of the engine's own; any other is a protocol's.
-const OWN_KINDS: [&str; 5] = ["wire", "driver", "runner", "null", "simulated"];
+use thiserror::Error;
 
 /// What the operations are sent to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -96,10 +96,33 @@ pub struct LinkTarget {
     pub settings: Map<String, Value>,
 }
 
+/// The variants of an enum, as it says them of one that it doesn't know.
+#[derive(Debug, Error)]
+#[error("one of {0:?}")]
+struct Known(&'static [&'static str]);
+
+impl de::Error for Known {
+    fn custom<T: Display>(_: T) -> Self {
+        Self(&[])
+    }
+
+    fn unknown_variant(_: &str, known: &'static [&'static str]) -> Self {
+        Self(known)
+    }
+}
+
+/// Kinds of targets of the engine's own; any other is a protocol's.
+fn own_kinds() -> &'static [&'static str] {
+    match TargetPlan::deserialize(MapDeserializer::new([("kind", "")].into_iter())) {
+        Err(Known(kinds)) => kinds,
+        Ok(_) => unreachable!("no kind is called nothing"),
+    }
+}
+
 impl<'de> Deserialize<'de> for TargetPlan {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let target = Value::deserialize(deserializer)?;
-        let is_own = target["kind"].as_str().is_none_or(|kind| OWN_KINDS.contains(&kind));
+        let is_own = target["kind"].as_str().is_none_or(|kind| own_kinds().contains(&kind));
         let target = if is_own {
             Self::deserialize(target)
         } else {
@@ -169,7 +192,7 @@ impl TargetPlan {
     }
 
     /// One server, nothing asked of it.
-    pub fn wire(address: impl std::fmt::Display) -> Self {
+    pub fn wire(address: impl Display) -> Self {
         Self::Wire {
             address: address.to_string(),
             routers: Vec::new(),

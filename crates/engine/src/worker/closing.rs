@@ -8,10 +8,9 @@ use super::{LOOK_UP_NS, Worker};
 use crate::clock::Nanos;
 use crate::command::Command;
 use crate::flight::InFlight;
+use crate::kinds::OperationKind;
 use crate::mission::Sink;
-use crate::operation::OperationKind;
 use crate::target::Target;
-use crate::totals::Totals;
 
 impl<T: Target, S: Sink> Worker<'_, T, S> {
     /// Settles what was offered: operations due before the end that no connection was free for stay overdue.
@@ -87,13 +86,10 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     /// Where a transaction failed or never ended, the server may still hold one open, and with it its documents. Which of the
     /// connections left one is not kept: to end a session that is at rest does no harm.
     pub(super) fn settle_sessions(&mut self) {
-        let failed = |totals: &Totals| totals.failed + totals.unfinished > 0;
-        let has_failed = if self.mission.commands.has_own() {
-            self.summary.kinds.iter().any(failed)
-        } else {
-            self.summary.kinds.get(OperationKind::Transaction.row()).is_some_and(failed)
-        };
-        if has_failed {
+        let has_own = self.mission.commands.has_own();
+        let may_leave_one = |row| has_own || OperationKind::of_row(row).is_transaction();
+        let mut kinds = self.summary.kinds.iter().enumerate();
+        if kinds.any(|(row, totals)| may_leave_one(row) && totals.failed + totals.unfinished > 0) {
             self.summary.unsettled_sessions = self.sessions.iter().map(Session::id).collect();
         }
     }

@@ -21,7 +21,7 @@ use crate::finished::{Ending, Finished, SecondStep};
 use crate::flight::{InFlight, Patience, Step, judge};
 use crate::load::Places;
 use crate::mission::{Mission, Sink};
-use crate::operation::{Operation, OperationKind};
+use crate::operation::Operation;
 use crate::outage::OutageLog;
 use crate::own::state::{OwnState, Pauses};
 use crate::pace::{Due, Pace};
@@ -341,7 +341,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     /// Sends the first command of `operation` on a free connection.
     #[inline]
     fn begin(&mut self, connection: ConnectionIndex, operation: Operation, record: u64, due: Option<Nanos>) {
-        if let OperationKind::Own(place) = operation.kind {
+        if let Some(place) = operation.kind.place() {
             return self.begin_steps(connection, operation, place, due);
         }
         if self.mission.is_bulk {
@@ -439,7 +439,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         match judge(&flight, &reply) {
             Step::Next(command) => {
                 flight.documents += flight.command.handled(&reply);
-                flight.first_done = matches!(command, Command::Update | Command::Commit).then_some(done);
+                flight.first_done = (flight.operation.kind.second() == Some(command)).then_some(done);
                 flight.is_retry = false;
                 self.go_on(connection, flight, command);
             }

@@ -5,7 +5,6 @@ use brimline_datagen::Verified;
 use super::Worker;
 use crate::flight::InFlight;
 use crate::mission::Sink;
-use crate::operation::OperationKind;
 use crate::target::{ConnectionIndex, Target};
 
 impl<T: Target, S: Sink> Worker<'_, T, S> {
@@ -13,7 +12,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     #[inline(never)] // most runs verify nothing
     pub(super) fn verify(&mut self, flight: &InFlight, connection: Option<ConnectionIndex>) {
         let InFlight { operation, record, due, sent, .. } = *flight;
-        if !matches!(operation.kind, OperationKind::Read | OperationKind::ReadModifyWrite) {
+        if !operation.kind.reads_by_key() {
             return;
         }
         let begun = self.target.now();

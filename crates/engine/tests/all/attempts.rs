@@ -1,8 +1,7 @@
 //! Inserts of a load that are attempted again after they failed: how often, after which rest, and that all of it is counted.
 
-use crate::common::{MS, Outcome, S, constant, execute, plan, simulated};
+use crate::common::{MS, Outcome, S, constant, execute, plan, row, simulated};
 use brimline_datagen::DocumentSpec;
-use brimline_engine::operation::OperationKind;
 use brimline_engine::plan::pacer::PacerPlan;
 use brimline_engine::plan::target::TargetPlan;
 use brimline_engine::plan::{InsertRetries, Plan, Work};
@@ -38,7 +37,7 @@ fn error() -> FaultKind {
 }
 
 fn totals(outcome: &Outcome) -> Totals {
-    outcome.summary.kinds[OperationKind::Load.row()]
+    outcome.summary.kinds[row("load")]
 }
 
 fn sent_ok_failed(outcome: &Outcome) -> (u64, u64, u64) {

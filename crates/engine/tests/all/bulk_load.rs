@@ -1,8 +1,7 @@
 //! Loads against the scripted server: what becomes of each document is known, also where only some of a batch are refused.
 
-use crate::common::{Outcome, S, execute, plan};
+use crate::common::{Outcome, S, execute, plan, row};
 use brimline_datagen::DocumentSpec;
-use brimline_engine::operation::OperationKind;
 use brimline_engine::plan::target::TargetPlan;
 use brimline_engine::plan::{Plan, RecordRange, Work};
 use brimline_engine::totals::InsertTotals;
@@ -41,7 +40,7 @@ fn refused(outcome: &Outcome) -> Vec<(i32, u64)> {
 
 /// Failed commands and all commands.
 fn commands(outcome: &Outcome) -> (u64, u64) {
-    let totals = outcome.summary.kinds[OperationKind::Load.row()];
+    let totals = outcome.summary.kinds[row("load")];
     (totals.failed, totals.sent)
 }
 

@@ -9,13 +9,12 @@ use std::thread;
 use std::time::Duration;
 
 use crate::common::requests::{body, number_in_session, session_id};
-use crate::common::{MS, Outcome, S, assert_conserved, constant, merge, plan};
+use crate::common::{MS, Outcome, S, Shares, assert_conserved, constant, merge, plan, row};
 use brimline_bson::{Value, Writer};
 use brimline_datagen::ChooserSpec;
 use brimline_engine::failure::FailureClass;
-use brimline_engine::operation::OperationKind;
+use brimline_engine::plan::Plan;
 use brimline_engine::plan::target::{ReplicaSet, TargetPlan};
-use brimline_engine::plan::{Plan, Proportions};
 use brimline_engine::{EndedBy, Run, Stage};
 use brimline_wire::op_msg;
 
@@ -226,7 +225,7 @@ fn pause_ms(length_ms: u64) {
     brimline_net::wait::sleep(length_ms * MS).unwrap();
 }
 
-const UPDATES: Proportions = Proportions { read: 0.0, update: 1.0, ..crate::common::READS };
+const UPDATES: Shares<'static> = &[("update", 1.0)];
 
 fn updates(target: TargetPlan, operations: u64) -> Plan {
     Plan {
@@ -260,7 +259,7 @@ fn execute(members: &Members, plan: Plan, elects: Option<(u64, usize)>) -> Outco
 }
 
 fn totals(outcome: &Outcome) -> brimline_engine::totals::Totals {
-    outcome.summary.kinds[OperationKind::Update.row()]
+    outcome.summary.kinds[row("update")]
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Inserts of several documents amid other operations, against the scripted server, which knows what it holds.
 
-use crate::common::{READS, execute, mix, plan};
+use crate::common::{READS, execute, mix, plan, proportions, row};
 use brimline_datagen::{ChooserSpec, DocumentSpec};
-use brimline_engine::operation::{Key, OperationKind};
+use brimline_engine::operation::Key;
 use brimline_engine::plan::target::TargetPlan;
-use brimline_engine::plan::{Plan, Proportions, Work};
+use brimline_engine::plan::{Plan, Work};
 use brimline_engine::workload::Workload;
 use brimline_testserver::{Script, Server};
 
@@ -31,7 +31,7 @@ fn loaded(server: &Server) -> Plan {
 }
 
 fn reads_and_inserts(keys: ChooserSpec) -> Work {
-    let mut work = mix(Proportions { read: 0.5, insert: 0.5, ..READS }, keys);
+    let mut work = mix(&[("read", 0.5), ("insert", 0.5)], keys);
     let Work::Mix { insert_batch_size, .. } = &mut work else { unreachable!("it is a mix") };
     *insert_batch_size = BATCH as u32;
     work
@@ -46,7 +46,7 @@ fn each_insert_brings_a_batch_of_new_records() {
         ..loaded(&server)
     };
     let summary = execute(&plan).summary;
-    let inserts = summary.kinds[OperationKind::Insert.row()];
+    let inserts = summary.kinds[row("insert")];
     assert_eq!((inserts.ok, inserts.failed), (inserts.sent, 0), "no record twice");
     assert_eq!(summary.inserts.inserted, inserts.sent * BATCH);
     let [_, acknowledged, ..] = summary.commands;
@@ -62,7 +62,7 @@ fn the_newest_records_are_those_of_batches_that_are_acknowledged() {
     let server = server();
     let work = reads_and_inserts(ChooserSpec::Latest { theta: 0.99 });
     let summary = execute(&Plan { work, operation_count: Some(4_000), ..loaded(&server) }).summary;
-    let reads = summary.kinds[OperationKind::Read.row()];
+    let reads = summary.kinds[row("read")];
     assert!(reads.sent > 1_500 && reads.miss == 0, "{reads:?}");
 }
 
@@ -78,8 +78,8 @@ fn the_newest_record_is_the_last_of_the_newest_batch() {
 fn batches_that_would_do_nothing_or_go_to_several_servers_are_refused() {
     let work = reads_and_inserts(ChooserSpec::Uniform);
     let mut without = work.clone();
-    let Work::Mix { proportions, .. } = &mut without else { unreachable!("it is a mix") };
-    *proportions = READS;
+    let Work::Mix { proportions: shares, .. } = &mut without else { unreachable!("it is a mix") };
+    *shares = proportions(READS);
     let mut sharded = TargetPlan::wire("127.0.0.1:1");
     let TargetPlan::Wire { shards, .. } = &mut sharded else { unreachable!("it is a server") };
     shards.push("127.0.0.1:2".to_owned());

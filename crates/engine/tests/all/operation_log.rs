@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use brimline_datagen::ChooserSpec;
 use brimline_engine::finished::{Ending, Phase};
-use brimline_engine::operation::OperationKind;
+use brimline_engine::kinds::OperationKind;
 use brimline_engine::operation_log::{Counts, ROW_BYTES, Reader, Row, TimePart, Times, Wanted, count};
-use brimline_engine::plan::{Plan, Proportions};
+use brimline_engine::plan::Plan;
 use brimline_engine::{Run, RunError, Stage, Summary, Surroundings};
 use brimline_testserver::{Script, ServiceTime};
 
-use crate::common::{MS, Outcome, S, constant, merge, mix, plan, simulated};
+use crate::common::{MS, Outcome, S, Shares, constant, kind, merge, mix, plan, simulated};
 
-const EVERYTHING: Proportions =
-    Proportions { read: 0.3, update: 0.2, insert: 0.1, scan: 0.1, read_modify_write: 0.2, transaction: 0.0 };
+const EVERYTHING: Shares<'static> =
+    &[("read", 0.3), ("update", 0.2), ("insert", 0.1), ("scan", 0.1), ("read_modify_write", 0.2)];
 
 struct Logged {
     path: PathBuf,
@@ -107,7 +107,7 @@ fn rows_hold_the_times_of_the_histograms() {
     let tallies = logged.outcome.intervals.iter().flat_map(|interval| &interval.tallies.kinds);
     assert_eq!(documents, tallies.map(|(_, _, tally)| tally.counts.documents).sum::<u64>());
     for row in &rows {
-        assert_eq!(row.second.is_some(), row.kind == OperationKind::ReadModifyWrite);
+        assert_eq!(row.second.is_some(), row.kind == kind("read_modify_write"));
     }
 }
 
@@ -115,13 +115,13 @@ fn rows_hold_the_times_of_the_histograms() {
 fn the_parts_of_a_read_modify_write_make_the_whole() {
     let logged = run("parts", mixed());
     let of = |part, from_due| {
-        times(&logged.path, part, OperationKind::ReadModifyWrite, from_due)
+        times(&logged.path, part, kind("read_modify_write"), from_due)
             .iter()
             .map(|(_, length)| length)
             .sum::<u64>()
     };
     let (whole, read, update) =
-        (of(TimePart::Whole, false), of(TimePart::Read, false), of(TimePart::Update, false));
+        (of(TimePart::Whole, false), of(TimePart::First, false), of(TimePart::Second, false));
     let between: u64 = rows(&logged.path)
         .iter()
         .filter_map(|row| row.second)
@@ -130,7 +130,7 @@ fn the_parts_of_a_read_modify_write_make_the_whole() {
     assert!(read > 0 && update > 0);
     assert_eq!(whole, read + update + between);
     assert_eq!(
-        of(TimePart::Update, true),
+        of(TimePart::Second, true),
         of(TimePart::Whole, true),
         "both begin when the operation was due"
     );
@@ -142,7 +142,7 @@ fn times_come_in_the_order_of_their_ends() {
     let two =
         Plan { threads: 2, duration_ns: None, operation_count: Some(50_000), interval_ns: 50 * MS, ..plan() };
     let logged = run("order", two);
-    let times = times(&logged.path, TimePart::Whole, OperationKind::Read, false);
+    let times = times(&logged.path, TimePart::Whole, kind("read"), false);
     assert_eq!(times.len(), 50_000);
     assert!(times.is_sorted_by_key(|(end, _)| *end));
     assert_eq!(count(&logged.path).unwrap(), counted(&logged.outcome.summary));

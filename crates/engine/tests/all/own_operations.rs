@@ -16,7 +16,7 @@ fn own(work: serde_json::Value) -> Plan {
 
 fn of(outcome: &Outcome, name: &str) -> u64 {
     let place = outcome.summary.own_names.iter().position(|each| each == name).expect("an operation");
-    outcome.summary.kinds[brimline_engine::operation::OperationKind::Own(place as u8).row()].ok
+    outcome.summary.kinds[brimline_engine::kinds::OperationKind::own(place as u8).row()].ok
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! Every command of a plan with sessions has room for one, and where it is written is where a server reads it.
 
 use crate::common::requests::{body, number_in_session, session_id};
-use crate::common::{READS, mix, plan};
+use crate::common::{kind, mix, plan};
 use brimline_bson::Value;
 use brimline_engine::command::Command;
 use brimline_engine::commands::Commands;
-use brimline_engine::operation::{Operation, OperationKind};
+use brimline_engine::operation::Operation;
+use brimline_engine::plan::Plan;
 use brimline_engine::plan::target::TargetPlan;
-use brimline_engine::plan::{Plan, Proportions};
 use brimline_engine::workload::Workload;
 use brimline_wire::session::Session;
 
@@ -19,7 +19,7 @@ fn with(sessions: bool, retry_writes: bool) -> Plan {
         (*has, *retries) = (sessions, retry_writes);
     }
     let work = mix(
-        Proportions { read: 0.25, update: 0.25, insert: 0.25, scan: 0.25, ..READS },
+        &[("read", 0.25), ("update", 0.25), ("insert", 0.25), ("scan", 0.25)],
         brimline_datagen::ChooserSpec::Uniform,
     );
     Plan { target, work, ..plan() }
@@ -29,7 +29,7 @@ fn with(sessions: bool, retry_writes: bool) -> Plan {
 fn operations(plan: &Plan) -> Vec<Operation> {
     let workload = Workload::new(plan, None).unwrap();
     let mut stream = workload.stream(0, 1);
-    let kinds = [OperationKind::Read, OperationKind::Update, OperationKind::Insert, OperationKind::Scan];
+    let kinds = ["read", "update", "insert", "scan"].map(kind);
     kinds
         .into_iter()
         .map(|kind| {

@@ -8,13 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 
 use crate::common::requests::body;
-use crate::common::{S, constant, execute, plan};
+use crate::common::{S, constant, execute, plan, row};
 use brimline_bson::Writer;
 use brimline_datagen::ChooserSpec;
 use brimline_engine::EndedBy;
-use brimline_engine::operation::OperationKind;
+use brimline_engine::plan::Plan;
 use brimline_engine::plan::target::TargetPlan;
-use brimline_engine::plan::{Plan, Proportions};
 use brimline_wire::op_msg;
 
 const NOT_WRITABLE_PRIMARY: i32 = 10_107;
@@ -83,7 +82,7 @@ fn updates(first: &str, second: &str) -> Plan {
     if let TargetPlan::Wire { shards, .. } = &mut target {
         *shards = vec![second.to_owned()];
     }
-    let updates = Proportions { read: 0.0, update: 1.0, ..crate::common::READS };
+    let updates = &[("update", 1.0)];
     Plan {
         target,
         work: crate::common::mix(updates, ChooserSpec::Uniform),
@@ -111,7 +110,7 @@ fn a_router_that_is_gone_leaves_its_connections_to_the_other() {
     let (here, gone) = (shard(After::Nothing), shard(After::Ends(300)));
     let outcome = execute(&updates_by_routers(&here, &gone));
     assert_eq!(outcome.summary.ended_by, EndedBy::Completed);
-    let totals = outcome.summary.kinds[OperationKind::Update.row()];
+    let totals = outcome.summary.kinds[row("update")];
     assert_eq!((totals.ok, totals.failed), (1_999, 1), "what was under way on it is lost");
     assert_eq!(outcome.summary.outages, []);
 }
@@ -132,7 +131,7 @@ fn routers_that_are_gone_end_the_run_by_their_names() {
 #[test]
 fn a_shard_that_takes_no_writes_is_no_outage_of_all() {
     let outcome = execute(&updates(&shard(After::Nothing), &shard(After::Refuses(300))));
-    let totals = outcome.summary.kinds[OperationKind::Update.row()];
+    let totals = outcome.summary.kinds[row("update")];
     assert_eq!(totals.ok + totals.failed, 2_000);
     assert!(totals.failed > 300 && totals.ok > 1_000, "{totals:?}");
     assert!(outcome.summary.failures.iter().all(|each| each.first.code == NOT_WRITABLE_PRIMARY));

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use crate::common::requests::{body, number_in_session, part, session_id};
-use crate::common::{MS, Outcome, S, execute, own, plan};
+use crate::common::{MS, Outcome, S, execute, own, plan, row};
 use brimline_bson::{Value, Writer};
 use brimline_datagen::ChooserSpec;
-use brimline_engine::operation::OperationKind;
+use brimline_engine::kinds::OperationKind;
+use brimline_engine::plan::Plan;
 use brimline_engine::plan::target::{Acknowledgement, TargetPlan, WriteConcern};
-use brimline_engine::plan::{Plan, Proportions};
 use brimline_wire::op_msg;
 
 /// What a server says to a commit.
@@ -139,7 +139,7 @@ fn transfers(address: &str, operations: u64) -> Plan {
         let w = Acknowledgement::Members(1);
         *write_concern = Some(WriteConcern { w, journal: Some(true), timeout_ms: None });
     }
-    let proportions = Proportions { read: 0.0, transaction: 1.0, ..crate::common::READS };
+    let proportions = &[("transaction", 1.0)];
     Plan {
         target,
         work: crate::common::mix(proportions, ChooserSpec::Uniform),
@@ -151,7 +151,7 @@ fn transfers(address: &str, operations: u64) -> Plan {
 }
 
 fn totals(outcome: &Outcome) -> brimline_engine::totals::Totals {
-    outcome.summary.kinds[OperationKind::Transaction.row()]
+    outcome.summary.kinds[row("transaction")]
 }
 
 /// The drivers' transactions specification: what is said once, and what by each command.
@@ -217,7 +217,7 @@ fn sessions_that_may_have_left_a_transaction_open_are_named() {
 #[test]
 fn a_read_and_its_update_are_of_one_record_while_others_are_inserted() {
     let (address, seen) = start(Vec::new());
-    let proportions = Proportions { read: 0.0, insert: 0.8, transaction: 0.2, ..crate::common::READS };
+    let proportions = &[("insert", 0.8), ("transaction", 0.2)];
     let outcome = execute(&Plan {
         work: crate::common::mix(proportions, ChooserSpec::Latest { theta: 0.99 }),
         connections: 8,
@@ -260,7 +260,7 @@ fn steps(address: &str, operations: u64) -> Plan {
 }
 
 fn orders(outcome: &Outcome) -> brimline_engine::totals::Totals {
-    outcome.summary.kinds[OperationKind::Own(0).row()]
+    outcome.summary.kinds[OperationKind::own(0).row()]
 }
 
 #[test]

@@ -4,12 +4,11 @@
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
-use crate::common::{MS, Outcome, READS, S, constant, execute, merge, plan};
+use crate::common::{MS, Outcome, S, constant, execute, merge, plan, proportions, row};
 use brimline_datagen::{ChooserSpec, DocumentSpec, InsertOrder, LengthSpec, Values};
 use brimline_engine::failure::FailureClass;
-use brimline_engine::operation::OperationKind;
 use brimline_engine::plan::target::TargetPlan;
-use brimline_engine::plan::{Plan, Proportions, Work};
+use brimline_engine::plan::{Plan, Work};
 use brimline_engine::{EndedBy, Run, RunError, Stage, Surroundings};
 use brimline_testserver::{Data, Fault, FaultKind, Script, Server, ServiceTime, Stall, When};
 
@@ -24,7 +23,7 @@ fn serve(script: Script) -> Server {
 }
 
 fn reads(outcome: &Outcome) -> brimline_engine::totals::Totals {
-    outcome.summary.kinds[OperationKind::Read.row()]
+    outcome.summary.kinds[row("read")]
 }
 
 #[test]
@@ -47,7 +46,7 @@ fn both_sides_count_the_same_commands() {
     assert_eq!(server.counts().opcounters.insert, 1_000);
 
     let proportions =
-        Proportions { read: 0.3, update: 0.2, insert: 0.1, scan: 0.2, read_modify_write: 0.2, ..READS };
+        &[("read", 0.3), ("update", 0.2), ("insert", 0.1), ("scan", 0.2), ("read_modify_write", 0.2)];
     let mixed = Plan {
         target: wire(&server.address()),
         work: crate::common::mix(proportions, ChooserSpec::Uniform),
@@ -105,13 +104,13 @@ fn client_routed_shards_have_their_records_and_no_others() {
     };
     let loaded = execute(&load).summary;
     assert_eq!(loaded.inserts.inserted, 1_000);
-    assert_eq!(loaded.kinds[OperationKind::Load.row()].ok, 12, "334, 333 and 333 documents by 100");
+    assert_eq!(loaded.kinds[row("load")].ok, 12, "334, 333 and 333 documents by 100");
     let inserted = || servers.each_ref().map(|server| server.counts().opcounters.insert);
     assert_eq!(inserted(), [333, 333, 334], "records 5 to 1004, by their remainder");
     let again = execute(&Plan { target: shards(3), ..load.clone() }).summary;
     assert_eq!(again.inserts.failed, 1_000, "a record is where it was");
 
-    let proportions = Proportions { read: 0.4, update: 0.3, insert: 0.1, read_modify_write: 0.2, ..READS };
+    let proportions = &[("read", 0.4), ("update", 0.3), ("insert", 0.1), ("read_modify_write", 0.2)];
     let mixed = Plan {
         work: crate::common::mix(proportions, ChooserSpec::Latest { theta: 0.99 }),
         operation_count: Some(3_000),
@@ -127,7 +126,7 @@ fn client_routed_shards_have_their_records_and_no_others() {
     let misses: u64 = execute(&elsewhere).summary.kinds.iter().map(|totals| totals.miss).sum();
     assert!(misses > 0, "what was shared out among three is not found among two");
 
-    let scans = Proportions { scan: 0.5, ..proportions };
+    let scans = &[("scan", 0.5)];
     let refused = Plan { work: crate::common::mix(scans, ChooserSpec::Uniform), ..mixed }.validate();
     assert_eq!(refused.expect_err("scans have no shard").path, "target.shards");
 }
@@ -163,7 +162,7 @@ fn a_long_scan_is_drained() {
     });
     let outcome = execute(&Plan {
         work: Work::Mix {
-            proportions: Proportions { read: 0.0, scan: 1.0, ..READS },
+            proportions: proportions(&[("scan", 1.0)]),
             keys: ChooserSpec::Sequential,
             scan_length: LengthSpec::Constant { length: 40 },
             read_all_fields: true,

@@ -9,18 +9,34 @@ use std::time::Duration;
 
 use brimline_datagen::{ChooserSpec, DocumentSpec, InsertOrder, LengthSpec, Values};
 use brimline_engine::histogram::{TimeHistogram, new_histogram};
+use brimline_engine::kinds::OperationKind;
 use brimline_engine::operation::Statements;
 use brimline_engine::plan::pacer::PacerPlan;
+use brimline_engine::plan::proportions::Proportions;
 use brimline_engine::plan::target::TargetPlan;
-use brimline_engine::plan::{Namespace, Plan, Proportions, Work};
+use brimline_engine::plan::{Namespace, Plan, Work};
 use brimline_engine::{Interval, Run, Stage, Summary, Surroundings};
 use brimline_testserver::Script;
 
 pub const MS: u64 = 1_000_000;
 pub const S: u64 = 1_000 * MS;
 
-pub const READS: Proportions =
-    Proportions { read: 1.0, update: 0.0, insert: 0.0, scan: 0.0, read_modify_write: 0.0, transaction: 0.0 };
+/// Shares of the kinds of operations in a mix.
+pub type Shares<'n> = &'n [(&'n str, f64)];
+pub const READS: Shares<'static> = &[("read", 1.0)];
+
+pub fn proportions(shares: Shares<'_>) -> Proportions {
+    Proportions::of(shares.iter().copied()).expect("kinds that a mix has")
+}
+
+pub fn kind(name: &str) -> OperationKind {
+    OperationKind::named(name).expect("a kind of the table")
+}
+
+/// The row of a kind.
+pub fn row(name: &str) -> usize {
+    kind(name).row()
+}
 
 /// A second of reads in a closed loop of ten connections on the null target.
 pub fn plan() -> Plan {
@@ -59,7 +75,8 @@ pub fn plan() -> Plan {
     }
 }
 
-pub fn mix(proportions: Proportions, keys: ChooserSpec) -> Work {
+pub fn mix(shares: Shares<'_>, keys: ChooserSpec) -> Work {
+    let proportions = proportions(shares);
     Work::Mix {
         proportions,
         keys,
@@ -70,7 +87,9 @@ pub fn mix(proportions: Proportions, keys: ChooserSpec) -> Work {
         insert_batch_size: 1,
         verify_reads: false,
         write_all_fields: false,
-        transaction: (proportions.transaction > 0.0).then_some(Statements { reads: 2, updates: 3 }),
+        transaction: proportions
+            .any(OperationKind::is_transaction)
+            .then_some(Statements { reads: 2, updates: 3 }),
     }
 }
 
