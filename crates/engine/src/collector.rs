@@ -22,8 +22,8 @@ pub struct Interval<T = PackedTallies> {
     pub connections_up: u64,
     /// Operations due and not sent at its end.
     pub backlog: u64,
-    /// Workers of a closed loop that have begun and are not done; 0 in an open loop.
-    pub workers_active: u64,
+    /// Users of a closed loop that have begun and are not done; 0 in an open loop.
+    pub users_active: u64,
     /// CPU time of all worker threads.
     pub engine_cpu_ns: Nanos,
     /// CPU time of the busiest worker thread.
@@ -97,7 +97,7 @@ impl From<WorkerInterval> for Interval<Tallies> {
             in_flight: part.in_flight,
             connections_up: part.connections_up,
             backlog: part.backlog,
-            workers_active: part.workers_active,
+            users_active: part.users_active,
             engine_cpu_ns: part.cpu_ns,
             busiest_thread_cpu_ns: part.cpu_ns,
             process_cpu_ns: 0,
@@ -117,7 +117,7 @@ impl Interval<Tallies> {
             in_flight: self.in_flight,
             connections_up: self.connections_up,
             backlog: self.backlog,
-            workers_active: self.workers_active,
+            users_active: self.users_active,
             engine_cpu_ns: self.engine_cpu_ns,
             busiest_thread_cpu_ns: self.busiest_thread_cpu_ns,
             process_cpu_ns: self.process_cpu_ns,
@@ -135,7 +135,7 @@ impl Interval<Tallies> {
         self.in_flight += part.in_flight;
         self.connections_up += part.connections_up;
         self.backlog += part.backlog;
-        self.workers_active += part.workers_active;
+        self.users_active += part.users_active;
         self.engine_cpu_ns += part.cpu_ns;
         self.busiest_thread_cpu_ns = self.busiest_thread_cpu_ns.max(part.cpu_ns);
         self.tallies.merge(&part.tallies);

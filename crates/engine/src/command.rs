@@ -26,7 +26,7 @@ pub enum Command {
     Commit,
     /// The same once more: what became of the first is not known.
     CommitAgain,
-    /// A step of an operation of the user's own.
+    /// A step of an operation of the person's own.
     Step(StepRef, Part),
 }
 
@@ -41,7 +41,7 @@ impl Command {
         }
     }
 
-    /// Whether it is of an operation of the user's own.
+    /// Whether it is of an operation of the person's own.
     pub fn is_step(self) -> bool {
         matches!(self, Self::Step(..))
     }

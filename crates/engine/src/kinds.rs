@@ -43,7 +43,7 @@ pub enum First {
     Scan,
     /// The first statement of a transaction.
     Statement,
-    /// A step of an operation of the user's own.
+    /// A step of an operation of the person's own.
     Step,
 }
 
@@ -98,7 +98,7 @@ impl Kind {
     }
 }
 
-/// A kind of operations, which is recorded apart: one of [`KINDS`], or an operation of the user's own.
+/// A kind of operations, which is recorded apart: one of [`KINDS`], or an operation of the person's own.
 /// It carries what every operation is asked on its way: that costs a comparison, where the table would cost a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OperationKind {
@@ -142,7 +142,7 @@ impl OperationKind {
         self.row as usize
     }
 
-    /// The place of an operation of the user's own in the plan's list.
+    /// The place of an operation of the person's own in the plan's list.
     #[inline]
     pub const fn place(self) -> Option<u8> {
         match self.first {
@@ -151,7 +151,7 @@ impl OperationKind {
         }
     }
 
-    /// Its name; none of an operation of the user's own.
+    /// Its name; none of an operation of the person's own.
     pub fn known_name(self) -> &'static str {
         KINDS.get(self.row()).map_or("", |kind| kind.name)
     }

@@ -54,9 +54,9 @@ mod supervisor;
 pub mod target;
 mod terms;
 pub mod totals;
+mod users;
 mod validate;
 pub mod worker;
-mod workers;
 pub mod workload;
 
 pub use brimline_datagen::Verified;

@@ -18,7 +18,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// The loads of `plan`, its own one first. `own` are its operations of the user's own, where it has such.
+    /// The loads of `plan`, its own one first. `own` are its operations of the person's own, where it has such.
     ///
     /// # Errors
     /// When a part of the plan is out of range.
@@ -41,7 +41,7 @@ pub struct Places {
     pub first: usize,
     /// Its connections.
     pub connections: usize,
-    /// How many operations may be in flight at once. More than there are connections: workers of a closed loop that share them.
+    /// How many operations may be in flight at once. More than there are connections: users of a closed loop that share them.
     pub in_flight_max: usize,
 }
 

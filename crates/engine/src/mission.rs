@@ -175,8 +175,8 @@ pub struct WorkerInterval {
     pub connections_up: u64,
     /// Operations due and not sent at its end.
     pub backlog: u64,
-    /// Workers of a closed loop that have begun and are not done; 0 in an open loop.
-    pub workers_active: u64,
+    /// Users of a closed loop that have begun and are not done; 0 in an open loop.
+    pub users_active: u64,
     /// CPU time of the worker's thread.
     pub cpu_ns: Nanos,
     /// Counts and times.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::kinds::OperationKind;
 
-/// Most operations of the user's own in one plan.
+/// Most operations of the person's own in one plan.
 pub const OWN_OPERATIONS_MAX: usize = 64;
 
 /// Which record an operation takes.

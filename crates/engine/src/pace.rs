@@ -1,4 +1,4 @@
-//! When a shard may send: at its workers' pace in a closed loop, at its due times in an open one.
+//! When a shard may send: at its users' pace in a closed loop, at its due times in an open one.
 
 use crate::clock::Nanos;
 use crate::load::Places;
@@ -6,13 +6,13 @@ use crate::pacer::{Pacer, Walk};
 use crate::pool::Pool;
 use crate::slots::Slots;
 use crate::target::ConnectionIndex;
-use crate::workers::{Next, Workers};
+use crate::users::{Next, Users};
 
 /// What says when a shard's operations are due.
 pub enum Pace<'r> {
-    /// Its workers, each with a connection.
-    Closed(Workers),
-    /// Its workers, which share fewer connections.
+    /// Its users, each with a connection.
+    Closed(Users),
+    /// Its users, which share fewer connections.
     Pooled(Pool),
     /// Its due times: of the next operation, and of those to be counted.
     Open { due: Walk<'r>, counted: Walk<'r> },
@@ -23,21 +23,21 @@ pub enum Pace<'r> {
 pub enum Due {
     /// Since this instant.
     Since(Nanos),
-    /// As soon as a worker's connection is free.
+    /// As soon as a user's connection is free.
     WhenFree,
     /// Not yet.
     Later,
 }
 
 impl<'r> Pace<'r> {
-    /// The pace of shard `shard` of `shard_count` with its places: in a closed loop each of those that may be in flight is a worker.
+    /// The pace of shard `shard` of `shard_count` with its places: in a closed loop each of those that may be in flight is a user.
     pub fn new(pacer: &'r Pacer, places: Places, shard: u64, shard_count: u64) -> Self {
         let Places { connections, in_flight_max, .. } = places;
         match pacer {
             Pacer::Closed(closed) if in_flight_max > connections => {
                 Self::Pooled(Pool::new(*closed, in_flight_max, connections, shard, shard_count))
             }
-            Pacer::Closed(closed) => Self::Closed(Workers::new(*closed, connections, shard, shard_count)),
+            Pacer::Closed(closed) => Self::Closed(Users::new(*closed, connections, shard, shard_count)),
             Pacer::Open(open) => Self::Open { due: open.walk(), counted: open.walk() },
         }
     }
@@ -72,29 +72,29 @@ impl<'r> Pace<'r> {
         }
     }
 
-    /// How many operations the shard's workers have to perform; `None`: as many as there are.
+    /// How many operations the shard's users have to perform; `None`: as many as there are.
     pub fn planned(&self) -> Option<u64> {
         match self {
-            Self::Closed(workers) => workers.planned(),
+            Self::Closed(users) => users.planned(),
             Self::Pooled(pool) => pool.planned(),
             Self::Open { .. } => None,
         }
     }
 
-    /// Gives workers whose rest is over at `now` their connections back.
+    /// Gives users whose rest is over at `now` their connections back.
     #[inline]
     pub fn wake(&mut self, slots: &mut Slots, now: Nanos) {
-        if let Self::Closed(workers) = self {
-            while let Some(connection) = workers.wake(now) {
+        if let Self::Closed(users) = self {
+            while let Some(connection) = users.wake(now) {
                 slots.wake(connection, now);
             }
         }
     }
 
-    /// When the next worker wakes.
+    /// When the next user wakes.
     pub fn next_wake(&self) -> Option<Nanos> {
         match self {
-            Self::Closed(workers) => workers.next_wake(),
+            Self::Closed(users) => users.next_wake(),
             Self::Pooled(_) | Self::Open { .. } => None,
         }
     }
@@ -102,7 +102,7 @@ impl<'r> Pace<'r> {
     /// The connection has come up at `now`.
     pub fn up(&mut self, connection: ConnectionIndex, now: Nanos) -> Next {
         match self {
-            Self::Closed(workers) => workers.up(connection, now),
+            Self::Closed(users) => users.up(connection, now),
             Self::Pooled(_) | Self::Open { .. } => Next::Send,
         }
     }
@@ -111,7 +111,7 @@ impl<'r> Pace<'r> {
     #[inline]
     pub fn finished(&mut self, connection: ConnectionIndex, index: u64, now: Nanos) -> Next {
         match self {
-            Self::Closed(workers) => workers.finished(connection, index, now),
+            Self::Closed(users) => users.finished(connection, index, now),
             Self::Pooled(pool) => {
                 pool.finished(connection, index, now);
                 Next::Send
@@ -123,7 +123,7 @@ impl<'r> Pace<'r> {
     /// An operation on `connection` ended with the connection at `now`.
     pub fn lost(&mut self, connection: ConnectionIndex, now: Nanos) {
         match self {
-            Self::Closed(workers) => workers.performed(connection),
+            Self::Closed(users) => users.performed(connection),
             Self::Pooled(pool) => pool.lost(connection, now),
             Self::Open { .. } => {}
         }
@@ -136,18 +136,18 @@ impl<'r> Pace<'r> {
         }
     }
 
-    /// Whether the worker on `connection` would send now if it could.
+    /// Whether the user on `connection` would send now if it could.
     pub fn awaits(&self, connection: ConnectionIndex, now: Nanos) -> bool {
         match self {
-            Self::Closed(workers) => workers.awaits(connection, now),
+            Self::Closed(users) => users.awaits(connection, now),
             Self::Pooled(_) | Self::Open { .. } => false,
         }
     }
 
-    /// How many workers of a closed loop take part at `now`; 0 in an open loop.
+    /// How many users of a closed loop take part at `now`; 0 in an open loop.
     pub fn active_count(&self, now: Nanos) -> u64 {
         match self {
-            Self::Closed(workers) => workers.active_count(now),
+            Self::Closed(users) => users.active_count(now),
             Self::Pooled(pool) => pool.active_count(now),
             Self::Open { .. } => 0,
         }

@@ -49,7 +49,7 @@ pub struct Plan {
     /// Connections, shared out evenly over the threads.
     pub connections: u32,
     /// Most operations in flight at once, shared out evenly over the threads; `None`: one on each connection. In a closed loop it may
-    /// be more than there are connections: so many workers share them, and wait for a free one.
+    /// be more than there are connections: so many users share them, and wait for a free one.
     #[serde(default)]
     pub in_flight_max: Option<u32>,
     /// Engine threads; at most one per connection is used.
@@ -76,7 +76,7 @@ pub struct Plan {
     pub share: Option<Share>,
 }
 
-/// The part of one node of several that perform the same plan. Connections, workers and operations are shared out among the
+/// The part of one node of several that perform the same plan. Connections, users and operations are shared out among the
 /// threads of all of them, each node having as many threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -136,7 +136,7 @@ impl Plan {
         }
     }
 
-    /// Its operations of the user's own, where it has such.
+    /// Its operations of the person's own, where it has such.
     pub fn own(&self) -> Option<&OwnWork> {
         match &self.work {
             Work::Operations(own) => Some(own),
@@ -144,7 +144,7 @@ impl Plan {
         }
     }
 
-    /// Names of its operations of the user's own.
+    /// Names of its operations of the person's own.
     pub fn own_names(&self) -> Vec<String> {
         self.own().map(OwnWork::names).unwrap_or_default()
     }
@@ -236,7 +236,7 @@ pub enum Work {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         insert_retries: Option<InsertRetries>,
     },
-    /// Performs operations of the user's own.
+    /// Performs operations of the person's own.
     Operations(OwnWork),
 }
 

@@ -8,7 +8,7 @@ use crate::target::ConnectionIndex;
 enum Slot {
     Down,
     Free,
-    /// Up, but its worker pauses or is done.
+    /// Up, but its user pauses or is done.
     Resting,
     Busy(InFlight),
     /// Down, with an operation that is to be sent again once it is up.
@@ -36,7 +36,7 @@ impl Slots {
             places: vec![Slot::Down; count],
             free: Vec::with_capacity(count),
             freed_at: 0,
-            // Workers that are more than the connections wait from the start.
+            // Users that are more than the connections wait from the start.
             full_since: (in_flight_max > count as u64).then_some(0),
             up_count: 0,
             in_flight_count: 0,
@@ -113,7 +113,7 @@ impl Slots {
         matches!(self.places[connection], Slot::Down)
     }
 
-    /// Whether `connection` is up and its worker pauses or is done.
+    /// Whether `connection` is up and its user pauses or is done.
     pub fn is_resting(&self, connection: ConnectionIndex) -> bool {
         matches!(self.places[connection], Slot::Resting)
     }
@@ -150,7 +150,7 @@ impl Slots {
         self.note_freed(was_full, now);
     }
 
-    /// The operation on `connection` is finished at `now`; its worker pauses or is done.
+    /// The operation on `connection` is finished at `now`; its user pauses or is done.
     pub fn release_to_rest(&mut self, connection: ConnectionIndex, now: Nanos) {
         let was_full = self.next_free().is_none();
         self.in_flight_count -= 1;

@@ -116,7 +116,7 @@ impl InsertTotals {
 /// Totals of one worker, or of a run when merged.
 #[derive(Debug, Default)]
 pub struct WorkerSummary {
-    /// Operations that became due; in T-L-R all that the workers have to perform.
+    /// Operations that became due; in T-L-R all that the users have to perform.
     pub due: u64,
     /// Due and never sent.
     pub overdue: u64,

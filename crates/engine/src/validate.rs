@@ -56,8 +56,8 @@ impl Plan {
         require(has, "target.kind", || "this build is without the official driver: make driver".to_owned())
     }
 
-    /// Engine threads in use: no more than there is in flight, one on a virtual clock, and one beside a runner, which has the work. The workers of a T-L-R plan
-    /// are shared out evenly, so that each thread has as many operations as its workers perform. Of several nodes each has as many.
+    /// Engine threads in use: no more than there is in flight, one on a virtual clock, and one beside a runner, which has the work. The users of a T-L-R plan
+    /// are shared out evenly, so that each thread has as many operations as its users perform. Of several nodes each has as many.
     pub fn thread_count(&self) -> u32 {
         if matches!(self.target, TargetPlan::Simulated { .. }) || self.target.is_runner() {
             return 1;
@@ -79,7 +79,7 @@ impl Plan {
         self.thread_count() * self.share().nodes
     }
 
-    /// Workers of a closed loop: as many as may be in flight. Where they are more than there are connections, they share those.
+    /// Users of a closed loop: as many as may be in flight. Where they are more than there are connections, they share those.
     pub fn worker_count(&self) -> u32 {
         self.in_flight_max.map_or(self.connections, |max| max.max(self.connections))
     }
@@ -336,7 +336,7 @@ impl Plan {
                 })?;
                 let fits = matches!(self.work, Work::Operations(_) | Work::Load { upsert: false, .. });
                 require(fits, "work.kind", || {
-                    "another protocol than MongoDB's has operations of the user's own, or a load".to_owned()
+                    "another protocol than MongoDB's has operations of the person's own, or a load".to_owned()
                 })
             }
             TargetPlan::Runner(settings) => {

@@ -50,7 +50,7 @@ struct Mix {
 }
 
 impl Workload {
-    /// The operations of `plan`; `own` are those of the user's own, where it has such, of the plan's own load or of one beside it.
+    /// The operations of `plan`; `own` are those of the person's own, where it has such, of the plan's own load or of one beside it.
     ///
     /// # Errors
     /// When a chooser's parameters are out of range.
@@ -122,7 +122,7 @@ impl Workload {
         WorkerSummary::new(OperationKind::COUNT + operations, steps)
     }
 
-    /// Those of the user's own.
+    /// Those of the person's own.
     pub fn own(&self) -> Option<&OwnMix> {
         match &self.work {
             Choices::Own(mix) => Some(mix),
@@ -270,7 +270,7 @@ pub struct OperationStream<'w> {
     /// number among all inserts, so each shard counts those of the others as well: a few nanoseconds each.
     counted: u64,
     inserts: u64,
-    /// Of operations of the user's own: rows taken in turn and new records, before the operation that was handed out last.
+    /// Of operations of the person's own: rows taken in turn and new records, before the operation that was handed out last.
     counters: Vec<u64>,
 }
 
@@ -309,7 +309,7 @@ impl OperationStream<'_> {
         mix.choose(index, &self.counters)
     }
 
-    /// Where the counters of the user's own operations stood before the operation that was handed out last.
+    /// Where the counters of the person's own operations stood before the operation that was handed out last.
     pub fn counters(&self) -> &[u64] {
         &self.counters
     }

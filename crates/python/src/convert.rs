@@ -72,7 +72,7 @@ pub fn samples<'py>(
         row.set_item("in_flight", interval.in_flight)?;
         row.set_item("connections_up", interval.connections_up)?;
         row.set_item("backlog", interval.backlog)?;
-        row.set_item("workers_active", interval.workers_active)?;
+        row.set_item("workers_active", interval.users_active)?;
         row.set_item("engine_cpu_ns", interval.engine_cpu_ns)?;
         row.set_item("busiest_thread_cpu_ns", interval.busiest_thread_cpu_ns)?;
         row.set_item("process_cpu_ns", interval.process_cpu_ns)?;

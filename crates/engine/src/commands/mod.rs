@@ -109,13 +109,13 @@ impl Commands {
         &self.documents
     }
 
-    /// Those of the user's own, where the plan has such.
+    /// Those of the person's own, where the plan has such.
     #[inline]
     pub fn own(&self) -> &Own {
         self.own.as_deref().unwrap_or_else(|| unreachable!("only a plan with own operations has their steps"))
     }
 
-    /// Whether the plan has operations of the user's own.
+    /// Whether the plan has operations of the person's own.
     #[inline]
     pub fn has_own(&self) -> bool {
         self.own.is_some()

@@ -1,4 +1,4 @@
-//! What operations of the user's own would send, for those who check a plan.
+//! What operations of the person's own would send, for those who check a plan.
 
 use brimline_wire::op_msg;
 

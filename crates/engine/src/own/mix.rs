@@ -1,4 +1,4 @@
-//! Which operation of the user's own comes when: drawn by the shares of one load, a pure function of (seed, number).
+//! Which operation of the person's own comes when: drawn by the shares of one load, a pure function of (seed, number).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Operations of the user's own: what a plan says of them ([`plan`]) and what it must satisfy (`validate`), all of them prepared
+//! Operations of the person's own: what a plan says of them ([`plan`]) and what it must satisfy (`validate`), all of them prepared
 //! ([`Own`]), the commands of their steps ([`steps`]), which of them comes when ([`mix`]), what each connection keeps for them
 //! ([`state`]), and what a reply must say ([`replies`]).
 

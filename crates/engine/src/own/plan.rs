@@ -1,4 +1,4 @@
-//! The part of a plan that holds operations of the user's own: collections, tables, values, operations of steps, and loads beside
+//! The part of a plan that holds operations of the person's own: collections, tables, values, operations of steps, and loads beside
 //! the plan's own one.
 
 use brimline_datagen::DocumentSpec;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::plan::pacer::{PacerPlan, ThinkTime};
 
-/// Operations of the user's own.
+/// Operations of the person's own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnWork {

@@ -1,4 +1,4 @@
-//! What each connection keeps for the operation of the user's own that is under way on it.
+//! What each connection keeps for the operation of the person's own that is under way on it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,4 +1,4 @@
-//! Closed loops: each connection is a worker with one operation in flight, which sends its next one some time after the
+//! Closed loops: each connection is a user with one operation in flight, which sends its next one some time after the
 //! reply. The offered load follows the target: a slow target is asked less.
 
 use brimline_datagen::OpRng;
@@ -10,7 +10,7 @@ use crate::plan::pacer::{ThinkLaw, ThinkTime};
 /// Random stream of think times.
 const STREAM_THINK: u64 = 0x7468_696e;
 
-/// When the workers of a closed loop begin, pause and leave.
+/// When the users of a closed loop begin, pause and leave.
 #[derive(Clone, Copy, Debug)]
 pub struct Closed {
     think: Option<ThinkTime>,
@@ -19,44 +19,44 @@ pub struct Closed {
     follows_replies: bool,
 }
 
-/// When workers begin, and how much each does.
+/// When users begin, and how much each does.
 #[derive(Clone, Copy, Debug)]
 enum Start {
     /// All at once; each goes on until the run ends.
     AllAtOnce,
     /// Evenly over the ramp-up, as in JMeter; each performs `loops` operations and leaves.
-    Staggered { workers: u64, loops: u64, ramp_up_ns: Nanos },
+    Staggered { users: u64, loops: u64, ramp_up_ns: Nanos },
 }
 
 impl Closed {
-    /// Workers that pause for `think` after each reply.
+    /// Users that pause for `think` after each reply.
     pub fn new(think: Option<ThinkTime>, seed: u64) -> Self {
         Self { think, seed, start: Start::AllAtOnce, follows_replies: false }
     }
 
-    /// The same workers, each of which gets its next operation as soon as its reply can be seen, if `follows_replies`.
+    /// The same users, each of which gets its next operation as soon as its reply can be seen, if `follows_replies`.
     #[must_use]
     pub fn following_replies(self, follows_replies: bool) -> Self {
         Self { follows_replies, ..self }
     }
 
-    /// T-L-R: `workers` workers start evenly over `ramp_up_ns`; each performs `loops` operations one after another.
-    pub fn staggered(workers: u64, loops: u64, ramp_up_ns: Nanos) -> Self {
-        let start = Start::Staggered { workers, loops, ramp_up_ns };
+    /// T-L-R: `users` users start evenly over `ramp_up_ns`; each performs `loops` operations one after another.
+    pub fn staggered(users: u64, loops: u64, ramp_up_ns: Nanos) -> Self {
+        let start = Start::Staggered { users, loops, ramp_up_ns };
         Self { think: None, seed: 0, start, follows_replies: true }
     }
 
-    /// When worker `worker` of the run sends its first operation: worker *k* of *T* at *k* · R / *T*.
-    pub fn begins_at(&self, worker: u64) -> Nanos {
+    /// When user `user` of the run sends its first operation: user *k* of *T* at *k* · R / *T*.
+    pub fn begins_at(&self, user: u64) -> Nanos {
         match self.start {
             Start::AllAtOnce => 0,
-            Start::Staggered { workers, ramp_up_ns, .. } => {
-                (u128::from(worker) * u128::from(ramp_up_ns) / u128::from(workers)) as Nanos
+            Start::Staggered { users, ramp_up_ns, .. } => {
+                (u128::from(user) * u128::from(ramp_up_ns) / u128::from(users)) as Nanos
             }
         }
     }
 
-    /// How many operations each worker performs; `None`: as many as there are.
+    /// How many operations each user performs; `None`: as many as there are.
     pub fn loops(&self) -> Option<u64> {
         match self.start {
             Start::AllAtOnce => None,
@@ -64,7 +64,7 @@ impl Closed {
         }
     }
 
-    /// Whether workers pause after replies.
+    /// Whether users pause after replies.
     pub fn thinks(&self) -> bool {
         self.think.is_some()
     }
@@ -75,7 +75,7 @@ impl Closed {
         !self.thinks() && !self.follows_replies
     }
 
-    /// How long a worker pauses after operation `index`.
+    /// How long a user pauses after operation `index`.
     #[inline]
     pub fn think_ns(&self, index: u64) -> Nanos {
         match self.think {

@@ -15,7 +15,7 @@ use crate::plan::pacer::{Arrivals, PacerPlan};
 /// The schedule of one run.
 #[derive(Clone, Debug)]
 pub enum Pacer {
-    /// Workers that wait for their replies.
+    /// Users that wait for their replies.
     Closed(Closed),
     /// Instants that don't depend on the target.
     Open(Open),

@@ -31,7 +31,7 @@ use crate::slots::Slots;
 use crate::standstill::{Reading, StandstillLog};
 use crate::target::{ConnectionIndex, Event, ReplyFacts, Target};
 use crate::totals::WorkerSummary;
-use crate::workers::Next;
+use crate::users::Next;
 use crate::workload::OperationStream;
 
 /// Longest wait without a look at the controls.
@@ -78,7 +78,7 @@ pub struct Worker<'r, T: Target, S: Sink> {
     standstills: StandstillLog,
     /// When operations were last refused for want of a server.
     refused_at: Nanos,
-    /// What connections keep for operations of the user's own: one each, none of a plan without such.
+    /// What connections keep for operations of the person's own: one each, none of a plan without such.
     own_states: Vec<OwnState>,
     /// Where what a request's slots hold is written before the request is rendered.
     values: Vec<u8>,
@@ -497,14 +497,14 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         add(&progress.documents, documents);
     }
 
-    /// A connection is free for its worker, which may have to rest.
+    /// A connection is free for its user, which may have to rest.
     fn wake(&mut self, connection: ConnectionIndex, now: Nanos) {
         if !self.resumes_attempt(connection) && self.pace.up(connection, now) == Next::Send {
             self.slots.wake(connection, now);
         }
     }
 
-    /// Gives a connection whose operation was done at `done` its next one, or frees it, or lets its worker rest.
+    /// Gives a connection whose operation was done at `done` its next one, or frees it, or lets its user rest.
     #[inline]
     fn release(&mut self, connection: ConnectionIndex, index: u64, done: Nanos, offering: bool) {
         match self.pace.finished(connection, index, done) {

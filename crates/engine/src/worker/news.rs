@@ -22,10 +22,10 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             phase: self.phase_of_interval(),
             start_ns: self.interval_start,
             end_ns: end,
-            in_flight: self.workers(self.slots.in_flight_count()),
-            connections_up: self.workers(self.slots.up_count()),
+            in_flight: self.users(self.slots.in_flight_count()),
+            connections_up: self.users(self.slots.up_count()),
             backlog,
-            workers_active: self.workers(self.pace.active_count(end)),
+            users_active: self.users(self.pace.active_count(end)),
             cpu_ns: cpu_ns - self.cpu_at_cut,
             tallies,
         });
@@ -35,8 +35,8 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.cpu_at_cut = cpu_ns;
     }
 
-    /// How many workers have so many places.
-    fn workers(&self, places: u64) -> u64 {
+    /// How many users have so many places.
+    fn users(&self, places: u64) -> u64 {
         places.div_ceil(self.mission.places_per_worker)
     }
 
@@ -66,8 +66,8 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         progress.ok.store(sum(|totals| totals.ok), Relaxed);
         progress.miss.store(sum(|totals| totals.miss), Relaxed);
         progress.failed.store(sum(|totals| totals.failed), Relaxed);
-        progress.in_flight.store(self.workers(self.slots.in_flight_count()), Relaxed);
-        progress.connections_up.store(self.workers(self.slots.up_count()), Relaxed);
+        progress.in_flight.store(self.users(self.slots.in_flight_count()), Relaxed);
+        progress.connections_up.store(self.users(self.slots.up_count()), Relaxed);
         if self.mission.workload.reads_newest() {
             let in_flight = self.slots.all_in_flight().chain(self.slots.all_parked());
             let in_flight = in_flight.map(|(_, flight)| flight.inserts_before);

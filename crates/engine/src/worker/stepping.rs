@@ -1,4 +1,4 @@
-//! How a worker goes through the steps of operations of the user's own: completes their commands, follows cursors, judges replies,
+//! How a worker goes through the steps of operations of the person's own: completes their commands, follows cursors, judges replies,
 //! pauses between steps, and ends the transaction of an operation that failed within it.
 
 use brimline_net::link::{self, Looks as ReplyLooks, Request};
@@ -18,13 +18,13 @@ use crate::own::state::StepSoFar;
 use crate::own::state::draw_index;
 use crate::pacer::Closed;
 use crate::target::{ConnectionIndex, ReplyFacts, Target};
-use crate::workers::Next;
+use crate::users::Next;
 
 /// Rest of a connection whose operation ended before anything of it was sent.
 const MISFIT_REST_NS: Nanos = NANOS_PER_MS;
 
 impl<T: Target, S: Sink> Worker<'_, T, S> {
-    /// Begins an operation of the user's own.
+    /// Begins an operation of the person's own.
     #[inline(never)]
     pub(super) fn begin_steps(
         &mut self,

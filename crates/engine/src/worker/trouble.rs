@@ -212,7 +212,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         }
     }
 
-    /// The operation that failed on `connection` has gone down with it: over for its worker unless it is attempted again.
+    /// The operation that failed on `connection` has gone down with it: over for its user unless it is attempted again.
     fn give_back(&mut self, connection: ConnectionIndex, flight: &InFlight, now: Nanos) {
         if !self.perseveres(connection, flight, now) {
             self.pace.lost(connection, now);
@@ -291,7 +291,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     }
 
     /// Operations that have waited for a server since `waited_since` or longer fail without being sent: in an open loop those
-    /// that are due since then, in a closed one the next of each worker that waits.
+    /// that are due since then, in a closed one the next of each user that waits.
     fn refuse(&mut self, waited_since: Nanos, now: Nanos) {
         let down_since = self.slots.down_since().unwrap_or(now);
         while self.offers_at(now)

@@ -65,7 +65,7 @@ fn workers_of_a_ramp_up_start_evenly_perform_their_loops_and_leave() {
             "{sent} and not {expected} sent in second {second}: {by_second:?}"
         );
     }
-    let active: Vec<u64> = outcome.intervals.iter().map(|interval| interval.workers_active).collect();
+    let active: Vec<u64> = outcome.intervals.iter().map(|interval| interval.users_active).collect();
     // At the end of each second; a worker begins at that very instant.
     assert_eq!(active[..4], [2, 3, 4, 4]);
     assert!(outcome.summary.elapsed_ns.abs_diff(12 * S) < 10 * MS, "{} ns", outcome.summary.elapsed_ns);
@@ -256,7 +256,7 @@ fn workers_that_share_fewer_connections_wait_for_a_free_one() {
         assert_eq!(held_back, sent(&outcome) - 2, "all but the first two waited, the others from the start");
         assert_eq!(outcome.summary.overdue, 0);
         assert!(
-            outcome.intervals.iter().all(|interval| interval.in_flight <= 2 && interval.workers_active == 6)
+            outcome.intervals.iter().all(|interval| interval.in_flight <= 2 && interval.users_active == 6)
         );
     }
 }
@@ -293,8 +293,8 @@ fn a_pool_keeps_its_workers_when_connections_break() {
     });
     let failed: u64 = outcome.summary.kinds.iter().map(|totals| totals.failed).sum();
     assert!(failed > 50, "{failed} failed");
-    let last = outcome.intervals.iter().rfind(|interval| interval.workers_active > 0);
-    assert_eq!(last.map(|interval| interval.workers_active), Some(6));
+    let last = outcome.intervals.iter().rfind(|interval| interval.users_active > 0);
+    assert_eq!(last.map(|interval| interval.users_active), Some(6));
 }
 
 #[test]

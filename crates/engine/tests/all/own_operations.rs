@@ -1,4 +1,4 @@
-//! Operations of the user's own: their shares, steps, loads and values.
+//! Operations of the person's own: their shares, steps, loads and values.
 
 #![allow(clippy::needless_pass_by_value, reason = "parts of JSON are put together")]
 

@@ -1,4 +1,4 @@
-//! Operations of the user's own as a plan says them.
+//! Operations of the person's own as a plan says them.
 
 #![allow(clippy::needless_pass_by_value, reason = "parts of JSON are put together")]
 
