@@ -1,4 +1,5 @@
-//! The first operations of a plan with the commands they would send, for people and for tests.
+//! What a plan means before anything is sent: documents and keys of its records, which Python asks for, and its first operations
+//! with their commands. By these the tests of both languages see that a plan means the same to both, without a server.
 
 use std::iter;
 
