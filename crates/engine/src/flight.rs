@@ -138,18 +138,24 @@ pub enum Step {
 }
 
 /// Judges a reply to the current command of `flight`: did the operation do what it should, or does it go on?
+#[expect(clippy::inline_always, reason = "out of line it costs every operation some dozens of instructions")]
+#[inline(always)]
 pub fn judge(flight: &InFlight, reply: &ReplyFacts) -> Step {
     if let Some(failure) = &reply.failure {
         // A write that failed in part has written the rest.
         let written = if failure.counts_statements() { reply.n } else { 0 };
         return Step::Finished(Ending::Failed, written);
     }
+    if let Some(second) = flight.operation.kind.second()
+        && matches!(flight.command, Command::Find | Command::Update)
+        && flight.first_done.is_none()
+        && flight.command.handled(reply) > 0
+    {
+        return Step::Next(second);
+    }
     let found = |documents: u64| {
         let ending = if documents > 0 { Ending::Ok } else { Ending::Miss };
-        match flight.operation.kind.second() {
-            Some(second) if documents > 0 && flight.first_done.is_none() => Step::Next(second),
-            _ => Step::Finished(ending, documents),
-        }
+        Step::Finished(ending, documents)
     };
     match flight.command {
         Command::Scan | Command::GetMore(_) if reply.cursor != 0 => {

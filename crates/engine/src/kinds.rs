@@ -13,7 +13,7 @@ pub struct Kind {
     pub in_plans: InPlans,
     /// What it begins with; what it draws follows from that.
     pub first: First,
-    /// What follows once the first brought a document.
+    /// What follows once the first, a find or an update, brought a document.
     pub second: Second,
     /// What the times of the first and of the second are called; `None`: they aren't recorded apart.
     pub parts: [Option<Part>; 2],
@@ -99,8 +99,10 @@ impl Kind {
 }
 
 /// A kind of operations, which is recorded apart: one of [`KINDS`], or an operation of the person's own.
-/// It carries what every operation is asked on its way: that costs a comparison, where the table would cost a look.
+/// It carries what every operation is asked on its way: that costs a comparison, where the table would cost a look. Its size
+/// makes a copy of it one move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(align(4))]
 pub struct OperationKind {
     row: u8,
     first: First,
@@ -167,6 +169,12 @@ impl OperationKind {
     /// What the times of its first command and of its second are called, where they are recorded apart.
     pub fn parts(self) -> [Option<Part>; 2] {
         KINDS.get(self.row()).map_or([None, None], |kind| kind.parts)
+    }
+
+    /// What such an operation begins with.
+    #[inline]
+    pub const fn begins(self) -> First {
+        self.first
     }
 
     /// The command that such an operation begins with, before it is known how a plan inserts.

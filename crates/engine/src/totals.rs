@@ -234,8 +234,25 @@ impl WorkerSummary {
     }
 
     /// Counts what the server's counters must show for the command just answered, and what became of its documents.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "out of line it costs every operation some dozens of instructions"
+    )]
+    #[inline(always)]
     pub fn answered(&mut self, flight: &InFlight, reply: &ReplyFacts) {
+        if flight.is_retry || reply.failure.is_some() {
+            return self.answered_in_part(flight, reply);
+        }
+        let statements = flight.statements();
+        self.commands[flight.command.opcounter() as usize] += statements;
+        if flight.command.inserts() {
+            self.inserts.answered(statements, reply.n, 0);
+        }
+    }
+
+    /// Counts a command that was sent again, or that the server refused wholly or in part.
+    #[inline(never)] // most replies are whole
+    fn answered_in_part(&mut self, flight: &InFlight, reply: &ReplyFacts) {
         let opcounter = flight.command.opcounter() as usize;
         let statements = flight.statements();
         let inserts = flight.command.inserts();

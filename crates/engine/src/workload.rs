@@ -4,7 +4,7 @@
 use brimline_datagen::{DocumentSpec, KeyChooser, LengthChooser, RngStream};
 
 use crate::command::Command;
-use crate::kinds::OperationKind;
+use crate::kinds::{First, OperationKind};
 use crate::operation::{Key, Operation, Statements};
 use crate::own::mix::OwnMix;
 use crate::own::plan::AtEnd;
@@ -343,19 +343,20 @@ impl OperationStream<'_> {
         let Mix { chooser, scan_length, .. } = mix;
         let kind = workload.kind(mix, index);
         let mut rng = workload.choices.at(index);
-        let key = if kind.inserts() {
-            let earlier = self.inserts * u64::from(mix.insert_batch_size);
-            Key::Record(workload.first_new_record() + earlier)
-        } else {
-            workload.key(mix, chooser.draw(&mut rng, index))
+        let key = match kind.begins() {
+            First::Insert => {
+                let earlier = self.inserts * u64::from(mix.insert_batch_size);
+                Key::Record(workload.first_new_record() + earlier)
+            }
+            _ => workload.key(mix, chooser.draw(&mut rng, index)),
         };
         let field = match workload.field_count {
             0 | 1 => 0,
             count => rng.below(u64::from(count)) as u32,
         };
-        let documents = match kind {
-            _ if kind.scans() => scan_length.draw(&mut rng).max(1),
-            _ if kind.inserts() => mix.insert_batch_size,
+        let documents = match kind.begins() {
+            First::Scan => scan_length.draw(&mut rng).max(1),
+            First::Insert => mix.insert_batch_size,
             _ => 1,
         };
         let statements = if kind.is_transaction() { mix.transaction } else { Statements::NONE };
