@@ -12,7 +12,7 @@ CHINESE = sorted([*ROOT.glob("*.zh.md"), *(ROOT / "docs").rglob("*.zh.md")])
 ENGLISH = [page.with_name(page.name.replace(".zh.md", ".md")) for page in CHINESE]
 PAIRS = [pytest.param(*pair, id=str(pair[0].relative_to(ROOT))) for pair in zip(ENGLISH, CHINESE, strict=True)]
 IN_CHINESE_ONLY = {"--lang zh", "BRIMLINE_LANG=zh"}
-"""The Chinese page says early how to have Chinese."""
+"""A Chinese page says early how to have Chinese."""
 COMMENT = re.compile(r"\s+#.*")
 
 
@@ -81,6 +81,14 @@ def test_no_line_ends_between_two_chinese_characters(chinese: Path) -> None:
 def test_links_lead_to_the_same_pages_in_chinese_where_there_is_one(english: Path, chinese: Path) -> None:
     translated = dict(zip(ENGLISH, CHINESE, strict=True))
     assert links(chinese) == {translated.get(page, page) for page in links(english)}
+
+
+def test_the_chinese_readme_says_where_a_link_leads_to_an_english_page() -> None:
+    """Who reads the first page in Chinese knows before a click."""
+    found = re.findall(r"\[[^]\n]*\]\(([^)#:]+\.md)[^)]*\)(（英文）)?", text_of(ROOT / "README.zh.md"))
+    assert ("docs/reference/spec.md", "（英文）") in found
+    wrong = [page for page, mark in found if (page.endswith(".zh.md") or page == "README.md") is bool(mark)]
+    assert wrong == []
 
 
 @pytest.mark.parametrize(("english", "chinese"), PAIRS)
