@@ -77,7 +77,7 @@ def test_what_a_server_holds_is_put_back_into_another(
         names = {path.name for path in (directory / SHOP).iterdir()}
         assert {f"orders.bson{ending}", f"orders.metadata.json{ending}", f"dear.metadata.json{ending}",
                 f"a%2Fb%25c%3Ad.bson{ending}", f"empty.bson{ending}"} <= names  # fmt: skip
-        outcome = brimline_cli.run("restore", str(directory), "--uri", uri, *(("--drop",) if gzip else ()), "--json")
+        outcome = brimline_cli.run("restore", uri, str(directory), *(("--drop",) if gzip else ()), "--json")
         assert outcome.exit_code == 0, outcome.stderr
         assert outcome.json()["document_count"] == made.documents and outcome.json()["views"] == 1
     with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as there:
@@ -257,7 +257,9 @@ def test_what_cant_be_is_refused_before_anything_is_changed(
             (("restore", str(dump), "--uri", uri), "backup_refused.one is there already"),
             (("restore", str(tmp_path), "--uri", uri), "holds no backup"),
             (("restore", str(tmp_path / "nothing"), "--uri", uri), "there is no directory"),
-            (("backup", uri, uri, "x"), "one server into one directory"),
+            (("backup", uri, uri, "x"), "backup takes one server and one directory"),
+            (("restore", uri, uri, "x"), "restore takes one server and one directory"),
+            (("restore", uri, str(dump), "--uri", uri), "the server is named twice"),
             (("backup", "mongodb://127.0.0.1:1", str(tmp_path / "y")), ""),
         ]
         for words, said in refused:

@@ -312,3 +312,15 @@ def test_a_disk_is_named_where_several_are_told_of_alone() -> None:
     )  # fmt: skip
     with pytest.raises(UsageError, match="--host-disk sda is for an exporter or a file"):
         host_source("127.0.0.1:9", deployment=elsewhere, token="", disk="sda")
+
+
+def test_a_server_of_brimlines_own_is_promised_where_one_is_started() -> None:
+    """Else `--uri` or BRIMLINE_URI is needed, and the help says nothing of a mongod that nobody starts."""
+    program: Any = get_command(whole_program())
+    promised = {
+        name: any(each.name == "mongod" for each in verb.params)
+        for name, verb in program.commands.items()
+        for each in verb.params
+        if each.name == "uri" and "of brimline's own" in each.help
+    }
+    assert promised and all(promised.values()), promised

@@ -21,15 +21,21 @@ from brimline.units import NS_PER_S, counted, format_bytes, format_duration, for
 
 _SAID_EVERY_S = 2.0
 
+_SERVER_AND = "The server, unless --uri or BRIMLINE_URI says it, and"
+_URI = "Server to use, as mongodb://HOST:PORT; or set BRIMLINE_URI."
+
 Places = Annotated[
     list[str],
     typer.Argument(
-        metavar="[URI] DIR",
-        help="The server, unless --uri or BRIMLINE_URI says it, and a directory that is empty or not there yet.",
-        show_default=False,
+        metavar="[URI] DIR", help=f"{_SERVER_AND} a directory that is empty or not there yet.", show_default=False
     ),
 ]
-Source = Annotated[Path, typer.Argument(metavar="DIR", help="What brimline backup or mongodump --out wrote.")]
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="[URI] DIR", help=f"{_SERVER_AND} what brimline backup or mongodump --out wrote.", show_default=False
+    ),
+]
 Databases = Annotated[
     list[str] | None,
     typer.Option(
@@ -44,14 +50,14 @@ Drop = Annotated[bool, typer.Option("--drop", help="Drop collections that are th
 @grouped
 def backup(
     places: Places,
-    server: Annotated[ServerOptions, only("uri", "password_file")],
+    server: Annotated[ServerOptions, only("password_file", uri=_URI)],
     printed: Annotated[opt.OutputOptions, only("as_json", "quiet")],
     *,
     databases: Databases = None,
     gzip: Gzip = False,
 ) -> int:
     """Write every collection of a server as BSON and metadata, as mongodump does; as of one instant where it can."""
-    uri, directory = _places(places, server.uri)
+    uri, directory = _places("backup", places, server.uri)
     said = _Said(quiet=printed.quiet)
     made = backup_api(
         directory,
@@ -70,30 +76,31 @@ def backup(
 
 @grouped
 def restore(
-    directory: Source,
-    server: Annotated[ServerOptions, only("uri", "password_file")],
+    places: Sources,
+    server: Annotated[ServerOptions, only("password_file", uri=_URI)],
     printed: Annotated[opt.OutputOptions, only("as_json", "quiet")],
     *,
     databases: Databases = None,
     drop: Drop = False,
 ) -> int:
     """Put back a backup: documents, options and indexes, counted and compared by hash."""
+    uri, directory = _places("restore", places, server.uri)
     said = _Said(quiet=printed.quiet)
     password = opt.password_source(server.password_file)
-    made = restore_api(directory, uri=server.uri, password=password, databases=databases or (), drop=drop,
+    made = restore_api(directory, uri=uri, password=password, databases=databases or (), drop=drop,
                        progress=said.seen, notice=said.note)  # fmt: skip
     with printing():
         sys.stdout.write(json.dumps(restore_document(made), indent=2) + "\n" if printed.as_json else _put_back(made))
     return 0
 
 
-def _places(places: list[str], uri: str | None) -> tuple[str | None, Path]:
+def _places(verb: str, places: list[str], uri: str | None) -> tuple[str | None, Path]:
     """The server, if it is named among them, and the directory. Raises UsageError."""
     named = [place for place in places if "://" in place]
     others = [place for place in places if "://" not in place]
     if len(named) > 1 or len(others) != 1:
-        raise UsageError("a backup is of one server into one directory",
-                         hint="write: brimline backup mongodb://HOST:PORT DIR")  # fmt: skip
+        raise UsageError(f"{verb} takes one server and one directory",
+                         hint=f"write: brimline {verb} mongodb://HOST:PORT DIR")  # fmt: skip
     if named and uri is not None:
         raise UsageError("the server is named twice", hint="leave --uri out")
     return (named[0] if named else uri), Path(others[0])

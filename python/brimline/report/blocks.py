@@ -52,6 +52,43 @@ CHECK_NAMES = {
     "scan_counts": "Counts are the server's",
     "scan_client": "Draining cost little",
 }
+CHECK_FAULTS = {
+    "ended": "Did not run to its end",
+    "conservation": "Not all is accounted for",
+    "operation_log": "Operations missing in their log",
+    "unaltered": "Altered since it was sealed",
+    "sent": "Not all was sent",
+    "opcounters": "Server counts differ",
+    "generator_cpu": "Generator CPU full",
+    "generator_headroom": "Generator without headroom",
+    "generator_lag": "Generator late",
+    "kept_in_flight": "Replies lay unread",
+    "standstills": "Generator stood still",
+    "runner_standstills": "Driver stood still",
+    "arrival_times": "Replies without a time of arrival",
+    "monitor_cost": "Watching cost much",
+    "outages": "Not always available",
+    "connections": "Not all connections up",
+    "followed": "Another server watched",
+    "errors": "Operations failed",
+    "redirects": "Redirects not followed",
+    "misses": "Documents not found",
+    "contents": "Documents not as written",
+    "distribution": "Shards don't make up the whole",
+    "samples": "Too few samples",
+    "steady_state": "No steady state",
+    "clock": "Clock hides stalls",
+    "resolution": "Coarse times",
+    "count": "Count on the server differs",
+    "rejected": "Records rejected",
+    "files": "Files changed",
+    "inputs": "Inputs changed",
+    "text": "Text isn't UTF-8",
+    "lines": "Lines don't end with LF",
+    "scan_counts": "Counts aren't the server's",
+    "scan_client": "Draining cost much",
+}
+"""What a check that failed or warned is called: its name says what is so where it passed."""
 METRICS_NAMED = 8
 """Metrics that a list names; of a server elsewhere dozens are absent."""
 _TONES: Mapping[Standing, Tone] = {
@@ -152,7 +189,7 @@ def checks(findings: Sequence[Finding], *, intro: str) -> Section:
                 ],
                 rows=[
                     [
-                        Cell(text=CHECK_NAMES.get(finding.name, finding.name.replace("_", " ").capitalize())),
+                        Cell(text=_check_name(finding)),
                         Cell(text=finding.verdict.value, tone=_TONES[finding.verdict]),
                         Cell(text=finding.evidence),
                     ]
@@ -162,6 +199,14 @@ def checks(findings: Sequence[Finding], *, intro: str) -> Section:
             )
         ],
     )
+
+
+def _check_name(finding: Finding) -> str:
+    """What it is called; where it failed or warned, by its fault."""
+    names = CHECK_NAMES
+    if finding.verdict in (Standing.FAIL, Standing.WARN):
+        names = CHECK_NAMES | CHECK_FAULTS
+    return names.get(finding.name, finding.name.replace("_", " ").capitalize())
 
 
 def environment(environment: Environment, *, more: Sequence[Facts] = ()) -> Section:

@@ -79,7 +79,7 @@ def _how_sure(report: Report) -> list[Fact]:
 def _told(rows: Sequence[Sequence[Cell]], *, said: str, length: int) -> Iterator[str]:
     """Each check with what was seen, as long as there is room, and where the verdict doesn't say it already.
 
-    The others are named. How they ended stands before all: the name of a check says what is so where it passed.
+    The others are named, each by its fault. How they ended stands before all.
     """
     with_evidence: dict[Tone | None, list[str]] = {"fail": [], "warn": []}
     named: dict[Tone | None, list[str]] = {"fail": [], "warn": []}
