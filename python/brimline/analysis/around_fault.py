@@ -67,9 +67,9 @@ class FaultFigures:
     `gap`: the longest time without an answer since then, `gaps` the same of each operation; both no finer than
     `resolution_ns`. `back_ns`: from the begin to where 95 % of the rate before it is answered again, and stays so for 2
     s; None: not before the end. `p99_ns`: response time of the `around` operations due in the ten seconds around; None
-    where more than 1 % of them were never answered, or it isn't known. Of those `due`, `failed`, `unfinished` and
-    `overdue` were never answered. `repeated`: commands that the client sent once more by itself, as a driver does, so
-    that the application hears of no error. `errors` by class, code and name.
+    where more than 1 % of them have no answer, or it isn't known. Of those `due`, `failed` and `unfinished` were sent
+    and never answered, and `overdue` were never sent. `repeated`: commands that the client sent once more by itself, as
+    a driver does, so that the application hears of no error. `errors` by class, code and name.
     """
 
     begun_ns: int
@@ -91,8 +91,13 @@ class FaultFigures:
 
     @property
     def unanswered(self) -> int:
-        """Of what was due, how much was never answered well."""
-        return self.failed + self.unfinished + self.overdue
+        """Of what was sent, how much was never answered well."""
+        return self.failed + self.unfinished
+
+    @property
+    def without_answer(self) -> int:
+        """Of what was due, how much was never answered well, sent or not: what users missed."""
+        return self.unanswered + self.overdue
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,21 +9,24 @@ import pytest
 
 from brimline.analysis.around_fault import Gap, fault_figures, longest_gap, time_back
 from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.ledger import settle
 from brimline.api.compared_record import read_compared
 from brimline.api.failover import failover_result
 from brimline.api.vary import VaryResult, vary_result
 from brimline.errors import BrimlineError, GateFailed, InvalidRun, TargetError, UsageError
 from brimline.experiments.failover.figures import failover_figures
 from brimline.experiments.failover.order import FailoverTrial, Limit, parse_limit
+from brimline.experiments.failover.runner import describe_outcome
 from brimline.experiments.vary.order import VaryProbe
 from brimline.experiments.vary.stored import settings_document
 from brimline.record import ExperimentRecord, ExperimentWriter, read_experiment, read_record
 from brimline.record.fault import read_fault, write_fault
-from brimline.record.ledger import read_ledger
+from brimline.record.ledger import Write, read_ledger
 from brimline.report import render_json
 from brimline.report.failover.axis import time_charts
 from brimline.report.failover.view import Seen, failover_report
 from brimline.report.view import Report
+from brimline.units import format_count
 from tests.unit.experiments.vary_simulator import settings_of
 from tests.unit.report.failover_samples import BEGUN_S, END_S, RATE_OPS_PER_S, STALL_S, S, make_failover
 from tests.unit.report.report_samples import ENVIRONMENT, SPEC
@@ -89,6 +92,47 @@ def test_every_write_that_is_missing_or_there_twice_is_named(experiment: Experim
     assert (second["stale_own"], second["stale_monotonic"]) == (1, 0)
     assert (document["figures"]["lost"]["value"], document["figures"]["twice"]["value"]) == (1, 1)
     assert result.report.verdict.tone == "warn"
+
+
+@pytest.mark.parametrize(("asked_per_s", "is_told"), [(200.0, True), (10.0, False)])
+def test_a_ledger_far_below_its_rate_is_told_beside_what_is_missing(
+    experiment: ExperimentRecord, asked_per_s: float, is_told: bool
+) -> None:
+    """Ten writes a second: with 200 asked for, "none is missing" is said of a twentieth of what was meant."""
+    result = failover_result(replace(experiment, settings={**experiment.settings, "ledger_per_s": asked_per_s}))
+    words = "1 of 398 acknowledged writes are missing"
+    told = "; the ledger wrote 10.0 writes/s and was asked for 200 writes/s"
+    assert str(result.report.verdict.sentence).endswith(words + told + "." if is_told else words + ".")
+    assert ("and was asked for" in describe_outcome(result.trials[0], result.settings)) == is_told
+    ledger = json.loads(render_json(result.report))["trials"][0]["ledger"]
+    assert (ledger["asked_writes_per_s"], round(ledger["reached_writes_per_s"])) == (asked_per_s, 10)
+
+
+def test_the_pace_of_a_ledger_leaves_the_outage_out() -> None:
+    """Ten a second for 2 s, nothing for 5 s, ten a second for 1 s more."""
+    writes = [
+        Write(session=0, number=number, sent_unix_ns=at * S // 10 - MS, done_unix_ns=at * S // 10,
+              answer="acknowledged")
+        for number, at in enumerate([*range(20), *range(70, 80)])
+    ]  # fmt: skip
+    assert settle(writes, []).reached_per_s == pytest.approx(10.3, abs=0.2)
+    assert settle(writes[:1], []).reached_per_s == 0 and settle([], []).is_slow(1.0)
+
+
+def test_what_was_never_sent_is_not_never_answered(tmp_path: Path) -> None:
+    """A server that stands still from 7 s on: what its connections hold is unanswered, the rest was never sent."""
+    experiment = make_failover(tmp_path / "failover", repeats=1, stall_s=60.0, slo=(Limit(name="unanswered", most=9),))
+    result = failover_result(experiment)
+    (figures,) = (each.figures for each in result.trials)
+    assert figures is not None
+    assert figures.unanswered == figures.failed + figures.unfinished == 128 < figures.overdue
+    assert figures.without_answer == figures.unanswered + figures.overdue
+    told = describe_outcome(result.trials[0], result.settings)
+    assert f"{figures.unanswered} never answered, {format_count(figures.overdue)} never sent" in told
+    assert {each.label: each.value for each in result.report.verdict.facts}["Never sent"].startswith(
+        format_count(figures.overdue)
+    )
+    assert [each.worst for each in result.judged] == [figures.without_answer], "a user has no answer either way"
 
 
 @pytest.mark.parametrize(

@@ -6,16 +6,19 @@ from pathlib import Path
 
 from brimline.analysis.figure import Figure
 from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.ledger import Settled
 from brimline.analysis.observation import observe
 from brimline.experiments.failover.order import FailoverTrial, Limit
 from brimline.experiments.failover.stored import stored_failover_trials
 from brimline.record import RunRecord, read_experiment, read_record
 from brimline.stats.batch_means import mean_interval
+from brimline.units import format_rate
+from brimline.wording import Message, message
 
 _REPEATS_MIN = 3
 """Trials from which their spread gives an interval."""
 LOST, TWICE, OUTAGE, BACK, P99, UNANSWERED = "lost", "twice", "outage", "back", "p99", "unanswered"
-REPEATED = "repeated"
+UNSENT, REPEATED = "unsent", "repeated"
 # The ledger's commands are counted at the server as well, and a server that was started again counts from 0.
 _PROVING = frozenset({"conservation", "unaltered", "operation_log", "standstills"})
 """Checks without which no figure holds; others fail because of the fault."""
@@ -49,6 +52,14 @@ def _unanswered(trial: FailoverTrial) -> float | None:
     return None if trial.figures is None else trial.figures.unanswered
 
 
+def _unsent(trial: FailoverTrial) -> float | None:
+    return None if trial.figures is None else trial.figures.overdue
+
+
+def _without_answer(trial: FailoverTrial) -> float | None:
+    return None if trial.figures is None else trial.figures.without_answer
+
+
 def _repeated(trial: FailoverTrial) -> float | None:
     return None if trial.figures is None else trial.figures.repeated
 
@@ -66,6 +77,7 @@ METRICS = (
     FailoverMetric(key=BACK, label="Time until 95 % of the rate", unit="ns", of=_back),
     FailoverMetric(key=P99, label="Response p99 in the ten seconds around", unit="ns", of=_p99),
     FailoverMetric(key=UNANSWERED, label="Never answered", unit="operations", of=_unanswered),
+    FailoverMetric(key=UNSENT, label="Never sent", unit="operations", of=_unsent),
     FailoverMetric(key=REPEATED, label="Sent once more", unit="commands", of=_repeated),
     FailoverMetric(key=LOST, label="Acknowledged writes missing", unit="writes", of=_lost, total=True),
     FailoverMetric(key=TWICE, label="Writes done twice", unit="writes", of=_twice, total=True),
@@ -126,6 +138,13 @@ def figures_of(trials: Sequence[FailoverTrial]) -> Mapping[str, Figure]:
     return found
 
 
+def slow_ledger(settled: Iterable[Settled], asked_per_s: float) -> Message:
+    """That ledgers wrote far more slowly than was asked for, by the slowest."""
+    return message("the ledger wrote {reached} and was asked for {asked}",
+                   reached=format_rate(min(each.reached_per_s for each in settled), unit="writes/s"),
+                   asked=format_rate(asked_per_s, unit="writes/s"))  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
     """A limit and the worst trial. `worst` None: it isn't known of every trial. `held` None likewise."""
@@ -137,11 +156,12 @@ class Judged:
 
 def judge(limits: Sequence[Limit], trials: Sequence[FailoverTrial]) -> list[Judged]:
     """Whether each limit held in every trial; one whose outage or way back did not end has missed it."""
-    by_key = {metric.key: metric for metric in METRICS}
+    # A limit of `unanswered` is about users, for whom what could not be sent has no answer either.
+    of = {metric.key: metric.of for metric in METRICS} | {UNANSWERED: _without_answer}
     counting = [trial for trial in trials if not trial.problem]
     judged = []
     for limit in limits:
-        values = [by_key[limit.name].of(trial) for trial in counting]
+        values = [of[limit.name](trial) for trial in counting]
         known = [value for value in values if value is not None]
         endless = limit.name in (OUTAGE, BACK, P99) and any(_is_endless(limit.name, trial) for trial in counting)
         worst = max(known, default=None)

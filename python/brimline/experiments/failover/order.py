@@ -20,7 +20,11 @@ WARM_UP_S = 2.0
 REPEATS_DEFAULT = 3
 LEDGER_PER_S = 200.0
 _DURATIONS = {"outage": "time without an answer", "back": "time until 95 % of the rate", "p99": "response p99"}
-_COUNTS = {"lost": "acknowledged writes missing", "twice": "writes done twice", "unanswered": "operations unanswered"}
+_COUNTS = {
+    "lost": "acknowledged writes missing",
+    "twice": "writes done twice",
+    "unanswered": "operations never answered or never sent",
+}
 _HINT = "write it like --slo outage=10s or --slo lost=0; there are outage, back, p99, lost, twice, unanswered"
 
 

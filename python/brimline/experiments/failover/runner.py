@@ -12,6 +12,7 @@ from brimline.execution import RunContext, execute, putting_back
 from brimline.execution.ledger import Ledger
 from brimline.execution.striking import Striking
 from brimline.experiments.conductor import Made
+from brimline.experiments.failover.figures import slow_ledger
 from brimline.experiments.failover.order import WARM_UP_S, FailoverProbe, FailoverSettings, FailoverTrial
 from brimline.experiments.failover.stored import read_trial
 from brimline.plan import Plan
@@ -71,7 +72,7 @@ class FailoverWork:
             finally:
                 write_fault(directory, self._put_back(striking, site, ledger, directory))
         trial = read_trial(probe, record)
-        outcome = describe_outcome(trial)
+        outcome = describe_outcome(trial, self.settings)
         ended = record.complete and trial.facts is not None and not trial.facts.undo_trouble
         return (Made(trial=trial, directory=directory, title=title, outcome=outcome, ended=ended),)
 
@@ -145,7 +146,7 @@ class FailoverWork:
         return facts
 
 
-def describe_outcome(trial: FailoverTrial) -> str:
+def describe_outcome(trial: FailoverTrial, settings: FailoverSettings) -> str:
     """One line: what came of it."""
     figures = trial.figures
     if figures is None:
@@ -154,8 +155,12 @@ def describe_outcome(trial: FailoverTrial) -> str:
     if figures.back_ns is not None:
         parts.append(message("95 % of the rate after {time}", time=format_duration(figures.back_ns)))
     parts.append(message("{count} never answered", count=format_count(figures.unanswered)))
-    if trial.settled is not None:
-        missing, acknowledged = len(trial.settled.missing), len(trial.settled.acknowledged)
+    if figures.overdue:
+        parts.append(message("{count} never sent", count=format_count(figures.overdue)))
+    if (settled := trial.settled) is not None:
+        missing, acknowledged = len(settled.missing), len(settled.acknowledged)
         parts.append(message("{missing} of {count} acknowledged writes missing", missing=format_count(missing),
                              count=format_count(acknowledged)))  # fmt: skip
+        if settled.is_slow(settings.ledger_per_s):
+            parts.append(slow_ledger((settled,), settings.ledger_per_s))
     return joined(", ", parts)

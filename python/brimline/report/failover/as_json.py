@@ -29,7 +29,7 @@ def failover_document(
             {"name": each.limit.name, "most": each.limit.most, "worst": each.worst, "held": each.held}
             for each in judged
         ],
-        "trials": [_trial(each) for each in trials],
+        "trials": [_trial(each, settings) for each in trials],
         "ledger_file": f"{TRIALS_DIRECTORY}/*/{LEDGER_FILE}",
         "findings": [{"name": each.name, "result": each.verdict, "evidence": each.evidence} for each in findings],
     }
@@ -39,7 +39,7 @@ def _figure(figure: Figure) -> dict[str, Any]:
     return {"value": figure.value, "low": figure.low, "high": figure.high, "unit": figure.unit}
 
 
-def _trial(trial: FailoverTrial) -> dict[str, Any]:
+def _trial(trial: FailoverTrial, settings: FailoverSettings) -> dict[str, Any]:
     facts, figures, settled = trial.facts, trial.figures, trial.settled
     document: dict[str, Any] = {"number": trial.probe.number, "ended_by": trial.ended_by, "problem": trial.problem}
     if facts is not None:
@@ -73,6 +73,8 @@ def _trial(trial: FailoverTrial) -> dict[str, Any]:
     if settled is not None and facts is not None:
         document["ledger"] = {
             **(facts.ledger or {}),
+            "asked_writes_per_s": settings.ledger_per_s,
+            "reached_writes_per_s": settled.reached_per_s,
             **settled.counts(),
             "missing_writes": [_write(each) for each in settled.missing],
             "twice_writes": [_write(each) for each in settled.twice],

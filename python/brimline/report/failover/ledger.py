@@ -8,15 +8,15 @@ from brimline.experiments.failover.order import FailoverTrial
 from brimline.record.fault import FaultFacts
 from brimline.record.ledger import LEDGER_FILE, Write
 from brimline.report.view import Block, Cell, Column, Section, Table, Text
-from brimline.units import format_count, format_duration
+from brimline.units import format_count, format_duration, format_rate
 from brimline.wording import Verbatim, joined, message
 
 LISTED_MAX = 50
 """Writes that are named in the report; the file has all."""
 
 
-def ledger_section(trials: Sequence[FailoverTrial]) -> list[Section]:
-    """The section; none without a ledger."""
+def ledger_section(trials: Sequence[FailoverTrial], *, asked_per_s: float) -> list[Section]:
+    """The section; none without a ledger, which was to make `asked_per_s` writes per second."""
     known = [
         (trial, trial.facts, trial.settled)
         for trial in trials
@@ -25,7 +25,7 @@ def ledger_section(trials: Sequence[FailoverTrial]) -> list[Section]:
     unchecked = [trial.facts.ledger_trouble for trial in trials if trial.facts is not None]
     shown: list[Block] = [Text(text=each, tone="fail") for each in unchecked if each]
     if known:
-        shown.append(_counts(known))
+        shown.append(_counts(known, asked_per_s))
         if (listed := _listed(known)) is not None:
             shown.append(listed)
     if not shown:
@@ -45,11 +45,13 @@ def ledger_section(trials: Sequence[FailoverTrial]) -> list[Section]:
 _Known = Sequence[tuple[FailoverTrial, FaultFacts, Settled]]
 
 
-def _counts(known: _Known) -> Table:
+def _counts(known: _Known, asked_per_s: float) -> Table:
     return Table(
         columns=[
             Column(label="Fault", leading=True),
             Column(label="Writes", numeric=False),
+            Column(label="Asked"),
+            Column(label="Reached"),
             Column(label="Acknowledged"),
             Column(label="Missing"),
             Column(label="Twice"),
@@ -58,16 +60,17 @@ def _counts(known: _Known) -> Table:
             Column(label="Own write not read"),
             Column(label="Read, then gone"),
         ],
-        rows=[_row(*each) for each in known],
+        rows=[_row(*each, asked_per_s) for each in known],
         caption=message(
             "Own write not read: a session did not read what it had written (read-your-writes). Read, then gone: it no "
-            "longer read what it had read before (monotonic reads). Each write with its fate: {file} of its run.",
+            "longer read what it had read before (monotonic reads). Reached: acknowledged writes per second, without "
+            "the longest time in which none was. Each write with its fate: {file} of its run.",
             file=Verbatim(LEDGER_FILE),
         ),
     )
 
 
-def _row(trial: FailoverTrial, facts: FaultFacts, settled: Settled) -> list[Cell]:
+def _row(trial: FailoverTrial, facts: FaultFacts, settled: Settled, asked_per_s: float) -> list[Cell]:
     counts = settled.counts()
 
     def cell(name: str, *, is_wrong: bool = False) -> Cell:
@@ -76,6 +79,11 @@ def _row(trial: FailoverTrial, facts: FaultFacts, settled: Settled) -> list[Cell
     return [
         Cell(text=format_count(trial.probe.number)),
         Cell(text=how_written(facts.ledger or {})),
+        Cell(text=format_rate(asked_per_s, unit="writes/s")),
+        Cell(
+            text=format_rate(settled.reached_per_s, unit="writes/s"),
+            tone="warn" if settled.is_slow(asked_per_s) else "",
+        ),
         cell("acknowledged"),
         cell("missing", is_wrong=True),
         cell("twice", is_wrong=True),

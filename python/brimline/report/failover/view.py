@@ -3,10 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from brimline.analysis.around_fault import FaultFigures
 from brimline.analysis.figure import Figure, value_text
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.metrics import Known, Metric
-from brimline.experiments.failover.figures import LOST, METRICS, OUTAGE, TWICE, Judged
+from brimline.experiments.failover.figures import LOST, METRICS, OUTAGE, TWICE, Judged, slow_ledger
 from brimline.experiments.failover.order import FailoverSettings, FailoverTrial
 from brimline.record.experiment import ExperimentRecord
 from brimline.record.model import RunRecord
@@ -34,10 +35,17 @@ DEFINITIONS = (
     ),
     Fact(
         label="The ten seconds around",
-        value="operations that were due from 5 s before the fault began to 5 s after. One that was never answered is "
-        "slower than all that were.",
+        value="operations that were due from 5 s before the fault began to 5 s after. One that was never answered, or "
+        "never sent, is slower than all that were answered.",
     ),
-    Fact(label="Never answered", value="of what was due: operations that failed, and those that nothing came back of."),
+    Fact(
+        label="Never answered", value="of what was sent: operations that failed, and those that nothing came back of."
+    ),
+    Fact(
+        label="Never sent",
+        value="operations that were due while every connection waited, and still unsent at the run's end. The server "
+        "lost none of them.",
+    ),
     Fact(
         label="Sent once more",
         value="commands that the client sent again by itself, as drivers do with retryable reads and writes. What was "
@@ -51,7 +59,8 @@ DEFINITIONS = (
     Fact(
         label="Ledger",
         value="writes of brimline's own beside the load, by the official driver: each adds its number to a document, "
-        "so that one that was lost and one that was done twice can both be told.",
+        "so that one that was lost and one that was done twice can both be told. Its sessions wait for each answer. "
+        "Where that takes long, they write fewer than was asked for, and there are fewer to look for.",
     ),
 )
 
@@ -100,7 +109,7 @@ def failover_report(seen: Seen) -> Report:
                 short="Operations",
                 blocks=[*_operations_tables(counting)],
             ),
-            *ledger_section(seen.trials),
+            *ledger_section(seen.trials, asked_per_s=seen.settings.ledger_per_s),
             *([_slo(seen.judged)] if seen.judged else []),
             blocks.checks(seen.findings, intro=_CHECKS_INTRO),
         ],
@@ -169,6 +178,9 @@ def _sentence(seen: Seen, longest: FailoverTrial) -> str:
         missing = format_count(round(seen.figures[LOST].value))
         words = "{missing} of {count} acknowledged writes are missing"
         parts.append(message(words, missing=missing, count=format_count(count)))
+        asked = seen.settings.ledger_per_s
+        if slow := [each.settled for each in seen.trials if each.settled is not None and each.settled.is_slow(asked)]:
+            parts.append(slow_ledger(slow, asked))
     return message("{parts}.", parts=joined("; ", parts))
 
 
@@ -196,6 +208,7 @@ def _faults_table(trials: Sequence[FailoverTrial]) -> Table:
             Column(label="p99 around"),
             Column(label="Due"),
             Column(label="Never answered"),
+            Column(label="Never sent"),
             Column(label="Sent once more"),
             Column(label="Whole again after"),
         ],
@@ -207,29 +220,34 @@ def _fault_row(trial: FailoverTrial) -> list[Cell]:
     facts, figures = trial.facts, trial.figures
     head = [Cell(text=format_count(trial.probe.number)), Cell(text=Verbatim(facts.at if facts is not None else ""))]
     if figures is None:
-        return [*head, Cell(text=trial.problem, tone="warn"), *(Cell(text=UNKNOWN_TEXT) for _ in range(6))]
+        return [*head, Cell(text=trial.problem, tone="warn"), *(Cell(text=UNKNOWN_TEXT) for _ in range(7))]
     whole = None
     if facts is not None and facts.whole_unix_ns is not None and facts.begun_unix_ns is not None:
         whole = facts.whole_unix_ns - facts.begun_unix_ns
     gap = format_duration(figures.gap.length_ns)
-    share = figures.unanswered / figures.due if figures.due else 0.0
     return [
         *head,
         Cell(text=gap if figures.gap.ended else message("at least {time}", time=gap)),
         Cell(text="not before the end" if figures.back_ns is None else format_duration(figures.back_ns)),
         Cell(text=_p99_text(trial)),
         Cell(text=format_count(figures.due)),
-        Cell(text=message("{count} ({share})", count=format_count(figures.unanswered), share=format_percentage(share))),
+        Cell(text=_of_due(figures.unanswered, figures)),
+        Cell(text=_of_due(figures.overdue, figures)),
         Cell(text=format_count(figures.repeated)),
         Cell(text="not seen", tone="warn") if whole is None else Cell(text=format_duration(whole)),
     ]
+
+
+def _of_due(count: int, figures: FaultFigures) -> str:
+    share = count / figures.due if figures.due else 0.0
+    return message("{count} ({share})", count=format_count(count), share=format_percentage(share))
 
 
 def _p99_text(trial: FailoverTrial) -> str:
     figures = trial.figures
     if figures is None or not figures.around:
         return UNKNOWN_TEXT
-    return "never answered" if figures.p99_ns is None else format_duration(figures.p99_ns)
+    return "no answer" if figures.p99_ns is None else format_duration(figures.p99_ns)
 
 
 def _operations_tables(trials: Sequence[FailoverTrial]) -> list[Table]:
