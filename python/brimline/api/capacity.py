@@ -54,10 +54,11 @@ def capacity(
     """Searches the highest load that is sustained; the spec's `slo` is the objective.
 
     `on`: what is searched, a `rate`, the `connections` of a closed loop, or the `threads` of T-L-R, whose L and R are
-    `loops` and `ramp_up_s`. `budget_s`: end within this time, without loading. `connections`: of every probe at a rate,
-    else twice those of the sweep's knee. `hold`: the share of windows that meets the objective at the sustained load,
-    0.9 unless said. `max_width` of the interval, as a share of the figure, and `require`, the grade (`verified`,
-    `estimated`): where they are missed `CapacityResult.error` says so. `settings` replaces all of these.
+    `loops` and `ramp_up_s`. `budget_s`: end within this time, without loading and putting data back. `connections`: of
+    every probe at a rate, else twice those of the sweep's knee. `hold`: the share of windows that meets the objective
+    at the sustained load, 0.9 unless said. `max_width` of the interval, as a share of the figure, and `require`, the
+    grade (`verified`, `estimated`): where they are missed `CapacityResult.error` says so. `settings` replaces all of
+    these.
 
     Raises BrimlineError where nothing was measured; a search without a number has `CapacityResult.error`.
     """

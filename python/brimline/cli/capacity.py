@@ -40,7 +40,7 @@ def capacity(
         typer.Option(
             "--budget",
             metavar="TIME",
-            help="End within this time, such as 20m, without server starts and loading.",
+            help="End within this time, such as 20m, without server starts, loading and putting data back.",
             show_default=False,
         ),
     ] = None,

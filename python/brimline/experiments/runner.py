@@ -70,13 +70,8 @@ class Runs:
             cool_down=cooled,
             put_back_s=put_back_s(record.events),
         )
-        if trial.put_back_s >= _WAIT_S_WORTH_SAYING and not any(each.put_back_s for each in trials):
-            took = format_duration(trial.put_back_s * NS_PER_S)
-            context.progress.note(
-                message(
-                    "copying the data aside took {time}: putting them back takes about as long each time", time=took
-                )
-            )
+        if not any(each.put_back_s for each in trials):
+            tell_put_back(context, trial.put_back_s, left_s=self.experiment.so_far([*trials, trial]).left_s)
         return (
             Made(
                 trial=trial,
@@ -87,6 +82,23 @@ class Runs:
                 took_s=_virtual_s(record),
             ),
         )
+
+
+def tell_put_back(context: RunContext, took_s: float, *, left_s: float | None) -> None:
+    """Says once how long putting the data back takes here, and what that makes of the time that is left.
+
+    `took_s`: what it took before the first run, where the data are only copied aside, which takes about as long.
+    """
+    if took_s < _WAIT_S_WORTH_SAYING or left_s is None:
+        return
+    context.progress.note(
+        message(
+            "putting the data back takes about {time} before each run: {left} are left with it; a search's budget does "
+            "not count it, and fewer records in the workload's collections take less",
+            time=format_duration(took_s * NS_PER_S),
+            left=format_duration(left_s * NS_PER_S),
+        )
+    )
 
 
 def _virtual_s(record: RunRecord) -> float | None:

@@ -91,7 +91,7 @@ class CapacitySettings:
     connections_max: int = 512
     operations_min: int = 10_000  # slow targets get longer windows, so that the p99 has enough values above it
     window_factor_max: float = 4.0  # but not longer than this times the usual
-    budget_s: float | None = None  # time of the whole search, without loading
+    budget_s: float | None = None  # time of the whole search, without loading and putting back
     budget_elapses: bool = False  # whether the budget is of the wall clock, and not of probe time only
     on: On = On.RATE
     loops: int | None = None  # of T-L-R: operations per thread

@@ -14,7 +14,7 @@ from brimline.analysis.observation import Observation
 from brimline.execution import SoFar
 from brimline.experiments.cost import sweep_time
 from brimline.experiments.settings import SweepSettings
-from brimline.experiments.trial import Probe, Trial, broken_off, of_stage, spent_s
+from brimline.experiments.trial import Probe, Trial, broken_off, of_stage, put_back_each_s, spent_s
 from brimline.plan.pacing import connections_text
 from brimline.record.layout import TARGET_LOST
 from brimline.stats.batch_means import mean_interval
@@ -132,11 +132,12 @@ class Sweep:
     def so_far(self, trials: Sequence[Trial]) -> SoFar:
         """What those who look on are told after `trials`."""
         done, time = of_stage(trials, "sweep"), sweep_time(self._settings)
+        put_back_s = max(time.probe_count - len(done), 0) * put_back_each_s(done)
         return SoFar(
             unit="connections",
             probes=[(trial.probe.connections, "measured") for trial in done],
-            left_s=max(time.typical_s - spent_s(done), 0.0),
-            left_max_s=max(time.max_s - spent_s(done), 0.0),
+            left_s=max(time.typical_s - spent_s(done), 0.0) + put_back_s,
+            left_max_s=max(time.max_s - spent_s(done), 0.0) + put_back_s,
         )
 
     def conclude(self, trials: Sequence[Trial], *, null_ceiling_ops_per_s: float | None = None) -> SweepConclusion:

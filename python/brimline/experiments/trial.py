@@ -73,8 +73,8 @@ class Trial:
 
     @property
     def cost_s(self) -> float:
-        """Time that the trial took, never less than what the probe asked for."""
-        return max(self.probe.cost_s, self.took_s or 0.0)
+        """Time that the trial took without putting data back, never less than what the probe asked for."""
+        return max(self.probe.cost_s, (self.took_s or 0.0) - self.put_back_s)
 
 
 def of_stage(trials: Sequence[Trial], *stages: Stage) -> list[Trial]:

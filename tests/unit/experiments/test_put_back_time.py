@@ -1,4 +1,4 @@
-"""What putting data back takes of a search's time: in what is left of it, in why it ended, and in what to do then."""
+"""What putting data back takes: it is told, it is part of the time that is left, and no budget counts it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,58 +10,73 @@ import pytest
 from brimline.analysis.bottleneck import BottleneckKind
 from brimline.analysis.finding import Finding, Standing
 from brimline.execution.data_events import tell_data_event, tell_data_events_in_all, tell_putting_back
-from brimline.experiments.capacity.conclusion import ConclusionKind
+from brimline.experiments.capacity.conclusion import RAN_OUT, ConclusionKind
+from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.capacity.search import Capacity
+from brimline.experiments.runner import tell_put_back
 from brimline.experiments.settings import quick
+from brimline.experiments.sweep import Sweep
 from brimline.experiments.trial import Trial
 from brimline.report.search.view import _what_next
 
-from .observations import closed_trial
+from .observations import closed_trial, open_trial
 
 SETTINGS = quick()
 
 
-def _swept(put_back_s: float, count: int | None = None) -> tuple[Capacity, list[Trial]]:
-    """A search on a slow disk that only came to sweep: before each run data are put back."""
+def _played(put_back_s: float, count: int = 99, connecting_s: float = 0.0) -> tuple[Capacity, list[Trial]]:
+    """A search of which each run takes so much more, for putting data back and for connecting."""
     search, trials = Capacity(SETTINGS, seed=1), list[Trial]()
-    while (probe := search.next_probe(trials)) is not None and (count is None or len(trials) < count):
-        assert probe.stage in ("calibrate", "sweep"), "no time is left for a window"
-        spent = 0.0 if probe.target == "null" else put_back_s
-        rate = 1_000_000.0 if probe.target == "null" else 1_000.0 * (1 + len(trials))
-        made = closed_trial(probe, rate)
-        trials.append(replace(made, took_s=probe.cost_s + spent, put_back_s=spent))
+    while len(trials) < count and (probe := search.next_probe(trials)) is not None:
+        back_s, more_s = (0.0, 0.0) if probe.target == "null" else (put_back_s, connecting_s)
+        if probe.rate_ops_per_s is not None:
+            made = open_trial(probe, TrialOutcome.PASS if probe.rate_ops_per_s < 7e3 else TrialOutcome.FAIL)
+        else:
+            made = closed_trial(probe, 1_000_000.0 if probe.target == "null" else min(1_000.0 * probe.connections, 8e3))
+        trials.append(replace(made, took_s=probe.cost_s + more_s + back_s, put_back_s=back_s))
     return search, trials
 
 
-def test_where_the_time_ran_out_what_putting_back_took_is_named() -> None:
-    search, trials = _swept(20.0)
+def test_what_putting_back_takes_is_no_part_of_a_budget() -> None:
+    """Each run costs 25 s of putting back, 81 s are there for all: the search probes as if nothing were put back."""
+    (_, slow), (_, usual) = _played(25.0), _played(0.0)
+    assert [each.probe for each in slow] == [each.probe for each in usual]
+    assert sum(each.took_s or 0.0 for each in slow) > 7 * (SETTINGS.budget_s or 0)
+
+
+def test_where_the_time_ran_out_during_the_sweep_a_command_is_named() -> None:
+    """Connecting takes so long that no window has room."""
+    search, trials = _played(0.0, connecting_s=20.0)
     conclusion = search.conclude(trials)
-    assert conclusion.kind is ConclusionKind.INCONCLUSIVE
-    assert conclusion.reason.startswith(
-        "the time ran out during the sweep: putting the data back before each run took "
-    ), conclusion.reason
-    assert conclusion.put_back_share == pytest.approx(
-        sum(each.put_back_s for each in trials) / sum(each.cost_s for each in trials)
-    )
+    assert (conclusion.kind, conclusion.reason) == (ConclusionKind.INCONCLUSIVE, RAN_OUT)
     said = _what_next(conclusion, SETTINGS)
-    assert "--budget" in said and "fewer records" in said
+    assert "--resume" in said and "--budget" in said
 
 
 def test_the_time_that_is_left_counts_what_putting_back_takes_here() -> None:
-    slow, trials = _swept(3.0, count=3)
-    usual = [replace(each, put_back_s=0.0) for each in trials]
-    without_budget = replace(SETTINGS, budget_s=None)
-    left = [Capacity(without_budget, 1).so_far(each).left_s for each in (trials, usual)]
+    slow, trials = _played(3.0, count=3)
+    usual = [replace(each, put_back_s=0.0, took_s=each.probe.cost_s) for each in trials]
+    left = [slow.so_far(each).left_s for each in (trials, usual)]
     assert left[0] is not None and left[1] is not None
     assert left[0] - left[1] > 10 * 3.0
-    within = slow.so_far(trials).left_s
-    assert within is not None and within <= (SETTINGS.budget_s or 0) - sum(each.cost_s for each in trials)
+    swept = [Sweep(SETTINGS.sweep, 1).so_far(each).left_s for each in (trials, usual)]
+    assert swept[0] is not None and swept[1] is not None and swept[0] - swept[1] == pytest.approx(6 * 3.0)
+
+
+def test_what_putting_back_takes_is_told_with_what_it_makes_of_the_time_that_is_left() -> None:
+    said: list[str] = []
+    context: Any = SimpleNamespace(progress=SimpleNamespace(note=said.append))
+    tell_put_back(context, 1.9, left_s=100.0)
+    tell_put_back(context, 24.5, left_s=None)
+    assert not said
+    tell_put_back(context, 24.5, left_s=645.0)
+    assert said[0].startswith("putting the data back takes about 24.5 s before each run: 10 min 45 s are left with it")
 
 
 @pytest.mark.parametrize("cause", ["a busy host", "another client", "nothing"])
 def test_a_search_that_others_disturbed_waits_until_they_are_gone(cause: str) -> None:
     """Longer windows would not help."""
-    search, trials = _swept(0.01, count=4)
+    search, trials = _played(0.01, count=4)
     if cause == "another client":
         wrong = Finding("opcounters", Standing.FAIL, "the server counted more", another_client=True)
         trials = [*trials[:-1], replace(trials[-1], observation=replace(trials[-1].observation, findings=(wrong,)))]

@@ -16,15 +16,15 @@ from brimline.experiments.sweep import SweepConclusion, SweepEnd, withdrawn
 from brimline.experiments.trial import Trial, broken_off
 from brimline.record.layout import RUNNING, TARGET_LOST
 from brimline.stats.estimate import Estimate
-from brimline.units import NS_PER_S, format_duration, format_percentage, format_rate
+from brimline.units import format_percentage, format_rate
 from brimline.wording import joined, message
 
 PLATEAU_EXCEEDED = 1.05
 """Multiple of the plateau above which a probe contradicts it: a level of the sweep that gains less is still on it."""
 WITHOUT_SERVER = "there was no server"
 """Why a search against the null target has no figure."""
-PUT_BACK_SHARE_TOLD = 0.2
-"""Putting data back that takes this share of a search's time is what it needs more time for."""
+RAN_OUT = "the time ran out during the sweep"
+"""Why a search has no figure whose budget did not reach to the first window."""
 
 
 class ConclusionKind(StrEnum):
@@ -72,7 +72,6 @@ class CapacityConclusion:
     in `verifications` of `verification_windows`. `highest_passed` and `lowest_failed` are loads of single probes.
     `judged` are the probes at a load with their outcomes. `definitions` are to be printed with the figures.
     `another_client`: during a probe the server did work that brimline didn't send.
-    `put_back_share`: of a time budget, what went by while data were put back.
     """
 
     kind: ConclusionKind
@@ -106,7 +105,6 @@ class CapacityConclusion:
     spent_s: float
     unsettled: tuple[str, ...]
     definitions: tuple[str, ...]
-    put_back_share: float = 0.0
 
     @property
     def figure(self) -> float | None:
@@ -175,7 +173,6 @@ def conclude(
         another_client=any(each.another_client for trial in trials for each in trial.observation.findings),
         spent_s=state.spent_s,
         unsettled=unsettled,
-        put_back_share=state.put_back_share,
         definitions=(
             *definitions(settings),
             *([] if found.grade is None else [grade_definition(found.grade, settings)]),
@@ -274,23 +271,12 @@ def _kind(state: SearchState, found: Found, limit: Bottleneck | None) -> tuple[C
         limited = message("at {load}: {reasons}", load=axis.text(lowest), reasons=joined("; ", reasons[lowest]))
         return ConclusionKind.CLIENT_LIMITED, limited
     if not state.judged:
-        return ConclusionKind.INCONCLUSIVE, _ran_out(state)
+        return ConclusionKind.INCONCLUSIVE, RAN_OUT
     lowest = min(reasons)
     return ConclusionKind.INCONCLUSIVE, message(
         "no window decided anything; at {load}: {reasons}",
         load=axis.text(lowest),
         reasons=joined("; ", reasons[lowest]),
-    )
-
-
-def _ran_out(state: SearchState) -> str:
-    """That there was no time for a window, and what of it was no measuring."""
-    if state.put_back_share < PUT_BACK_SHARE_TOLD:
-        return "the time ran out during the sweep"
-    return message(
-        "the time ran out during the sweep: putting the data back before each run took {time} of it, which is {share}",
-        time=format_duration(state.put_back_s * NS_PER_S),
-        share=format_percentage(state.put_back_share, digits=2),
     )
 
 

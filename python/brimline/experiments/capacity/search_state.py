@@ -43,7 +43,6 @@ class SearchState:
     longest_checkpoint_s: float
     probe_count: int
     probes_s: float  # what they asked for, whatever they took
-    put_back_s: float
     put_back_each_s: float
     without_server: bool  # the null target answered
 
@@ -72,16 +71,10 @@ class SearchState:
             overhead_s=overhead_s(trials) if settings.budget_elapses else 0.0,
             probe_count=len(trials),
             probes_s=spent_s(trials),
-            put_back_s=sum(each.put_back_s for each in trials),
             put_back_each_s=put_back_each_s(trials),
             without_server=any(each.observation.target == "null" for each in of_stage(trials, "sweep")),
             longest_checkpoint_s=max((trial.observation.checkpoint_s or 0.0 for trial in trials), default=0.0),
         )
-
-    @property
-    def put_back_share(self) -> float:
-        """What of the time went by while the data were put back before runs; 0 where nobody counts it."""
-        return self.put_back_s / self.spent_s if self.settings.budget_elapses and self.spent_s else 0.0
 
     @property
     def reached_ops_per_s(self) -> float:

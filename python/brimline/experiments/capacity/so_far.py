@@ -22,7 +22,7 @@ def search_so_far(state: SearchState) -> SoFar:
     low, high = (found.at_least, found.at_most) if sustained is None else (sustained.low, sustained.high)
     time = capacity_time(replace(state.settings, budget_s=None))
     budget_s = math.inf if state.settings.budget_s is None else max(state.settings.budget_s - state.spent_s, 0.0)
-    # As fast as data were put back here, not as fast as is usual.
+    # As fast as data were put back here, not as fast as is usual. No budget counts it.
     put_back_s = max(time.probe_count - state.probe_count, 0) * state.put_back_each_s
     return SoFar(
         unit=state.settings.axis.unit,
@@ -30,6 +30,6 @@ def search_so_far(state: SearchState) -> SoFar:
         low=low,
         high=high,
         probes=probes,
-        left_s=min(max(time.typical_s - state.probes_s, 0.0) + put_back_s, budget_s),
-        left_max_s=min(max(time.max_s - state.probes_s, 0.0) + put_back_s, budget_s),
+        left_s=min(max(time.typical_s - state.probes_s, 0.0), budget_s) + put_back_s,
+        left_max_s=min(max(time.max_s - state.probes_s, 0.0), budget_s) + put_back_s,
     )

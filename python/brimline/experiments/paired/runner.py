@@ -14,11 +14,13 @@ from brimline.execution.background import Background
 from brimline.experiments.compared import COMPLETED
 from brimline.experiments.conductor import Made
 from brimline.experiments.paired.order import Arm, PairProbe, PairTrial, made_again
-from brimline.experiments.runner import describe_outcome
+from brimline.experiments.runner import describe_outcome, tell_put_back
 from brimline.experiments.stored import read_part
 from brimline.plan import Plan
 from brimline.record import ExperimentRecord, ExperimentWriter, RunRecord, TrialEntry, read_record
 from brimline.record.background import BACKGROUND_FILE, Activity, read_activities, write_activities
+from brimline.record.events import put_back_s
+from brimline.units import NS_PER_S
 from brimline.wording import joined, message
 
 # The server's counters hold the background's commands too; what the generator sent is known from its own counts.
@@ -53,6 +55,7 @@ class PairedRuns:
     pairs: int
     begun: Mapping[PairProbe, Path] = field(default_factory=dict)
     has_warned: bool = field(default=False, init=False)
+    has_told_put_back: bool = field(default=False, init=False)
 
     def perform(self, probe: PairProbe, trials: Sequence[PairTrial]) -> Sequence[Made[PairTrial]]:
         """Runs an arm. Raises what `execute` raises, and TargetError when the background can't be begun."""
@@ -87,6 +90,7 @@ class PairedRuns:
         )
         with putting_back(arm.plan, arm.context), _beside(arm.beside, directory):
             record = execute(arm.plan, directory=directory, title=title, context=arm.context)
+        self._tell_put_back(record, arm.context, left=self.pairs * len(self.arms) - len(trials) - 1)
         observation = observe(record)
         trial = pair_trial(probe, record, with_background=bool(arm.beside), observation=observation)
         made = Made(
@@ -100,6 +104,13 @@ class PairedRuns:
             self.has_warned = True
             arm.context.progress.note(f"warning: {title}: {behind}; a lower rate would tell more about the server")
         return made
+
+    def _tell_put_back(self, record: RunRecord, context: RunContext, *, left: int) -> None:
+        """After the first run that put data back: what it takes `left` further runs."""
+        took_s = put_back_s(record.events)
+        if took_s and not self.has_told_put_back and record.summary is not None:
+            self.has_told_put_back = True
+            tell_put_back(context, took_s, left_s=max(left, 0) * (took_s + record.summary["elapsed_ns"] / NS_PER_S))
 
     def _measured(
         self, probe: PairProbe, title: str, measure: Callable[[Path], tuple[ComparedRun, str]], *, label: str

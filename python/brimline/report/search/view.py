@@ -14,7 +14,7 @@ from brimline.analysis.unwatched import unwatched
 from brimline.experiments.axis import Axis, On
 from brimline.experiments.capacity.conclusion import (
     NO_FIGURE,
-    PUT_BACK_SHARE_TOLD,
+    RAN_OUT,
     WITHOUT_SERVER,
     CapacityConclusion,
     ConclusionKind,
@@ -320,9 +320,8 @@ def _what_next(conclusion: CapacityConclusion, settings: CapacitySettings) -> st
         return "put the generator on another machine, or end other programs here"
     if disturbed:
         return _WAIT_FOR_QUIET
-    ran_out = not conclusion.judged or conclusion.unsettled
-    if ran_out and conclusion.put_back_share >= PUT_BACK_SHARE_TOLD:
-        return "go on with it and give it a longer --budget, or search with fewer records, which are put back sooner"
+    if conclusion.reason == RAN_OUT:
+        return "go on with it and give it more time, with --resume and a longer --budget"
     if settings.preset == "quick":
         if of_service(conclusion.judged):
             return "search again without the quick preset, in longer windows"
