@@ -302,7 +302,7 @@ def test_the_commands_can_be_copied(report: Report) -> None:
 def test_an_unexpected_reply_has_words_and_a_cause(report: Report) -> None:
     (row,) = table(report, "errors")
     assert (row["Error"], row["Operation"]) == ("not as expected: documents: 1", "place_order")
-    errors = next(row for row in table(report, "validity") if row["Check"] == "Errors")
+    errors = next(row for row in table(report, "validity") if row["Check"] == "Operations failed")
     assert errors["Evidence"] == (
         "0.0998 % of the operations failed; most often a reply that is not as expected (documents: 1): "
         "the data is not what the step expects, or its filter finds other documents"
