@@ -23,6 +23,7 @@ def caveats(
         for run in runs:
             if run.unsent:
                 yield message("{name} ({side}): {evidence}", name=Verbatim(run.name), side=side, evidence=run.unsent)
+    yield from _crowded((*a, *b))
     yield from lag_warnings(a, b)
     for each in left_out:
         yield message("{name} ({side}) is left out: {reason}", name=each.name, side=each.side, reason=each.reason)
@@ -51,6 +52,20 @@ def caveats(
     if some := [each.label for each in partly if each.key not in spoilt]:
         yield message(
             "Not every run has the figure, and those without may be the slow ones: {some}.", some=joined(", ", some)
+        )
+
+
+def _crowded(runs: Sequence[ComparedRun]) -> Iterator[str]:
+    """That other programs filled the server's host, in how many of the runs, and what they took in the first."""
+    found = [run for run in runs if run.crowded]
+    if found:
+        yield message(
+            "Other programs filled the server's host in {count} of {all} runs, and what they left each side is part of "
+            "the difference ({name}: {evidence}).",
+            count=len(found),
+            all=len(runs),
+            name=Verbatim(found[0].name),
+            evidence=found[0].crowded,
         )
 
 

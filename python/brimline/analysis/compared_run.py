@@ -110,7 +110,8 @@ class ComparedRun:
     the unit of a comparison is the run, so that a run has none. `problems`: why it proves nothing, if so.
     `broken`: the server was lost, or answered nothing as it should; such a run says something of its side, unlike one
     that was measured badly. `ended_by` is that of its record. `unsent`: what was planned and never went out, in words,
-    "" where all did; the run counts, but its figures are of less than was asked for. `started_ns` is the wall clock's
+    "" where all did; the run counts, but its figures are of less than was asked for. `crowded`: what other programs
+    took of the server's host, in words, "" where they did not fill it. `started_ns` is the wall clock's
     time at its start; it and `totals` are None in a record that was never sealed. The `distribution` is of all that was
     due.
     `bounds`: by quantile of the `distribution`, what the run's own report gives as a bound (≥) because too few
@@ -137,6 +138,7 @@ class ComparedRun:
     ended_by: str = "completed"
     totals: Totals | None = None
     unsent: str = ""
+    crowded: str = ""
     lag_shares: Mapping[float, float] = field(default_factory=dict)
     operations: tuple[str, ...] = ()
 
@@ -185,6 +187,7 @@ def compared_run(
         ended_by=observation.ended_by,
         totals=None if summary is None else _totals(summary, not_begun(record)),
         unsent=observation.unsent,
+        crowded=observation.crowded,
         lag_shares=shares,
         operations=operations_of(observation),
     )

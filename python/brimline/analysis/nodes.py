@@ -68,11 +68,16 @@ def _median(values: Sequence[int]) -> int:
 
 def cpu_elsewhere_ns(record: RunRecord) -> int:
     """CPU time, in the measured window, of nodes on other hosts than the one that the command ran on."""
-    nodes = record.summary.get("nodes", []) if record.summary else []
-    here = (record.environment.get("host") or {}).get("name")
-    elsewhere = {node["node"] for node in nodes if node["host"] != here}
+    elsewhere = hosts_elsewhere(record)
     rows = (row for row in record.nodes if row["phase"] == "measure" and row["node"] in elsewhere)
     return sum(row["process_cpu_ns"] for row in rows)
+
+
+def hosts_elsewhere(record: RunRecord) -> dict[int, str]:
+    """By node, the hosts of those that ran on others than the command did."""
+    nodes = record.summary.get("nodes", []) if record.summary else []
+    here = (record.environment.get("host") or {}).get("name")
+    return {node["node"]: node["host"] for node in nodes if node["host"] != here}
 
 
 def clock_error_ns(record: RunRecord) -> int | None:

@@ -10,10 +10,11 @@ from brimline.analysis.acknowledgement import Acknowledgement, acknowledgement
 from brimline.analysis.checkpoints import checkpoint_duration_s
 from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu, generator_cpu, server_cpu
 from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.host_use import QUIET_CHECK
 from brimline.analysis.latency import Latency, latencies
 from brimline.analysis.lateness import LagEffect, Lateness, lateness
 from brimline.analysis.loads import all_loads
-from brimline.analysis.nodes import cpu_elsewhere_ns
+from brimline.analysis.nodes import cpu_elsewhere_ns, hosts_elsewhere
 from brimline.analysis.objective import LatencyKey, LatencyObjective, Statistic, interval_quantiles
 from brimline.analysis.server_use import ServerUse, link_bits_per_s, server_use
 from brimline.analysis.server_window import ServerWindow
@@ -53,6 +54,7 @@ class Observation:
     `checkpoint_s`: how long checkpoints of the server took. `server_gone_ns`: how long no connection was up, where that
     kept operations from going out.
     `places_kept_unsent`: whether operations never went out because all places for those in flight were taken.
+    `beside_server`: the server's own process answered on the generator's machine, with no line of a lab between.
     `silence`: the longest time in which nothing was answered, in the whole run; None where something always was.
     `held_back_share`: of what was due in the window and sent; None where nothing was.
     """
@@ -91,6 +93,7 @@ class Observation:
     checkpoint_s: float | None = None
     server_gone_ns: int = 0
     places_kept_unsent: bool = False
+    beside_server: bool = False
     silence: Silence | None = None
     lateness: Lateness | None = None  # of an open loop against a server
     usage: Usage = field(default_factory=Usage)
@@ -121,7 +124,15 @@ class Observation:
     @property
     def unsent(self) -> str:
         """What was planned and never went out, in words, with the reason; "" where everything was sent."""
-        told = (each for each in self.findings if each.name == "sent" and each.verdict is not Standing.PASS)
+        return self._told("sent")
+
+    @property
+    def crowded(self) -> str:
+        """What other programs took of the server's host, in words; "" where they did not fill it."""
+        return self._told(QUIET_CHECK)
+
+    def _told(self, check: str) -> str:
+        told = (each for each in self.findings if each.name == check and each.verdict is not Standing.PASS)
         return next((each.evidence for each in told), "")
 
 
@@ -183,6 +194,7 @@ def observe(
         checkpoint_s=checkpoint_duration_s(record.server),
         server_gone_ns=server_gone_ns(main),
         places_kept_unsent=places_kept_unsent(main, window.held_back_share),
+        beside_server=_beside_server(record),
         silence=longest_silence(record),
         lateness=figures.lateness,
         usage=usage(window.intervals, window.done, watched, measured_s=record.measured_s, drivers=_drivers(record)),
@@ -270,6 +282,13 @@ def _run_figures(
         server=server,
         steady=steady,
     )
+
+
+def _beside_server(record: RunRecord) -> bool:
+    """Whether nothing but this machine's kernel lay between; a forwarder's address is none of the server's process."""
+    server = record.environment.get("server") or {}
+    is_line = "network" in (server.get("lab") or {})
+    return bool(server.get("same_host")) and not is_line and not hosts_elsewhere(record)
 
 
 def _drivers(record: RunRecord) -> Sequence[Mapping[str, Any]]:

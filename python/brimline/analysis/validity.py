@@ -7,6 +7,7 @@ from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu
 from brimline.analysis.distribution import distribution, distribution_finding
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.followed import following_findings
+from brimline.analysis.host_use import quiet_host
 from brimline.analysis.kept_in_flight import kept_in_flight
 from brimline.analysis.latency import Latency
 from brimline.analysis.lateness import LAG_CHECK, Lateness, lag_finding
@@ -84,6 +85,7 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
     if record.plan.target.kind != "null":
         findings += [
             opcounters(record),
+            *quiet_host(figures.server, figures.generator),
             generator_cpu_finding(figures.generator),
             *generator_headroom(figures.throughput_ops_per_s, null_ceiling_ops_per_s),
             *kept_in_flight(record, figures.mean_in_flight),

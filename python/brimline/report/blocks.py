@@ -21,6 +21,7 @@ CHECK_NAMES = {
     "unaltered": "Unaltered",
     "sent": "Sent as planned",
     "opcounters": "Server counts agree",
+    "host_quiet": "Server's host quiet",
     "generator_cpu": "Generator CPU",
     "generator_headroom": "Generator headroom",
     "generator_lag": "Generator on time",
@@ -59,6 +60,7 @@ CHECK_FAULTS = {
     "unaltered": "Altered since it was sealed",
     "sent": "Not all was sent",
     "opcounters": "Server counts differ",
+    "host_quiet": "Host full of other programs",
     "generator_cpu": "Generator CPU full",
     "generator_headroom": "Generator without headroom",
     "generator_lag": "Generator late",
@@ -89,6 +91,8 @@ CHECK_FAULTS = {
     "scan_client": "Draining cost much",
 }
 """What a check that failed or warned is called: its name says what is so where it passed."""
+WAIT_FOR_QUIET = "wait until the server's host is quiet, and measure again"
+"""What to do about figures of a host that other programs filled: more of them, or longer ones, would not help."""
 METRICS_NAMED = 8
 """Metrics that a list names; of a server elsewhere dozens are absent."""
 _TONES: Mapping[Standing, Tone] = {

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from brimline.analysis.host_use import QUIET_CHECK
+from brimline.report.blocks import CHECK_FAULTS, WAIT_FOR_QUIET
 from brimline.report.view import Cell, Chart, Fact, Facts, Report, Section, Table, Text, Tone
 from brimline.wording import joined, message
 
@@ -137,4 +139,13 @@ def next_step(report: Report) -> str:
         return _AGAIN
     if report.kind == "run" and verdict.unit == "documents/s":
         return _AFTER_LOAD
+    if _is_crowded(report):
+        return WAIT_FOR_QUIET
     return _NEXT.get((report.kind, verdict.tone)) or _NEXT.get((report.kind, None), "see all tables with brimline show")
+
+
+def _is_crowded(report: Report) -> bool:
+    """Whether other programs filled the server's host in what the report is of."""
+    fault = CHECK_FAULTS[QUIET_CHECK]
+    rows = (row for block in _blocks(report, "validity") if isinstance(block, Table) for row in block.rows)
+    return any(row[0].text == fault for row in rows)

@@ -3,9 +3,12 @@ from typing import Any
 
 import pytest
 
-from brimline.analysis.bottleneck import Bottleneck, BottleneckKind, bottleneck, other_programs_share
+from brimline.analysis.bottleneck import Bottleneck, BottleneckKind, bottleneck
+from brimline.analysis.finding import Standing
+from brimline.analysis.host_use import other_programs_share
 from brimline.analysis.observation import observe
 from brimline.record.named_times import named_times_text
+from brimline.units import format_percentage
 
 from .records import S, interval_row, operation_row, run_record, summary
 
@@ -82,7 +85,7 @@ def test_the_members_of_the_measured_set_are_the_server_each_by_name() -> None:
         "CPU 98 % of a shared host (server 72 % (127.0.0.1:27017 30 %, mongod 127.0.0.1:27018 22 %, "
         "config server 127.0.0.1:27019 20 %), generator 10 %, others 16 %)"
     )
-    assert other_programs_share(observation) == pytest.approx(0.16)
+    assert other_programs_share(observation.server, observation.generator) == pytest.approx(0.16)
 
 
 def test_the_three_busiest_of_the_other_programs_are_named() -> None:
@@ -103,9 +106,30 @@ def test_a_full_host_with_another_consumer_is_not_the_servers() -> None:
     )
 
 
-def test_a_server_that_asks_for_little_does_not_suffer_from_a_full_host() -> None:
-    observation = observe(run_record(server=server_rows(server_cpus=0.1, host_cpus=1.96, shared=1)))
-    assert bottleneck(observation).kind is BottleneckKind.UNDETERMINED
+@pytest.mark.parametrize("server_cpus", [0.6, 0.1, 0.007])
+def test_others_that_fill_the_host_are_the_limit_however_little_the_server_got(server_cpus: float) -> None:
+    """A server that was let run for a hundredth of the time was taken for one that asks for no more."""
+    observation = observe(run_record(server=server_rows(server_cpus=server_cpus, host_cpus=1.96, shared=1)))
+    found = bottleneck(observation)
+    assert found.kind is BottleneckKind.HOST
+    assert found.text.startswith("a host busy with other programs: CPU 98 % of a shared host (server ")
+    (check,) = [each for each in observation.findings if each.name == "host_quiet"]
+    assert (check.verdict, check.evidence) == (Standing.WARN, observation.crowded)
+    others = (1.96 - 0.2 - server_cpus) / 2
+    assert observation.crowded == f"other programs took {format_percentage(others)} of a full host"
+
+
+def test_a_generator_that_fills_the_host_is_no_other_program() -> None:
+    """Of the 98 % it takes 75, so that 20.5 are of others: a quarter would be what disturbs."""
+    rows = [interval_row(second, process_cpu_ns=3 * S // 2) for second in range(1, 11)]
+    server = server_rows(server_cpus=0.05, host_cpus=1.96, shared=1)
+    observation = observe(run_record(intervals=rows, server=server))
+    assert bottleneck(observation).kind is BottleneckKind.UNDETERMINED and not observation.crowded
+
+
+def test_a_host_with_room_is_quiet_whatever_others_do() -> None:
+    observation = observe(run_record(server=server_rows(server_cpus=0.1, host_cpus=1.75, shared=1)))
+    assert bottleneck(observation).kind is BottleneckKind.UNDETERMINED and not observation.crowded
 
 
 def test_the_generator_on_a_host_of_its_own_takes_nothing_of_the_servers() -> None:
@@ -115,7 +139,7 @@ def test_the_generator_on_a_host_of_its_own_takes_nothing_of_the_servers() -> No
     unknown = observe(
         run_record(server=[row | {"shared_host": None} for row in server_rows(server_cpus=0.5, host_cpus=1.96)])
     )
-    assert other_programs_share(unknown) is None
+    assert other_programs_share(unknown.server, unknown.generator) is None
 
 
 def test_the_generator_is_asked_first() -> None:

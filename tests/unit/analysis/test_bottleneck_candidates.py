@@ -1,5 +1,6 @@
 """Each candidate by itself, on runs in which everything about it is known."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -164,7 +165,15 @@ def test_tickets(out: float, queue: float, standing: Fullness) -> None:
         assert found.verdict == "tickets (100 % of the write tickets in use, 40.0 operations waiting for one)"
 
 
-def _far(service_ms: int, inside_us: float, *, quickest_ms: int | None = None, round_trip_ms: float = 0) -> RunRecord:
+def _far(
+    service_ms: int,
+    inside_us: float,
+    *,
+    quickest_ms: int | None = None,
+    round_trip_ms: float = 0,
+    more: Mapping[str, float] | None = None,
+    **changes: Any,
+) -> RunRecord:
     """A closed loop whose operations take so long, the quickest maybe less, the server's own part of it known."""
     quickest = service_ms if quickest_ms is None else quickest_ms
     return at_work(
@@ -173,9 +182,11 @@ def _far(service_ms: int, inside_us: float, *, quickest_ms: int | None = None, r
             "reads_latency_us": 1000 * inside_us,
             "writes_ops": 0.0,
             "writes_latency_us": 0.0,
+            **(more or {}),
         },
         gauges={"round_trip_ns": round_trip_ms * MS} if round_trip_ms else {},
         latencies={"service": [(quickest * MS, 1), (service_ms * MS, 9999)]},
+        **changes,
     )
 
 
@@ -212,10 +223,10 @@ def test_network_names_its_round_trip() -> None:
     assert found.verdict == "the network (a round trip of 19.9 ms, 99.5 % of the service time)"
 
 
-def _queue(connections: int, inside_us: float, **changes: Any) -> RunRecord:
+def _queue(connections: int, inside_us: float, *, more: Mapping[str, float] | None = None, **changes: Any) -> RunRecord:
     """A closed loop at 1000 ops/s: operations take 1 ms per connection, some hardly any time, so much in the server."""
     counters = dict.fromkeys((*COMMANDS, "writes_ops", "writes_latency_us"), 0.0)
-    counters |= {"query": 1000.0, "reads_ops": 1000.0, "reads_latency_us": 1000 * inside_us}
+    counters |= {"query": 1000.0, "reads_ops": 1000.0, "reads_latency_us": 1000 * inside_us, **(more or {})}
     latencies = {"service": [(MS // 10, 1), (connections * MS, 9999)]}
     return at_work(connections=connections, counters=counters, latencies=latencies, **changes)
 
@@ -238,6 +249,30 @@ def test_what_waits_on_the_way(record: RunRecord, standing: Fullness) -> None:
     assert found.standing is standing
     if standing is FULL:
         assert "98.8 % of what was in flight was between generator and server" in found.verdict
+
+
+LOCAL = {"server": {"same_host": True}}
+BY_A_LINE = {"server": {"same_host": True, "lab": {"network": {"delay_ns": 10 * MS}}}}
+
+
+@pytest.mark.parametrize(
+    "make", [lambda **changes: _far(20, 100, **changes), lambda **changes: _queue(8, 100, **changes)]
+)
+def test_beside_the_server_the_network_is_never_the_limit(make: Callable[..., RunRecord]) -> None:
+    """What waits outside there waits for a processor, unseen; that the server had room is not known either."""
+    for environment in ({}, BY_A_LINE):
+        assert bottleneck(observe(make(environment=environment))).kind is BottleneckKind.NETWORK
+    found = bottleneck(observe(make(environment=LOCAL)))
+    assert found.kind is BottleneckKind.UNDETERMINED
+    standings = {each.kind: each.standing for each in found.candidates}
+    assert (standings[BottleneckKind.NETWORK], standings[BottleneckKind.CONNECTIONS]) == (NOT, NEAR)
+    full = {"host_busy_ns": 1.96 * S, "server_cpu_ns": 0.01 * S}
+    crowded = make(environment=LOCAL, more=full)
+    assert bottleneck(observe(crowded)).kind is BottleneckKind.HOST
+
+
+def test_quick_operations_beside_the_server_are_limited_by_connections() -> None:
+    assert bottleneck(observe(_far(1, 100, environment=LOCAL))).kind is BottleneckKind.CONNECTIONS
 
 
 @pytest.mark.parametrize(("bytes_per_s", "standing"), [(50e6, NOT), (100e6, NEAR), (120e6, FULL)])

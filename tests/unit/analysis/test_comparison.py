@@ -11,6 +11,8 @@ from brimline.analysis.compared_run import ComparedRun, Metric
 from brimline.analysis.comparison import MARGIN, Comparison, compare_runs, noise_floor, shift_text
 from brimline.analysis.judged_change import ALPHA, CLAIMS, ChangeVerdict
 from brimline.errors import InvalidRun, UsageError
+from brimline.report.comparison.view import comparison_report
+from brimline.report.summary import next_step, summarised
 from tests.support.repetitions import repetitions
 from tests.support.run_sets import MS, abba, plan, run_sets, simulated_run
 
@@ -74,6 +76,23 @@ def test_a_noisy_difference_is_inconclusive() -> None:
     comparison = compare_runs(a, b)
     assert comparison.verdict is ChangeVerdict.INCONCLUSIVE
     assert "equivalence isn't either: Throughput" in comparison.reason
+
+
+def test_runs_on_a_host_that_others_filled_are_said_to_be_so_before_all_else() -> None:
+    """The change is what was measured; how much of it is the targets' nobody knows."""
+    took = "other programs took 94.5 % of a full host"
+    a = runs("a", throughput=1000.0)
+    b = [replace(run, crowded=took) for run in runs("b", start=1, throughput=1300.0)]
+    comparison = compare_runs(a, b)
+    assert comparison.verdict is ChangeVerdict.IMPROVED
+    assert comparison.warnings[0] == (
+        "Other programs filled the server's host in 5 of 10 runs, and what they left each side is part of the "
+        f"difference (b0: {took})."
+    )
+    report = summarised(comparison_report(comparison, ()))
+    assert any(fact.label == "How sure" and took in fact.value for fact in report.verdict.facts)
+    assert next_step(comparison_report(comparison, ())).startswith("wait until the server's host is quiet")
+    assert not compare_runs(a, runs("c", start=1, throughput=1300.0)).warnings
 
 
 def test_what_explains_has_no_say() -> None:

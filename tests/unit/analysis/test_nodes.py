@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from brimline.analysis.bottleneck.host import other_programs_share
 from brimline.analysis.finding import Standing
+from brimline.analysis.host_use import other_programs_share
 from brimline.analysis.nodes import node_figures, node_findings
 from brimline.analysis.observation import observe
 from brimline.record.model import NodeRow, NodeTotals, RunRecord
@@ -85,5 +85,5 @@ def test_what_nodes_take_of_their_own_hosts_is_not_taken_of_the_servers(alone: R
     assert observation.generator.elsewhere_share == pytest.approx(0.5)
     busy = replace(observation.server, host_cpus_busy=2.0, host_cpu_count=2.0, server_cpus_used=1.0, shared_host=True)
     generator = replace(observation.generator, process_share=1.0)
-    share = other_programs_share(replace(observation, server=busy, generator=generator))
+    share = other_programs_share(busy, generator)
     assert share == pytest.approx(0.25), "half a CPU is the node's here, half a CPU is of others"

@@ -99,14 +99,17 @@ def crowded(*, server: float, others: float, cpus: float = 4.0) -> ServerCpu:
     )
 
 
+@pytest.mark.parametrize(("server", "others"), [(0.55, 0.4), (0.03, 0.95)], ids=["a part", "hardly anything"])
 @pytest.mark.parametrize("disturbed", [{8, 16, 32}, {8}, {32}], ids=["all of it", "its best", "its last level"])
-def test_a_plateau_on_a_host_that_others_filled_is_not_the_targets(disturbed: set[int]) -> None:
+def test_a_plateau_on_a_host_that_others_filled_is_not_the_targets(
+    disturbed: set[int], server: float, others: float
+) -> None:
     """With 8 connections most is done; that 16 and 32 gain nothing ends the sweep."""
     sweep = Sweep(SweepSettings(), 1)
     trials = run(sweep, lambda connections: {8: 8100.0}.get(connections, min(1000.0 * connections, 8000.0)))[0]
     assert [trial.probe.connections for trial in trials] == [1, 2, 4, 8, 16, 32]
     beside = [
-        replace(trial, observation=replace(trial.observation, server=crowded(server=0.55, others=0.4)))
+        replace(trial, observation=replace(trial.observation, server=crowded(server=server, others=others)))
         if trial.probe.connections in disturbed
         else trial
         for trial in trials
@@ -117,7 +120,9 @@ def test_a_plateau_on_a_host_that_others_filled_is_not_the_targets(disturbed: se
     assert conclusion.bottleneck is not None and conclusion.bottleneck.kind is BottleneckKind.HOST
     first = min(disturbed)
     assert f"other programs were the limit with {first} connections: a host busy with other" in conclusion.text
-    assert "others 40 %" in conclusion.text and conclusion.text.endswith("at most 8 100 ops/s seen")
+    assert f"others {others:.0%}".replace("%", " %") in conclusion.text and conclusion.text.endswith(
+        "at most 8 100 ops/s seen"
+    )
 
 
 def test_other_programs_below_the_plateau_or_in_small_change_nothing() -> None:

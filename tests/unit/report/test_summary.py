@@ -77,6 +77,12 @@ def test_checks_that_failed_or_warned_say_how_sure_it_is() -> None:
     assert "none of 2 checks failed or warned" in line
 
 
+def test_a_host_that_others_filled_is_to_become_quiet_first() -> None:
+    report = of_checks({"Host full of other programs": "warn"})
+    assert printed(summarised(report))[-1] == "next: wait until the server's host is quiet, and measure again"
+    assert "quiet" not in printed(summarised(of_checks({"Server's host quiet": ""})))[-1]
+
+
 def test_every_warning_is_named_where_not_all_can_be_told() -> None:
     names = [f"check{number:02}" for number in range(12)]
     shown = " ".join(printed(summarised(of_checks(dict.fromkeys(names, "warn"))), width=120))

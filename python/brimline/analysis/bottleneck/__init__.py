@@ -5,7 +5,6 @@ One file for each candidate: what was observed in, its evidence out. `judgement`
 
 from brimline.analysis.bottleneck.evidence import NAMES, BottleneckKind, Evidence, Fullness
 from brimline.analysis.bottleneck.generator import generator_limits
-from brimline.analysis.bottleneck.host import other_programs_share
 from brimline.analysis.bottleneck.judgement import Bottleneck, at_its_limit, bottleneck
 
 __all__ = [
@@ -17,5 +16,4 @@ __all__ = [
     "at_its_limit",
     "bottleneck",
     "generator_limits",
-    "other_programs_share",
 ]

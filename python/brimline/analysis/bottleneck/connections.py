@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from brimline.analysis.bottleneck.evidence import BottleneckKind, Evidence, Fullness
+from brimline.analysis.bottleneck.network import waits_unseen
 from brimline.analysis.bottleneck.server_cpu import server_has_cpu
 from brimline.analysis.observation import Observation
 from brimline.analysis.unsent import places_taken
@@ -103,7 +104,8 @@ def _closed_loop(observation: Observation, waits: Collection[Evidence]) -> Evide
 
 def _server_has_room(observation: Observation, waits: Collection[Evidence]) -> bool:
     """Whether it is known that the server could have served more at once."""
-    return server_has_cpu(observation) and all(each.standing not in (Fullness.FULL, Fullness.NEAR) for each in waits)
+    waits_within = any(each.standing in (Fullness.FULL, Fullness.NEAR) for each in waits)
+    return server_has_cpu(observation) and not waits_within and not waits_unseen(observation)
 
 
 def _in_flight(observation: Observation) -> str:

@@ -22,9 +22,12 @@ def network(observation: Observation) -> Evidence:
 
     A server without CPU time lets operations wait outside as well, and its own clock doesn't count that. But then some
     are quick; over a long way none is. Where both ends have CPU time to spare, what waits outside waits on the way: a
-    line that carries no more, whose rate nobody told.
+    line that carries no more, whose rate nobody told. Beside the server there is no way: see `waits_unseen`.
     """
     way, use = way_ns(observation), observation.server_use
+    if observation.beside_server:
+        seen = [*_time(observation, way), "generator and server on one machine, with no line between"]
+        return Evidence(kind=BottleneckKind.NETWORK, standing=Fullness.NOT, text=joined("; ", seen))
     of_way, of_link, of_queue = _of_way(observation, way), _of_link(use), _of_queue(observation)
     if of_way is Fullness.FULL:
         verdict = _way_verdict(observation, way or 0.0)
@@ -37,6 +40,15 @@ def network(observation: Observation) -> Evidence:
         text=joined("; ", seen) if seen else "time inside the server unknown",
         verdict=verdict,
     )
+
+
+def waits_unseen(observation: Observation) -> bool:
+    """Whether most of the time went by outside a server beside which the generator ran.
+
+    With no line between, operations wait there for a processor, at either end, or for what nobody sees.
+    """
+    standings = (_of_way(observation, way_ns(observation)), _of_queue(observation))
+    return observation.beside_server and Fullness.FULL in standings
 
 
 def _of_way(observation: Observation, way: float | None) -> Fullness:

@@ -1,8 +1,8 @@
 """Owns the candidate "server CPU": the server used the CPUs that it may use, or those of a host it shares."""
 
 from brimline.analysis.bottleneck.evidence import BottleneckKind, Evidence, Fullness, fullness
-from brimline.analysis.bottleneck.host import host_text, others_fill_host
 from brimline.analysis.cpu_use import HOST_BUSY_SHARE, server_fills_host
+from brimline.analysis.host_use import host_text, others_fill_host
 from brimline.analysis.observation import Observation
 from brimline.units import format_percentage
 from brimline.wording import message
@@ -15,18 +15,19 @@ SERVER_CPU_SHARE_NEAR = 0.70
 
 def server_cpu(observation: Observation) -> Evidence:
     """Full by the server's own share, or when it is the main user of a full host, or may be as far as can be seen."""
-    share = observation.server.server_share
+    server, generator = observation.server, observation.generator
+    share = server.server_share
     text = _text(observation)
     standing = fullness(share, full=SERVER_CPU_SHARE_FULL, near=SERVER_CPU_SHARE_NEAR)
     if standing is Fullness.FULL:
         verdict = message("server CPU {share}", share=format_percentage(share or 0))
         return Evidence(kind=BottleneckKind.SERVER_CPU, standing=standing, text=text, verdict=verdict)
-    if server_fills_host(observation.server) and not others_fill_host(observation):
+    if server_fills_host(server) and not others_fill_host(server, generator):
         return Evidence(
-            kind=BottleneckKind.SERVER_CPU, standing=Fullness.FULL, text=text, verdict=host_text(observation)
+            kind=BottleneckKind.SERVER_CPU, standing=Fullness.FULL, text=text, verdict=host_text(server, generator)
         )
-    if share is None and observation.server.host_share is not None:
-        return _by_host(observation.server.host_share, text)
+    if share is None and server.host_share is not None:
+        return _by_host(server.host_share, text)
     return Evidence(kind=BottleneckKind.SERVER_CPU, standing=standing, text=text)
 
 

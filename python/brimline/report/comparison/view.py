@@ -166,12 +166,12 @@ def _verdict(
         sentence=joined(" ", [comparison.reason, *([comparison.loads.text] if comparison.loads else [])]),
         badges=badges,
         facts=facts,
-        next_step=_next_step(same_load, capacity),
+        next_step=_next_step(comparison, same_load, capacity),
     )
 
 
-def _next_step(same_load: Sequence[str], capacity: Sequence[str]) -> str:
-    steps = []
+def _next_step(comparison: Comparison, same_load: Sequence[str], capacity: Sequence[str]) -> str:
+    steps = [blocks.WAIT_FOR_QUIET] if any(run.crowded for run in comparison.runs) else []
     if same_load:
         steps.append(message("compare at one rate: {command}", command=Verbatim("; ".join(same_load))))
     if capacity:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from brimline.analysis.bottleneck import other_programs_share
 from brimline.analysis.finding import Finding
 from brimline.analysis.held import Held
+from brimline.analysis.host_use import other_programs_share
 from brimline.analysis.latency import Latency
 from brimline.analysis.monitor_cost import monitor_cost
 from brimline.analysis.objective import Slo
@@ -152,7 +152,7 @@ def observation_document(observation: Observation) -> dict[str, Any]:
         "generator_busiest_thread_share": observation.generator.busiest_thread_share,
         "server_cpu_share": observation.server.server_share,
         "host_cpu_share": observation.server.host_share,
-        "host_cpu_share_of_others": other_programs_share(observation),
+        "host_cpu_share_of_others": other_programs_share(observation.server, observation.generator),
         "cpus_used_by_member": dict(observation.server.members),
         "cpus_used_by_other_program": dict(observation.server.others),
         "steady_state": steady_document(observation.steady),
