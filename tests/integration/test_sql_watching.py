@@ -164,10 +164,17 @@ def test_how_a_statement_is_executed(
         rows = client.rows("SELECT COUNT(*), COUNT(DISTINCT note) FROM orders")
 
     assert (bool(set(plan["index_names"]) & index) or not index) and plan["collection_scan"] is scans
-    assert plan["in_memory_sort"] is sorts
+    assert plan["in_memory_sort"] is sorts and plan["index_could_sort"] is (True if sorts else None)
     if scans and text.startswith("SELECT"):
         assert plan["docs_examined"] == 1000
     assert rows == [(1000, 1)], "nothing of it stays"
+
+
+def test_a_sort_of_groups_is_told_from_one_that_an_index_could_do(here: SqlServer) -> None:
+    with here.client(DATABASE) as client:
+        text = "SELECT note, COUNT(*) AS n FROM orders GROUP BY note ORDER BY n"
+        plan = explained(client, here.protocol, text, [])
+    assert (plan["in_memory_sort"], plan["index_could_sort"]) == (True, False)
 
 
 @pytest.mark.parametrize("text", ["SELEC 1", "SELECT nothing FROM orders", "UPDATE nowhere SET a = 1"])

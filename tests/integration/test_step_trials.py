@@ -261,13 +261,29 @@ def test_a_filter_with_null_in_place_of_what_replies_bring_is_not_executed(serve
 PLANS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     (
         {"find": {"collection": "a", "filter": {"m": 5}, "sort": {"m": 1}, "limit": 3}},
-        {"plan_summary": "COLLSCAN", "in_memory_sort": True, "collection_scan": True, "n_returned": 3},
+        {"plan_summary": "COLLSCAN", "in_memory_sort": True, "collection_scan": True, "n_returned": 3}
+        | {"index_could_sort": True, "sort_used_disk": False},
     ),
     ({"find": {"collection": "a", "filter": {"n": FAR}}}, {"n_returned": 0, "index_names": ["n_1_m_-1"]}),
     ({"find": {"collection": "a", "filter": {"_id": 5}}}, {"plan_summary": "IDHACK", "docs_examined": 1}),
     (
         {"aggregate": {"collection": "a", "pipeline": [{"$group": {"_id": "$$m"}}, {"$sort": {"_id": 1}}]}},
-        {"collection_scan": True, "docs_examined": 100, "n_returned": 10, "in_memory_sort": True},
+        {"collection_scan": True, "docs_examined": 100, "n_returned": 10, "in_memory_sort": True}
+        | {"index_could_sort": False, "sort_used_disk": False},
+    ),
+    (
+        {
+            "aggregate": {
+                "collection": "a",
+                "pipeline": [
+                    {"$sort": {"m": 1}},
+                    {"$limit": 50},
+                    {"$group": {"_id": "$$m"}},
+                    {"$sort": {"_id": 1}},
+                ],
+            }
+        },
+        {"in_memory_sort": True, "index_could_sort": True},
     ),
     ({"count": {"collection": "a", "filter": {"n": {"$lt": 5}}}}, {"collection_scan": False, "docs_examined": 0}),
     ({"distinct": {"collection": "a", "field": "n"}}, {"index_names": ["n_1_m_-1"], "collection_scan": False}),

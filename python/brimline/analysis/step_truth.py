@@ -90,6 +90,17 @@ class StepTruth:
         return None not in (before, after) and before != after
 
     @property
+    def sorts_in_vain(self) -> bool:
+        """Whether it sorted what an index could have brought in order. Older records don't tell groups apart."""
+        plan = self.plan
+        return plan is not None and bool(plan["in_memory_sort"]) and plan["index_could_sort"] is not False
+
+    @property
+    def sorts_on_disk(self) -> bool:
+        """Whether a sort was too large for memory."""
+        return self.plan is not None and bool(self.plan["sort_used_disk"])
+
+    @property
     def matched_nothing(self) -> bool:
         """Whether the command that was explained found no document; of a count that isn't told."""
         return self.plan is not None and self.plan["n_returned"] == 0 and self.command != "count"
@@ -212,16 +223,24 @@ def plan_summaries(record: RunRecord) -> dict[str, str]:
 
 
 def plan_text(plan: StepPlan) -> str:
-    """The server's own summary, and whether it sorts in memory."""
+    """The server's own summary, and whether it sorts."""
     told = Verbatim(plan["plan_summary"] or UNKNOWN_TEXT)
+    if plan["sort_used_disk"]:
+        return message("{plan}, sorts on disk", plan=told)
+    if plan["in_memory_sort"] and plan["index_could_sort"] is False:
+        return message("{plan}, sorts what it made in memory", plan=told)
     return message("{plan}, sorts in memory", plan=told) if plan["in_memory_sort"] else told
 
 
 def plan_remarks(truths: Sequence[StepTruth]) -> list[str]:
-    """What stands out of how steps were executed, a sentence each without its period."""
+    """What stands out of how steps were executed, a sentence each without its period.
+
+    A sort in memory of groups that the step made itself doesn't: they are few, and no index has them in order.
+    """
     truths = [truth for truth in truths if truth.was_sent]
     scans = [truth for truth in truths if truth.plan is not None and truth.plan["collection_scan"]]
-    sorts = [truth for truth in truths if truth.plan is not None and truth.plan["in_memory_sort"]]
+    on_disk = [truth for truth in truths if truth.sorts_on_disk]
+    sorts = [truth for truth in truths if truth.sorts_in_vain and not truth.sorts_on_disk]
     changed = [truth for truth in truths if truth.has_changed]
     remarks: list[str] = []
     of_tables = [truth for truth in scans if truth.is_statement]
@@ -232,6 +251,8 @@ def plan_remarks(truths: Sequence[StepTruth]) -> list[str]:
         remarks.append(message("a whole table is scanned by {steps}", steps=_named(of_tables)))
     if sorts:
         remarks.append(message("sorted in memory by {steps}", steps=_named(sorts)))
+    if on_disk:
+        remarks.append(message("sorted on disk by {steps}", steps=_named(on_disk)))
     for truth in changed[:_NAMED_MAX]:
         assert truth.start is not None and truth.end is not None  # noqa: S101 - it has changed
         remarks.append(

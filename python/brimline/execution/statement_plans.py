@@ -19,6 +19,8 @@ _NO_PLAN: Final[dict[str, Any]] = {
     "docs_examined": None,
     "n_returned": None,
     "in_memory_sort": None,
+    "index_could_sort": None,
+    "sort_used_disk": None,
     "collection_scan": None,
 }
 

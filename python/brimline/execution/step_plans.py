@@ -33,6 +33,9 @@ _SOURCES = (
     "queryPlan",
     "shards",
 )
+_SORTS = ("SORT", "sort", "$sort")
+_MADE = ("GROUP", "group", "$group", "UNWIND", "unwind", "$unwind", "$bucketAuto")
+"""Stages that pass on others than what is stored, which no index has in order."""
 _NO_PLAN: Mapping[str, Any] = {
     "plan_summary": None,
     "index_names": [],
@@ -41,6 +44,8 @@ _NO_PLAN: Mapping[str, Any] = {
     "docs_examined": None,
     "n_returned": None,
     "in_memory_sort": None,
+    "index_could_sort": None,
+    "sort_used_disk": None,
     "collection_scan": None,
 }
 
@@ -94,9 +99,11 @@ def _kept(command: Mapping[str, Any]) -> Any:
 
 def read_explain(answer: Mapping[str, Any]) -> dict[str, Any]:
     """What explain's result says, of all shards together."""
-    stages = [stage for planner in _found(answer, "queryPlanner") for stage in _stages(planner.get("winningPlan"))]
+    plans = [list(_stages(planner.get("winningPlan"))) for planner in _found(answer, "queryPlanner")]
+    stages = [stage for plan in plans for stage in plan]
     pipeline = [next(iter(stage), "") for stage in _pipelines(answer)]
     names = list(dict.fromkeys([str(stage["stage"]) for stage in stages] + [n for n in pipeline if n != "$cursor"]))
+    sorts = any(name in _SORTS for name in names)
     runs = list(_found(answer, "executionStats"))
     return {
         "plan_summary": ", ".join(dict.fromkeys(filter(None, map(_summary, stages)))) or None,
@@ -105,9 +112,48 @@ def read_explain(answer: Mapping[str, Any]) -> dict[str, Any]:
         "keys_examined": _total(runs, "totalKeysExamined"),
         "docs_examined": _total(runs, "totalDocsExamined"),
         "n_returned": _returned(answer, runs),
-        "in_memory_sort": any(name in ("SORT", "sort", "$sort") for name in names) if stages or pipeline else None,
+        "in_memory_sort": sorts if stages or pipeline else None,
+        "index_could_sort": _index_could_sort(plans, pipeline) if sorts else None,
+        "sort_used_disk": _sort_used_disk(answer) if sorts else None,
         "collection_scan": any(name == "COLLSCAN" for name in names) if stages or pipeline else None,
     }
+
+
+def _index_could_sort(plans: Sequence[Sequence[Mapping[str, Any]]], pipeline: Sequence[str]) -> bool:
+    """Whether any sort is of what is stored. Of a plan its stages stand from the outermost on."""
+    by_plan = [[str(stage["stage"]) for stage in reversed(plan)] for plan in plans]
+    is_made = any(name in _MADE for names in by_plan for name in names)
+    for names in by_plan:
+        if _sorts_what_is_stored(names):
+            return True
+    return not is_made and _sorts_what_is_stored(pipeline)
+
+
+def _sorts_what_is_stored(names: Sequence[str]) -> bool:
+    """Whether a sort comes before the first stage that makes others, in the order in which documents pass them.
+
+    The pipelines of several shards follow one another.
+    """
+    made = False
+    for name in names:
+        made = (made and name != "$cursor") or name in _MADE
+        if name in _SORTS and not made:
+            return True
+    return False
+
+
+def _sort_used_disk(answer: Any) -> bool | None:
+    """Whether a sort that was executed went to disk; None where none was."""
+    if isinstance(answer, list):
+        told = [_sort_used_disk(each) for each in answer]
+    elif isinstance(answer, Mapping):
+        told = [_sort_used_disk(each) for name, each in answer.items() if name not in _NOT_ABOUT_PLANS]
+        if (answer.get("stage") in _SORTS or "$sort" in answer) and isinstance(answer.get("usedDisk"), bool):
+            told.append(answer["usedDisk"])
+    else:
+        return None
+    known = [each for each in told if each is not None]
+    return any(known) if known else None
 
 
 def _stages(plan: Any) -> Iterator[Mapping[str, Any]]:

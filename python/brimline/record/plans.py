@@ -16,6 +16,7 @@ class StepPlan(TypedDict):
     """What the server said of one command of a step. What it doesn't say is None.
 
     `has_null`: null stood in place of what earlier replies bring; None where the record doesn't say.
+    `index_could_sort`: it sorted documents as they are stored, and not only groups that it made of them.
     """
 
     operation: str
@@ -28,6 +29,8 @@ class StepPlan(TypedDict):
     docs_examined: int | None
     n_returned: int | None
     in_memory_sort: bool | None
+    index_could_sort: bool | None
+    sort_used_disk: bool | None
     collection_scan: bool | None
 
 

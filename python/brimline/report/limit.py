@@ -20,6 +20,8 @@ _TONES: Mapping[Fullness, Tone] = {
     Fullness.NOT: "pass",
     Fullness.UNKNOWN: "muted",
 }
+WHY = "Why"
+"""The label of what limited a load."""
 _CAPTION = (
     "In the order in which they are judged: the first full one is the limit, because causes stand before what they "
     "bring about. Unknown: the server or its host don't show it from here."
@@ -35,6 +37,13 @@ def limit_section(observation: Observation) -> Section:
         return _section(limit_blocks(found))
     met = Text(text="What was asked for was answered: nothing had to be full.", tone="muted")
     return _section([met, candidate_table(found)])
+
+
+def limit_facts(observation: Observation) -> list[Fact]:
+    """The same sentence for the first screen of a run; nothing where nothing was full, or needed to be."""
+    if observation.target == "null" or not at_its_limit(observation):
+        return []
+    return [Fact(label=WHY, value=limit_sentence(bottleneck(observation)))]
 
 
 def limit_blocks(limit: Bottleneck) -> list[Block]:

@@ -9,10 +9,12 @@ from dataclasses import replace
 
 from brimline.analysis.host_use import QUIET_CHECK
 from brimline.report.blocks import CHECK_FAULTS, WAIT_FOR_QUIET
+from brimline.report.limit import WHY
 from brimline.report.view import Cell, Chart, Fact, Facts, Report, Section, Table, Text, Tone
 from brimline.wording import joined, message
 
-_STOPPED_BY = "Stopped by"
+_OF_THE_LIMIT = ("Stopped by", WHY)
+"""Facts of a verdict that name what limited the load."""
 _BETWEEN_SENTENCES, _BETWEEN_CLAUSES = re.compile(r"(?<=\.)\s+(?=[A-Z\d])"), re.compile(r"[;:]\s+")
 _OUTCOMES = ("the objective is missed", "the run can't tell", "the run proves nothing")
 """What the words of an error begin with, in the words of a verdict."""
@@ -28,7 +30,7 @@ def summarised(report: Report, *, has_hint: bool = False, said: str = "") -> Rep
     With `has_hint` an error that follows says what to do next. `said` is what it says of the answer.
     """
     why, sure = _why(report), _how_sure(report)
-    others = [fact for fact in report.verdict.facts if not (why and fact.label == _STOPPED_BY)]
+    others = [fact for fact in report.verdict.facts if not (why and fact.label in _OF_THE_LIMIT)]
     sentence = _not_said(report.verdict.sentence, said) if said else report.verdict.sentence
     then = "" if has_hint else next_step(report)
     charts = [block for section in report.sections for block in section.blocks if isinstance(block, Chart)]
@@ -61,7 +63,7 @@ def _why(report: Report) -> list[Fact]:
     text = next((block for block in section.blocks if isinstance(block, Text)), None) if section else None
     if report.kind not in _LIMITS or text is None or text.tone == "muted":
         return []
-    return [Fact(label="Why", value=text.text)]
+    return [Fact(label=WHY, value=text.text)]
 
 
 def _how_sure(report: Report) -> list[Fact]:

@@ -54,7 +54,7 @@ def test_a_lost_primary_is_read_first(steady: RunRecord) -> None:
     what = "no primary from 3.00 s to 5.00 s, then b:2"
     verdict = report.verdict
     assert (verdict.caption, verdict.figure, verdict.interval) == ("Longest without an answer", "2.00 s", what)
-    assert [fact.label for fact in verdict.facts][:2] == ["Response p99", "Throughput"]
+    assert [fact.label for fact in verdict.facts][:3] == ["Response p99", "Why", "Throughput"]
     assert next_step(report).startswith("find out what took the server away"), "capacity finds no rate that bears it"
     limit = bottleneck(observe(record))
     assert (limit.kind, limit.text) == (BottleneckKind.OUTAGE, f"an outage of 2.00 s: {what}")

@@ -7,7 +7,7 @@ from brimline.analysis.bottleneck import NAMES, BottleneckKind, bottleneck
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import observe
 from brimline.experiments.trial import Probe, Trial
-from brimline.report.limit import limit_blocks, limit_document, limit_section, run_limit_document
+from brimline.report.limit import limit_blocks, limit_document, limit_facts, limit_section, run_limit_document
 from brimline.report.search.probes import probe_rows, probe_table
 from brimline.report.view import Table, Text
 from tests.unit.analysis.records import at_work, run_record
@@ -20,6 +20,8 @@ def test_a_limit_is_a_sentence_and_every_candidate() -> None:
     sentence, table = section.blocks
     assert isinstance(sentence, Text) and isinstance(table, Table)
     assert sentence.text == "Limited by the query plan (1 000 documents scanned for each match)."
+    (head,) = limit_facts(observe(at_work(server_cpus=1.9, counters=SCANS)))
+    assert (head.label, head.value) == ("Why", sentence.text), "the first screen says what the terminal says"
     rows = {row[0].text: (row[1].text, row[2].text) for row in table.rows}
     assert rows["Query plan"] == ("full", "1 000 documents scanned for each one returned or written")
     assert rows["Server CPU"] == ("full", "server CPU 95 % of 2 CPUs")
@@ -33,11 +35,12 @@ def test_a_run_that_got_what_it_asked_for_names_no_limit() -> None:
     assert section.blocks[0].text == "What was asked for was answered: nothing had to be full."
     document = run_limit_document(observe(run_record()))
     assert document is not None and document["reached"] is False
+    assert limit_facts(observe(run_record())) == []
 
 
 def test_nothing_limits_a_run_without_a_server_but_the_generator() -> None:
     observation = observe(run_record(target="null"))
-    assert not limit_section(observation).blocks
+    assert not limit_section(observation).blocks and limit_facts(observation) == []
     assert run_limit_document(observation) is None
 
 

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from brimline.analysis.objective import LatencyObjective, Slo
 from brimline.analysis.observation import observe
-from brimline.analysis.step_truth import step_truths
+from brimline.analysis.step_truth import plan_remarks, plan_text, step_truths
 from brimline.api.run_result import run_result
 from brimline.api.workload import objective
 from brimline.compat.jmeter.jtl import jtl_lines
@@ -166,6 +166,26 @@ def test_nothing_stands_out_of_plans_that_use_an_index(tmp_path: Path) -> None:
     assert unknown.data["operations"]["revenue"]["steps"]["aggregate orders"]["plan_at_start"] is None
 
 
+@pytest.mark.parametrize(
+    ("index_could_sort", "sort_used_disk", "told", "plan"),
+    [
+        (None, None, "sorted in memory by latest_orders (orders)", "sorts in memory"),
+        (True, False, "sorted in memory by latest_orders (orders)", "sorts in memory"),
+        (False, False, "", "sorts what it made in memory"),
+        (False, True, "sorted on disk by latest_orders (orders)", "sorts on disk"),
+    ],
+)
+def test_a_sort_stands_out_where_an_index_could_do_it_or_memory_was_short(
+    index_could_sort: bool | None, sort_used_disk: bool | None, told: str, plan: str, tmp_path: Path
+) -> None:
+    """A sort of two groups was the headline of a run, and no index could have helped."""
+    sort = {"in_memory_sort": True, "index_could_sort": index_could_sort, "sort_used_disk": sort_used_disk}
+    plans = {"end": [step_plan("latest_orders", "find orders", **sort)]}
+    truths = step_truths(write_own_run(tmp_path / "run", plans=plans), None)
+    assert plan_remarks(truths) == ([told] if told else [])
+    assert plan_text(next(each.plan for each in truths if each.plan is not None)).endswith(f", {plan}")
+
+
 def test_a_plan_with_null_in_place_of_what_replies_bring_says_so(tmp_path: Path) -> None:
     counts = dict.fromkeys(("keys_examined", "docs_examined", "n_returned"))
     plans = {"end": [step_plan("place_order", "find customers", has_null=True, **counts)]}
@@ -307,7 +327,7 @@ def test_an_unexpected_reply_has_words_and_a_cause(report: Report) -> None:
         "0.0998 % of the operations failed; most often a reply that is not as expected (documents: 1): "
         "the data is not what the step expects, or its filter finds other documents"
     )
-    chinese = next(row for row in table(in_language(report, "zh"), "validity") if row["检查项"] == "错误")
+    chinese = next(row for row in table(in_language(report, "zh"), "validity") if row["检查项"] == "操作失败")
     assert "与预期不符（documents: 1）" in chinese["依据"]
 
 

@@ -46,6 +46,9 @@ RUNS: Mapping[str, str] = {
     "docs_examined": "Documents that were looked at.",
     "n_returned": "Documents that were returned, or of a write those that it was about.",
     "in_memory_sort": "Whether it sorted in memory.",
+    "index_could_sort": "Whether an index could have brought what it sorted in order; false for groups that it made. "
+    "Null where it sorted nothing, or the record is older.",
+    "sort_used_disk": "Whether a sort was too large for memory and went to disk; null where that isn't told.",
     "collection_scan": "Whether it went through a whole collection.",
     "StepPlan.command": "The command with values in its places.",
     "_step_document.command": "The command with values in its places; null where it isn't known.",

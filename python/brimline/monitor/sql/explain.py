@@ -20,6 +20,7 @@ _LIMIT_S: Final = 10
 _NO_TABLE: Final = ("", "NULL", "None")
 _NOT_READ: Final = ("INSERT", "REPLACE")
 _SORTS: Final = ("Sort", "Incremental Sort")
+_GROUPS: Final = ("Aggregate", "Group")
 
 
 def explained(client: SqlClient, protocol: str, text: str, parameters: Sequence[Any]) -> dict[str, Any]:
@@ -81,6 +82,9 @@ def read_mysql(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "docs_examined": round(examined[0]) if len(examined) == len(tables) == 1 else None,
         "n_returned": None,
         "in_memory_sort": "filesort" in extra,
+        # What is sorted in a table that the server made for it was grouped or joined first.
+        "index_could_sort": "temporary" not in extra if "filesort" in extra else None,
+        "sort_used_disk": None,
         "collection_scan": any(kind == "ALL" for kind in kinds),
     }
 
@@ -109,6 +113,8 @@ def read_postgres(answer: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     counted = [_examined(node) for node in scans if "Actual Rows" in node]
     by_index = [_examined(node) for node in nodes if "Index Name" in node and "Actual Rows" in node]
     top = answer[0]["Plan"]
+    sorts = [node for node in nodes if node["Node Type"] in _SORTS]
+    spaces = [node.get("Sort Space Type") for node in sorts]
     return {
         "plan_summary": ", ".join(map(_step_of_postgres, [node for node in nodes if _reads(node)])) or kinds[0],
         "index_names": list(dict.fromkeys(str(node["Index Name"]) for node in nodes if "Index Name" in node)),
@@ -116,7 +122,9 @@ def read_postgres(answer: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "keys_examined": sum(by_index) if by_index else None,
         "docs_examined": sum(counted) if counted else None,
         "n_returned": round(top["Actual Rows"]) if "Actual Rows" in top else None,
-        "in_memory_sort": any(kind in _SORTS for kind in kinds),
+        "in_memory_sort": bool(sorts),
+        "index_could_sort": any(not _is_grouped(node) for node in sorts) if sorts else None,
+        "sort_used_disk": "Disk" in spaces if any(spaces) else None,
         "collection_scan": any(kind == "Seq Scan" for kind in kinds),
     }
 
@@ -125,6 +133,11 @@ def _nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield plan
     for each in plan.get("Plans", ()):
         yield from _nodes(each)
+
+
+def _is_grouped(sort: Mapping[str, Any]) -> bool:
+    """Whether what it sorts was grouped before, so that no index has it in order."""
+    return any(node["Node Type"] in _GROUPS for node in _nodes(sort))
 
 
 def _reads(node: Mapping[str, Any]) -> bool:

@@ -59,6 +59,8 @@ def _plan_document(plan: StepPlan | None) -> dict[str, Any] | None:
         "docs_examined": plan["docs_examined"],
         "n_returned": plan["n_returned"],
         "in_memory_sort": plan["in_memory_sort"],
+        "index_could_sort": plan["index_could_sort"],
+        "sort_used_disk": plan["sort_used_disk"],
         "collection_scan": plan["collection_scan"],
     }
 

@@ -140,7 +140,8 @@ def _plan_cells(truth: StepTruth) -> list[Cell]:
     if plan is None or not truth.was_sent:
         never = () if truth.was_sent else (Cell(text="never sent"),)
         return [*never, *(Cell(text=UNKNOWN_TEXT) for _ in _plan_columns()[len(never) :])]
-    tone: Tone = "warn" if plan["collection_scan"] or plan["in_memory_sort"] or truth.has_changed else ""
+    is_told = plan["collection_scan"] or truth.sorts_in_vain or truth.sorts_on_disk or truth.has_changed
+    tone: Tone = "warn" if is_told else ""
     return [
         Cell(text=_plan_text(truth), tone=tone),
         Cell(text=Verbatim(", ".join(plan["index_names"])) or UNKNOWN_TEXT),

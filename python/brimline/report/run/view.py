@@ -21,7 +21,7 @@ from brimline.report import blocks
 from brimline.report.distribution import distribution_section
 from brimline.report.frame import framed
 from brimline.report.grid import Grid, GridRow
-from brimline.report.limit import limit_section
+from brimline.report.limit import limit_facts, limit_section
 from brimline.report.lint_section import linted
 from brimline.report.own_claims import run_claims
 from brimline.report.put_back import put_back
@@ -96,7 +96,9 @@ def run_report(
         kind_title="Run",
         name=record.name,
         subtitle=_subtitle(record, observation),
-        verdict=first_screen.verdict(record, observation, slo, judgement, before_loss, remark_facts(truths)),
+        verdict=first_screen.verdict(
+            record, observation, slo, judgement, before_loss, [*limit_facts(observation), *remark_facts(truths)]
+        ),
         sections=sections,
         data=run_document(
             record, observation, statistics, slo=slo, judgement=judgement, held=before_loss, truths=truths
