@@ -286,7 +286,7 @@ def test_several_kinds_that_never_succeeded_are_each_told() -> None:
 
 def test_few_samples_make_the_p99_a_bound() -> None:
     few = finding(run_record(latencies={"service": [(MS, 100)], "response": [(MS, 100)]}), "samples")
-    assert few.verdict is Standing.WARN and "only 1 operations" in few.evidence
+    assert few.verdict is Standing.WARN and "only 1 operation lies" in few.evidence
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.cost import capacity_time
 from brimline.experiments.settings import CapacitySettings, Grade, quick, standard
 from brimline.experiments.trial import Probe, Trial
+from brimline.report.search.view import _what_next
 from brimline.stats.estimate import Estimate
 from brimline.units import format_number, format_rate
 from tests.support.objectives import p99_within
@@ -519,6 +520,36 @@ def test_what_misses_beside_a_late_generator_is_an_upper_bound() -> None:
     assert conclusion.kind is ConclusionKind.BOUNDED and conclusion.grade is Grade.BOUNDED
     assert conclusion.exit_code == 0 and conclusion.at_most == 400
     assert conclusion.headline.startswith("at most 400.0 ops/s at response p99")
+    assert "at lower loads: give it more time, with --resume" in _what_next(conclusion, standard())
+
+
+def test_misses_of_the_generator_bound_nothing() -> None:
+    """They lie lower than any miss of the server, and are half of the misses that are nearest to the figure."""
+
+    def decide(probe: Probe) -> TrialOutcome:
+        return TrialOutcome.CLIENT_LIMITED if probe.rate_ops_per_s == 400 else TrialOutcome.FAIL
+
+    trials = play(decide, standard())[0]
+    first = next(index for index, trial in enumerate(trials) if trial.probe.rate_ops_per_s == 400)
+    conclusion = Capacity(standard(), 1).conclude(trials[: first + 2])
+    own = [each.load for each in conclusion.judged if each.outcome is TrialOutcome.FAIL]
+    assert conclusion.at_most == min(own) > 400
+
+
+def test_what_misses_on_a_host_that_others_filled_bounds_nothing() -> None:
+    """A search in which nothing held ended with 0 and an upper bound, though others had 96 % of the host."""
+    took = "other programs took 95.7 % of a full host"
+    trials = play(lambda probe: TrialOutcome.FAIL, standard())[0]
+    busy = [replace(trial, observation=replace(trial.observation,
+            findings=(*trial.observation.findings, Finding("host_quiet", Standing.WARN, took))))
+            for trial in trials]  # fmt: skip
+    conclusion = Capacity(standard(), 1).conclude(busy)
+    assert conclusion.kind is ConclusionKind.INCONCLUSIVE and conclusion.exit_code == 4
+    assert conclusion.figure is None and conclusion.grade is None
+    assert conclusion.reason == f"nothing held down to 400 ops/s, and {took} there"
+    quiet = next(index for index, trial in enumerate(trials) if trial.probe.rate_ops_per_s == 400)
+    one = Capacity(standard(), 1).conclude([*busy[:quiet], trials[quiet], *busy[quiet + 1 :]])
+    assert one.at_most == 400, "a window on a quiet host bounds"
 
 
 def test_one_disturbed_window_does_not_decide() -> None:

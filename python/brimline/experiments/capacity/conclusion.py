@@ -273,6 +273,10 @@ def _kind(state: SearchState, found: Found, limit: Bottleneck | None) -> tuple[C
     if not state.judged:
         return ConclusionKind.INCONCLUSIVE, RAN_OUT
     lowest = min(reasons)
+    took = next((each.trial.observation.crowded for each in state.judged if each.load == lowest), "")
+    if took and not any(each.outcome is TrialOutcome.PASS for each in state.judged):
+        nothing = message("nothing held down to {load}, and {evidence} there", load=axis.text(lowest), evidence=took)
+        return ConclusionKind.INCONCLUSIVE, nothing
     return ConclusionKind.INCONCLUSIVE, message(
         "no window decided anything; at {load}: {reasons}",
         load=axis.text(lowest),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from brimline.experiments.capacity.machine import drift
-from brimline.experiments.capacity.outcome import TrialOutcome
+from brimline.experiments.capacity.outcome import Judged, TrialOutcome, usable, window_of
 from brimline.experiments.capacity.search_state import SearchState
 from brimline.experiments.settings import Grade
 from brimline.stats.estimate import CONFIDENCE, NORMAL_HALF_WIDTH, Estimate
@@ -24,6 +24,8 @@ MACHINE_SHARE = 0.5
 MACHINE_WIDTH_MIN = 0.25
 """It can't make one much wider than it moves: it moved by this share of the interval's width at least."""
 DISTURBED_MIN = 0.08
+HALF = 0.5
+"""Chance of having met the objective that parts the windows which held from those which missed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +95,8 @@ def tried_loads(state: SearchState) -> list[Tried]:
 
 def find(state: SearchState) -> Found:
     """What the windows of a search show, however few they are."""
-    met = [each for each in state.windows if each.met > 0.5]
-    missed = [each for each in state.windows if each.met < 0.5]
+    met = [each for each in state.windows if each.met > HALF]
+    missed = [each for each in state.windows if each.met < HALF]
     if not met and not missed:
         return Found()
     if not missed:
@@ -103,7 +105,8 @@ def find(state: SearchState) -> Found:
     if not met:
         if generator_ended:
             return Found(generator_ended=True)
-        return Found(grade=Grade.BOUNDED, at_most=min(each.load for each in missed))
+        at_most = min((each.load for each in misses_of_target(state)), default=None)
+        return Found() if at_most is None else Found(grade=Grade.BOUNDED, at_most=at_most)
     if generator_ended:
         held = [each.load for each in tried_loads(state) if each.holds and each.load <= state.posterior.quantile(0.95)]
         lowest = max(held, default=min(each.load for each in met))
@@ -112,6 +115,13 @@ def find(state: SearchState) -> Found:
     if chosen.missing(state.settings.verifications):
         chosen, grade = at_load(state, state.settings.axis.nearest(state.posterior.quantile(0.5))), Grade.ESTIMATED
     return Found(grade=grade, sustained=_estimate(state, chosen.load), tried=chosen)
+
+
+def misses_of_target(state: SearchState) -> list[Judged]:
+    """The probes that say of the target what it can't do: neither the generator nor a full host made them miss."""
+    slo = state.settings.slo
+    missed = (each for each in usable(state.judged) if window_of(each, slo).met < HALF)
+    return [each for each in missed if not each.trial.observation.crowded]
 
 
 def _estimate(state: SearchState, load: float) -> Estimate:

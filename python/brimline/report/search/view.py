@@ -322,6 +322,8 @@ def _what_next(conclusion: CapacityConclusion, settings: CapacitySettings) -> st
         return _WAIT_FOR_QUIET
     if conclusion.reason == RAN_OUT:
         return "go on with it and give it more time, with --resume and a longer --budget"
+    if conclusion.kind is ConclusionKind.BOUNDED and conclusion.at_most is not None:
+        return "go on with it at lower loads: give it more time, with --resume and a longer --budget"
     if settings.preset == "quick":
         if of_service(conclusion.judged):
             return "search again without the quick preset, in longer windows"
