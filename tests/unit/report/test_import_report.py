@@ -110,8 +110,10 @@ def test_rejected_records_are_shown_by_reason(tmp_path: Path) -> None:
     (tmp_path / "rejected.jsonl").write_text("\n".join(lines) + "\n")
     report = import_report(replace(an_import(), directory=tmp_path))
     facts = [(fact.label, fact.value, fact.note) for fact in report.verdict.facts]
-    assert ("for this reason", "2", "no number (first in line 3)") in facts
-    assert facts.count(("for other reasons", "2", "see the report")) == 1
+    assert ("for this reason", "2", "the first, in line 3: no number") in facts
+    assert ("for this reason", "1", "other a (in line 5)") in facts
+    assert facts.count(("for other reasons", "2", "and 2 more reasons: see the report")) == 1
+    assert next(note for label, _, note in facts if label == "Rejected") == "for 7 reasons; all are in rejected.jsonl"
     assert sum(label == "for this reason" for label, _, _ in facts) == 5
     (section,) = [each for each in report.sections if each.id == "rejected"]
     (table,) = section.blocks

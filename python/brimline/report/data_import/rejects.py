@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from brimline.record.data_import import ImportRecord
+from brimline.record.data_import import REJECTED_FILE, ImportRecord
 from brimline.record.rejects import RejectGroup, Rejects
 from brimline.report.view import Cell, Column, Fact, Section, Table
 from brimline.units import UNKNOWN_TEXT, format_count
@@ -29,8 +29,19 @@ def reason_facts(record: ImportRecord, rejects: Rejects) -> list[Fact]:
         for each in shown
     ]
     if others := _others(rejects, len(shown)):
-        facts.append(Fact(label="for other reasons", value=format_count(others), note="see the report"))
+        more = len(rejects.groups) - len(shown)
+        note = message("and {count} more reasons: see the report", count=format_count(more)) if more > 1 else ""
+        facts.append(Fact(label="for other reasons", value=format_count(others), note=note or "see the report"))
     return facts
+
+
+def where_all_are(rejects: Rejects) -> str:
+    """For how many reasons records were rejected, and where each stands: a terminal may have no room for all."""
+    count = len(rejects.groups)
+    words = "all are in {file}" if count == 1 else "for {count} reasons; all are in {file}"
+    if rejects.others or not rejects.whole:
+        words = "for {count} reasons or more; all are in {file}"
+    return message(words, count=format_count(count), file=REJECTED_FILE) if count else ""
 
 
 def reasons_section(record: ImportRecord, rejects: Rejects) -> Section:
@@ -73,9 +84,11 @@ def _where_and_why(record: ImportRecord, group: RejectGroup) -> str:
     if group.line is None:
         return reason
     name = _input_name(record, group)
-    if not name:
-        return message("{reason} (first in line {line})", line=group.line, reason=reason)
-    return message("{reason} (first in {input}, line {line})", input=name, line=group.line, reason=reason)
+    if group.count == 1:
+        words = "{reason} (in {input}, line {line})" if name else "{reason} (in line {line})"
+    else:  # the text is of the first, and other values may stand in the others
+        words = "the first, in {input}, line {line}: {reason}" if name else "the first, in line {line}: {reason}"
+    return message(words, input=name, line=group.line, reason=reason)
 
 
 def _first_line(record: ImportRecord, group: RejectGroup) -> str:

@@ -22,7 +22,7 @@ from brimline.record.layout import RUNNING
 from brimline.record.rejects import Rejects, read_rejects
 from brimline.report import blocks
 from brimline.report.data_import.charts import chart_list
-from brimline.report.data_import.rejects import reason_facts, reasons_document, reasons_section
+from brimline.report.data_import.rejects import reason_facts, reasons_document, reasons_section, where_all_are
 from brimline.report.data_size import size_document, size_facts
 from brimline.report.distribution import distribution_document, distribution_section
 from brimline.report.document import FORMAT_VERSION
@@ -143,7 +143,7 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
             label="Rejected",
             value=format_count(counts.get("rejected", 0)),
             tone="fail" if counts.get("rejected") else "",
-            note=message("all are in {file}", file=REJECTED_FILE) if rejects.groups else "",
+            note=where_all_are(rejects),
         ),
         *reason_facts(record, rejects),
         *_standstill_fact(record),
