@@ -91,3 +91,6 @@ def test_the_most_that_a_design_takes_is_the_most_of_each_measure() -> None:
     said = str(vary_cost_text(settings, own_server=False))
     assert "estimate: about 8 min, 2 times capacity of about 4 min" in said
     assert "at most 28 min, without server starts and loading" in said
+    assert "further blocks until each is known within 5 %, at most 2 in all (--repeats-max)" in said
+    exact = settings_of("connections=1,8", blocks=2, blocks_max=2)
+    assert "further blocks" not in vary_cost_text(exact, own_server=False)

@@ -39,8 +39,8 @@ class DesignOptions(Group):
     repeats: int | None = option(
         "--repeats",
         "COUNT",
-        f"How often each combination is measured, at least; default {BLOCKS_DEFAULT}, or once where its figure has an "
-        "interval of its own.",
+        f"How often each combination is measured at the least: more follow until --precision or --repeats-max is "
+        f"reached; default {BLOCKS_DEFAULT}, or once where its figure has an interval of its own.",
     )
     repeats_max: int | None = option(
         "--repeats-max", "COUNT", f"How often at most; default {BLOCKS_MAX_DEFAULT}, or as --repeats."

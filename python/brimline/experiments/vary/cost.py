@@ -2,7 +2,7 @@
 
 from brimline.experiments.cost import NOTHING_PUT_BACK, PutBack, most_text
 from brimline.experiments.vary.order import VarySettings
-from brimline.units import NS_PER_S, format_count, format_duration
+from brimline.units import NS_PER_S, format_count, format_duration, format_percentage
 from brimline.wording import joined, message
 
 
@@ -38,6 +38,14 @@ def vary_cost_text(settings: VarySettings, *, own_server: bool, put_back: PutBac
         ),
         most_text(most_s),
     ]
+    if settings.blocks < settings.blocks_max:
+        parts.append(
+            message(
+                "further blocks until each is known within {precision}, at most {most} in all (--repeats-max)",
+                precision=format_percentage(settings.precision),
+                most=format_count(settings.blocks_max),
+            )
+        )
     parts.extend(put_back.clauses(settings.blocks * count))
     if own_server and settings.apart:
         servers = len(settings.groups)
