@@ -43,6 +43,14 @@ class MetricChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Absent:
+    """A metric that decides, of which a side has no figure, and why, by side."""
+
+    metric: Metric
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QuantileChange:
     """One quantile of the whole distribution, with what is said of its shift; see `QuantileShift`.
 

@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from brimline.analysis.caveats import caveats
-from brimline.analysis.changes import Bound, LeftOut, MetricChange, QuantileChange
-from brimline.analysis.compared_run import KIND_TEXTS, ComparedRun, Metric, Noun, noun_of
+from brimline.analysis.changes import Absent, Bound, LeftOut, MetricChange, QuantileChange
+from brimline.analysis.compared_run import KIND_TEXTS, METRIC_QUANTILES, ComparedRun, Metric, Noun, noun_of
 from brimline.analysis.configuration import Difference, configuration_differences, plan_differences
 from brimline.analysis.judged_change import CLAIMS, ChangeVerdict, adjusted_p_values, change_verdict
 from brimline.analysis.unlike_loads import UnlikeLoads, unlike_loads
 from brimline.errors import InvalidRun, UsageError
 from brimline.stats.change import RUNS_MIN, Change, absolute_change, geometric_mean
+from brimline.stats.quantile_interval import NEVER_NS
 from brimline.stats.quantile_shift import QUANTILES, QuantileShift, shift_function
 from brimline.stats.ratio import intervals_ratio
 from brimline.wording import joined, message
@@ -32,7 +33,10 @@ ERROR_MARGIN = 0.001
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """B against A. `a` and `b` are the runs that count, in the order of time. `loads`: how theirs differ, if so."""
+    """B against A. `a` and `b` are the runs that count, in the order of time. `loads`: how theirs differ, if so.
+
+    `absent`: metrics that decide, and that are not among the `changes` because a side has no figure of them.
+    """
 
     kind: str
     a: tuple[ComparedRun, ...]
@@ -46,6 +50,7 @@ class Comparison:
     warnings: tuple[str, ...]
     has_floor: bool
     loads: UnlikeLoads | None = None
+    absent: tuple[Absent, ...] = ()
 
     @property
     def runs(self) -> tuple[ComparedRun, ...]:
@@ -109,6 +114,7 @@ def compare_runs(
         warnings=tuple(caveats(valid_a, valid_b, left_out, changes)),
         has_floor=floors is not None,
         loads=loads,
+        absent=_absent(judged_by, valid_a, valid_b),
     )
 
 
@@ -300,6 +306,32 @@ def _unknown(metrics: Sequence[Metric], changes: Sequence[MetricChange]) -> list
     return [metric.label for metric in metrics if metric.decides and metric.key not in known]
 
 
+def _absent(metrics: Sequence[Metric], a: Sequence[ComparedRun], b: Sequence[ComparedRun]) -> tuple[Absent, ...]:
+    """Metrics that decide and that no run of a side has, with the reasons."""
+    found = []
+    for metric in metrics:
+        lacking = [(name, runs) for name, runs in (("A", a), ("B", b)) if not _having(metric, runs)]
+        if metric.decides and lacking:
+            reasons = {side: dict.fromkeys(why_absent(metric, each) for each in runs) for side, runs in lacking}
+            told = [message("in {side} {why}", side=side, why=joined(", ", each)) for side, each in reasons.items()]
+            found.append(Absent(metric=metric, reason=joined("; ", told)))
+    return tuple(found)
+
+
+def why_absent(metric: Metric, run: ComparedRun) -> str:
+    """Why a run has no figure of a metric that other runs have."""
+    quantile = METRIC_QUANTILES.get(metric.key)
+    if quantile is None or not run.distribution:
+        return "it is not known"
+    if run.spoilt(quantile):
+        return "the generator's own lag may be most of it"
+    count = sum(each for _, each in run.distribution)
+    unanswered = sum(each for value_ns, each in run.distribution if value_ns == NEVER_NS)
+    if unanswered > (1 - quantile) * count:
+        return "it lies among what was never answered or never sent"
+    return "too few operations lie above it"
+
+
 def _overall(
     changes: Sequence[MetricChange],
     a: Sequence[ComparedRun],
@@ -366,6 +398,12 @@ def shift_text(shift: Sequence[QuantileChange]) -> str:
         return message("{parts}: at every quantile shown.", parts=joined("; ", parts))
     if parts:
         return message("{parts}; elsewhere no shift is shown.", parts=joined("; ", parts))
+    if alone := [each for each in known if each.change is not None and not each.change.low <= 0 <= each.change.high]:
+        return message(
+            "No quantile is shown to shift: p is adjusted for all that are looked at, and that decides. Of one alone, "
+            "at {quantiles}, the interval holds no 0.",
+            quantiles=joined(", ", [quantile_name(each.quantile) for each in alone]),
+        )
     return "At no quantile a shift is shown." if known else ""
 
 

@@ -1,5 +1,6 @@
 """Known run sets in, verdicts out; and how often simulated sets are called different."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -11,8 +12,11 @@ from brimline.analysis.compared_run import ComparedRun, Metric
 from brimline.analysis.comparison import MARGIN, Comparison, compare_runs, noise_floor, shift_text
 from brimline.analysis.judged_change import ALPHA, CLAIMS, ChangeVerdict
 from brimline.errors import InvalidRun, UsageError
+from brimline.report import render_json
 from brimline.report.comparison.view import comparison_report
 from brimline.report.summary import next_step, summarised
+from brimline.stats.change import Change
+from brimline.stats.quantile_interval import NEVER_NS
 from tests.support.repetitions import repetitions
 from tests.support.run_sets import MS, abba, plan, run_sets, simulated_run
 
@@ -199,6 +203,38 @@ def test_a_shift_is_told_by_its_quantiles() -> None:
     all_slower = [replace(run, distribution=((5 * MS, 10_000),)) for run in a]
     assert shift_text(compare_runs(a, all_slower).shift).endswith("p95, p99, p99.9: at every quantile shown.")
     assert shift_text(compare_runs(a, a).shift) == "At no quantile a shift is shown."
+
+
+def test_an_interval_without_0_that_is_no_shift_is_explained() -> None:
+    """Of one quantile p is below 5 %, and not among the others."""
+    shift = compare_runs(*run_sets(np.random.default_rng(5), order=abba(5))).shift
+    alone = Change(value=-0.99, low=-0.999, high=-0.79, inner_low=-0.99, inner_high=-0.9, p_value=0.03, a_count=2,
+                   b_count=2)  # fmt: skip
+    third = replace(shift[2], change=alone, adjusted_p=0.1, verdict=ChangeVerdict.INCONCLUSIVE)
+    told = shift_text([third])
+    assert told.startswith("No quantile is shown to shift: p is adjusted") and "at p30, the interval holds no 0" in told
+
+
+def test_a_metric_that_a_side_lacks_is_named_with_the_reason() -> None:
+    """Of A six in ten operations were never answered, of B too few lie above the p99; the table had no row for them."""
+    a, b = run_sets(np.random.default_rng(5), order=abba(5))
+    lacking = [
+        replace(run, figures={name: value for name, value in run.figures.items() if name not in ("p50", "p95", "p99")},
+                distribution=((MS, 400), (NEVER_NS, 600)))
+        for run in a
+    ]  # fmt: skip
+    few = [replace(run, figures={name: value for name, value in run.figures.items() if name != "p99"}) for run in b]
+    told = {each.metric.key: each.reason for each in compare_runs(lacking, few).absent}
+    assert told == {
+        "p50": "in A it lies among what was never answered or never sent",
+        "p95": "in A it lies among what was never answered or never sent",
+        "p99": "in A it lies among what was never answered or never sent; in B too few operations lie above it",
+    }
+    report = comparison_report(compare_runs(lacking, few), ())
+    said = {each.label: each.note for each in report.verdict.facts}
+    assert said[named(compare_runs(a, b), "p50").metric.label] == f"left out: {told['p50']}"
+    assert [each["name"] for each in json.loads(render_json(report))["absent"]] == ["p50", "p95", "p99"]
+    assert compare_runs(a, b).absent == ()
 
 
 @pytest.mark.parametrize("slower", [0.0, 0.03, 0.1])

@@ -241,6 +241,7 @@ EXPERIMENTS: Mapping[str, str] = {
     "cache_read_bytes": "Bytes that were read into the cache.",
     "cache_pages_requested": "Pages that were asked of the cache.",
     # comparisons
+    "comparison_document.absent": "Metrics that decide and that are left out, because a side has no figure of them.",
     "comparison_document.load": "Kind of load that both sides have.",
     "where": "Where the setting stands: plan, server, host, versions.",
     "_difference_document.a": "What A has.",

@@ -39,6 +39,7 @@ def comparison_document(
         },
         "differences": [_difference_document(each) for each in comparison.differences],
         "changes": [_change_document(each) for each in comparison.changes],
+        "absent": [{"name": each.metric.key, "reason": each.reason} for each in comparison.absent],
         "shift": [_shift_document(each, comparison) for each in comparison.shift],
         "a": [_run_document(run) for run in comparison.a],
         "b": [_run_document(run) for run in comparison.b],

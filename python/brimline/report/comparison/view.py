@@ -68,6 +68,10 @@ _SEARCHES_INTRO = (
     "over the figures that decide, and apart from them over all that explains. ≥ and ≤: a bound, beyond which nothing "
     "was looked for; the change is a bound then too."
 )
+_CAPTION = (
+    "p below {alpha:g} is a change. p is adjusted for all figures that are looked at, and decides; an interval is of "
+    "one figure alone, so that it can hold no 0 where no change is shown."
+)
 _TYPICAL = "Typical runs: geometric means over the runs of a side"
 _BOUND = (
     "≥: in a run of this side too few operations lie above the quantile for a figure; the lower end of its 95 % "
@@ -149,6 +153,11 @@ def _verdict(
         for each in comparison.changes
         if each.metric.decides and each.change is not None
     ]
+    facts += [
+        Fact(label=each.metric.label, value=UNKNOWN_TEXT, note=message("left out: {reason}", reason=each.reason),
+             tone="warn")
+        for each in comparison.absent
+    ]  # fmt: skip
     if floor is not None:
         facts.append(
             Fact(
@@ -240,7 +249,14 @@ def _changes(comparison: Comparison) -> Section:
     ]
     rows = [_change_row(each, has_floor=has_floor) for each in comparison.changes]
     found: list[Block] = [
-        Table(columns=columns, rows=rows, caption=message("p below {alpha:g} is a change", alpha=ALPHA))
+        Table(columns=columns, rows=rows, caption=message(_CAPTION, alpha=ALPHA)),
+        *(
+            Text(
+                text=message("{metric} is left out: {reason}.", metric=each.metric.label, reason=each.reason),
+                tone="warn",
+            )
+            for each in comparison.absent
+        ),
     ]
     chart = changes_chart(comparison.changes)
     return Section(
