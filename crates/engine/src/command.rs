@@ -1,6 +1,7 @@
 //! One command of an operation: which it is, and what is known of it without its content.
 
-use crate::operation::Statements;
+use serde::{Deserialize, Serialize};
+
 use crate::own::plan::{StepAccess, TransactionPlace};
 use crate::target::ReplyFacts;
 
@@ -136,6 +137,26 @@ impl Opcounter {
             Self::Delete => "delete",
             Self::Command => "command",
         }
+    }
+}
+
+/// The statements of a transaction: first its reads, then its updates, of one document each. Read *i* and update *i* are of
+/// the same document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the line above says it")]
+pub struct Statements {
+    pub reads: u8,
+    pub updates: u8,
+}
+
+impl Statements {
+    /// None.
+    pub const NONE: Self = Self { reads: 0, updates: 0 };
+
+    /// How many there are.
+    pub fn count(self) -> u16 {
+        u16::from(self.reads) + u16::from(self.updates)
     }
 }
 

@@ -176,8 +176,9 @@ pub fn judge(flight: &InFlight, reply: &ReplyFacts) -> Step {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command::Statements;
     use crate::kinds::OperationKind;
-    use crate::operation::{Key, Statements};
+    use crate::operation::Key;
 
     const S: Nanos = NANOS_PER_S;
 

@@ -1,8 +1,7 @@
 //! The kinds of operations: one table of those that every plan knows, and whatever depends on a kind asks it.
 
 use crate::breakdown::Part;
-use crate::command::{Command, Place};
-use crate::operation::Statements;
+use crate::command::{Command, Place, Statements};
 
 /// What there is to know of a kind.
 #[derive(Debug)]

@@ -17,6 +17,7 @@ pub mod commands;
 pub mod connects;
 mod director;
 pub mod failure;
+pub mod failure_tally;
 pub mod finished;
 mod flight;
 pub mod histogram;

@@ -1,7 +1,6 @@
 //! What an operation is: its kind and the choices that make it, before anything is encoded or sent.
 
-use serde::{Deserialize, Serialize};
-
+use crate::command::Statements;
 use crate::kinds::OperationKind;
 
 /// Most operations of the person's own in one plan.
@@ -32,26 +31,6 @@ pub struct Operation {
     pub documents: u32,
     /// What a transaction does before its commit; nothing otherwise.
     pub statements: Statements,
-}
-
-/// The statements of a transaction: first its reads, then its updates, of one document each. Read *i* and update *i* are of
-/// the same document.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the line above says it")]
-pub struct Statements {
-    pub reads: u8,
-    pub updates: u8,
-}
-
-impl Statements {
-    /// None.
-    pub const NONE: Self = Self { reads: 0, updates: 0 };
-
-    /// How many there are.
-    pub fn count(self) -> u16 {
-        u16::from(self.reads) + u16::from(self.updates)
-    }
 }
 
 impl Operation {

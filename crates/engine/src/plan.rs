@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use self::pacer::PacerPlan;
 use self::proportions::Proportions;
 use self::target::TargetPlan;
+use crate::command::Statements;
 use crate::kinds::OperationKind;
-use crate::operation::Statements;
 use crate::own::plan::{OwnLoad, OwnWork};
 
 /// Version of the plan's format that this engine reads.

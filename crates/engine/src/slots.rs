@@ -243,9 +243,9 @@ impl Slots {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::Command;
+    use crate::command::{Command, Statements};
     use crate::kinds::OperationKind;
-    use crate::operation::{Key, Operation, Statements};
+    use crate::operation::{Key, Operation};
 
     fn sent_at(sent: Nanos) -> InFlight {
         let kind = OperationKind::LOAD;

@@ -6,7 +6,7 @@ use crate::clock::Nanos;
 use crate::command::Opcounter;
 use crate::commands::Commands;
 use crate::connects::ConnectTimes;
-use crate::failure::FailureCount;
+use crate::failure_tally::FailureCount;
 use crate::kinds::OperationKind;
 use crate::looks::Looks;
 use crate::operation_log::LogTotals;

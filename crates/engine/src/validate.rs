@@ -3,8 +3,8 @@
 use brimline_datagen::Values;
 
 use crate::clock::{NANOS_PER_S, Nanos};
+use crate::command::Statements;
 use crate::kinds::OperationKind;
-use crate::operation::Statements;
 use crate::plan::error::{PlanError, require};
 use crate::plan::pacer::{PacerPlan, RATE_OPS_PER_S_MAX, Stage, ThinkTime};
 use crate::plan::target::{Reads, TargetPlan};

@@ -3,9 +3,9 @@
 
 use brimline_datagen::{DocumentSpec, KeyChooser, LengthChooser, RngStream};
 
-use crate::command::Command;
+use crate::command::{Command, Statements};
 use crate::kinds::{First, OperationKind};
-use crate::operation::{Key, Operation, Statements};
+use crate::operation::{Key, Operation};
 use crate::own::mix::OwnMix;
 use crate::own::plan::AtEnd;
 use crate::plan::error::PlanError;

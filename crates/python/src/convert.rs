@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use brimline_engine::clock::Nanos;
 use brimline_engine::command::Opcounter;
 use brimline_engine::connects::ConnectTimes;
-use brimline_engine::failure::FailureCount;
+use brimline_engine::failure_tally::FailureCount;
 use brimline_engine::finished::Phase;
 use brimline_engine::kinds::OperationKind;
 use brimline_engine::looks::Looks;

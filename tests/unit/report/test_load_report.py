@@ -202,4 +202,4 @@ def test_progress_of_a_load_counts_documents(
     progress.tick(tick)
     progress.end()
     said = capsys.readouterr().err
-    assert "25 %, 2 500 of 10 000 documents, 1 250 documents/s, 1 commands failed" in said.replace("\n", " ")
+    assert "25 %, 2 500 of 10 000 documents, 1 250 documents/s, 1 command failed" in said.replace("\n", " ")

@@ -6,8 +6,9 @@ use brimline_datagen::RngStream;
 
 use super::plan::{AtEnd, OwnWork};
 use super::prepared::Own;
+use crate::command::Statements;
 use crate::kinds::OperationKind;
-use crate::operation::{Key, Operation, Statements};
+use crate::operation::{Key, Operation};
 use crate::plan::Plan;
 
 const STREAM_OWN: u64 = 0x6f77_6e00;

@@ -8,9 +8,9 @@ pub mod requests;
 use std::time::Duration;
 
 use brimline_datagen::{ChooserSpec, DocumentSpec, InsertOrder, LengthSpec, Values};
+use brimline_engine::command::Statements;
 use brimline_engine::histogram::{TimeHistogram, new_histogram};
 use brimline_engine::kinds::OperationKind;
-use brimline_engine::operation::Statements;
 use brimline_engine::plan::pacer::PacerPlan;
 use brimline_engine::plan::proportions::Proportions;
 use brimline_engine::plan::target::TargetPlan;
