@@ -52,7 +52,7 @@ class Best:
                      warmup_s=0.0, duration_s=self._settings.duration_s)  # fmt: skip
 
     def so_far(self, trials: Sequence[Trial]) -> SoFar:
-        return SoFar(text=f"{len(trials)} runs", points=())
+        return SoFar(unit="runs", figure=float(len(trials)))
 
 
 def best_time(settings: BestSettings) -> TimeEstimate:
