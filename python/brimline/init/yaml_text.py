@@ -124,7 +124,8 @@ def _inline(value: Any) -> str:
 
 
 def _key(name: str) -> str:
-    return name if _PLAIN.fullmatch(name) else _quoted(name)
+    """Quoted where it could be read as more than text: among weights a bare `true` is the boolean."""
+    return name if _PLAIN.fullmatch(name) and name.lower() not in _NO_TEXT else _quoted(name)
 
 
 def _quoted(text: str) -> str:

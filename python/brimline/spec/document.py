@@ -9,7 +9,7 @@ is too big or too deep.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import yaml
 
@@ -79,6 +79,26 @@ def dump_document(values: dict[str, Any]) -> str:
     return yaml.dump(values, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
 
 
+class ValueKey(str):
+    """A key without quotes that would be a number, true, false or null as a value. It is text all the same.
+
+    `value`: what it would be.
+    """
+
+    __slots__ = ("value",)
+
+    value: bool | int | float | None
+
+    def __new__(cls, text: str, value: bool | int | float | None) -> Self:
+        """The key `text`."""
+        key = super().__new__(cls, text)
+        key.value = value
+        return key
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ValueKey, (str(self), self.value)
+
+
 class _Reader:
     """Builds values from events, which come one at a time, so that reading stops at what is refused."""
 
@@ -119,8 +139,9 @@ class _Reader:
                 self._refuse_extras(event, path)
                 raise self._error("a key is a list or a mapping", path, event, "put quotes around text that has { or [")
             self._refuse_extras(event, path)
-            # A key stays text: `on`, `no` and `1` are names here.
-            key: str = event.value
+            # A key stays text: `on`, `no` and `1` are names here, but for who chooses among keys as values.
+            value = self._scalar(event, path) if len(event.value) <= _DIGITS_MAX else event.value
+            key: str = event.value if isinstance(value, str) else ValueKey(event.value, value)
             line = _line(event)
             if key in first_lines:
                 message = f"the key occurs twice; it is on line {first_lines[key]} already"
@@ -208,5 +229,10 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
+def _without_quotes(dumper: Any, key: ValueKey) -> yaml.ScalarNode:
+    return yaml.ScalarNode(dumper.resolve(yaml.ScalarNode, str(key), (True, False)), str(key))
+
+
+_Dumper.add_representer(ValueKey, _without_quotes)
 for _pattern in (_NULL, _BOOL, _DECIMAL, _HEXADECIMAL, _FLOAT, _NOT_FINITE):
     _Dumper.add_implicit_resolver("tag:brimline,2024:core", re.compile(rf"^(?:{_pattern.pattern})$"), None)

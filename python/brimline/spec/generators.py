@@ -304,11 +304,12 @@ class ConstantValue(Part):
 
 
 class ChoiceValue(Part):
-    """One of these: of a list each equally often, of a mapping each text as often as its weight says."""
+    """One of these: of a list each equally often, of a mapping each key as often as its weight says."""
 
     kind: Literal["choice"] = "choice"
     of: WeightedValues
-    """The values: a list, or a mapping of text to weight."""
+    """The values: a list, or a mapping of value to weight. `true` and `200` have their types there too, and quotes make
+    text of them."""
 
 
 class TextValue(Part):

@@ -8,6 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from brimline.spec import readers
+from brimline.spec.document import ValueKey
 
 Scalar = str | bool | int | float | None
 Weighted = tuple[tuple[Scalar, float], ...]
@@ -63,14 +64,19 @@ def read_decimal(value: object) -> Decimal:
 
 
 def read_weighted(value: object) -> Weighted:
-    """Reads what to choose among: a list, equally likely, or a mapping of text to weight."""
+    """Reads what to choose among: a list, equally likely, or a mapping of value to weight.
+
+    A key without quotes is the number, true, false or null that it looks like, as it would be in a list.
+    """
     if isinstance(value, list):
         pairs = tuple((read_scalar(item), 1.0) for item in value)
     elif isinstance(value, dict):
-        pairs = tuple((read_scalar(key), _read_weight(key, weight)) for key, weight in value.items())
+        pairs = tuple((read_scalar(_as_value(key)), _read_weight(key, weight)) for key, weight in value.items())
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError("weighs 1 and 1.0, or true and 1; one of both can have a weight: leave the other out")
     else:
         raise ValueError(
-            f"must be a list of values or a mapping of text to weight, not {readers.shown(value)}; {_LIKE_CHOICES}"
+            f"must be a list of values or a mapping of value to weight, not {readers.shown(value)}; {_LIKE_CHOICES}"
         )
     if not 1 <= len(pairs) <= CHOICES_MAX:
         raise ValueError(f"must have 1 to {CHOICES_MAX} values, but has {len(pairs)}; {_LIKE_CHOICES}")
@@ -82,6 +88,10 @@ def read_weighted(value: object) -> Weighted:
 def weighted_value(pairs: Weighted) -> Any:
     """What `read_weighted` reads as the same pairs."""
     return [value for value, _ in pairs] if all(weight == 1 for _, weight in pairs) else dict(pairs)
+
+
+def _as_value(key: object) -> object:
+    return key.value if isinstance(key, ValueKey) else key
 
 
 def _read_weight(key: object, value: object) -> float:

@@ -1,6 +1,7 @@
 """Templates: what may be said about fields, what it becomes, and what is refused where."""
 
 from pathlib import Path
+from typing import Any
 
 import bson
 import pytest
@@ -10,7 +11,8 @@ from brimline.errors import SpecError
 from brimline.plan import NullTarget, collection_plan, load_plan, load_plans, resolve
 from brimline.plan.rows import sample_row_bytes
 from brimline.spec import Spec, load_spec, shipped_workloads
-from brimline.spec.document import dump_document
+from brimline.spec.document import dump_document, parse_document
+from brimline.spec.generators import ChoiceValue
 from tests.support.explained_plan import explain
 
 
@@ -213,3 +215,27 @@ def test_what_can_t_be_is_refused_where_it_stands(fields: str, message: str, hin
     assert message in caught.value.message
     assert caught.value.line == 1
     assert hint is None or hint in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("weights", "values"),
+    [
+        ("{true: 8, false: 2}", [True, False]),
+        ("{200: 8, 2.5: 1, null: 1, 0x10: 1}", [200, 2.5, None, 16]),
+        ('{"true": 8, "200": 1, paid: 1, on: 2}', ["true", "200", "paid", "on"]),
+    ],
+)
+def test_what_has_a_weight_has_the_type_that_it_has_in_a_list(weights: str, values: list[Any]) -> None:
+    """Booleans became texts without a word, and an update that set booleans gave the field both types."""
+    text = f"a: {{kind: choice, of: {weights}}}"
+    read = parse_document(text, "x").values
+    choice = ChoiceValue.model_validate(read["a"])
+    assert [(type(value), value) for value, _ in choice.of] == [(type(value), value) for value in values]
+    for again in (read, {"a": choice.model_dump()}):
+        assert ChoiceValue.model_validate(parse_document(dump_document(again), "y").values["a"]) == choice
+
+
+def test_two_values_that_are_one_have_no_two_weights() -> None:
+    read = parse_document("a: {kind: choice, of: {1: 8, true: 2}}", "x").values
+    with pytest.raises(ValueError, match=r"weighs 1 and 1\.0, or true and 1"):
+        ChoiceValue.model_validate(read["a"])
