@@ -23,6 +23,7 @@ URI = "mongodb://127.0.0.1:1"
         (("--uri", URI), "does nothing to servers that are somebody's", "--fault step-down"),
         (("--fault", "step-down", "--at", "secondary"), "befalls the primary and no other", "leave --at out"),
         (("--fault", "kil"), 'there is no fault "kil"', "kill, stop, pause"),
+        (("--fault", "true"), 'there is no fault "true"', "with its path: /bin/true"),
         (("--fault", "kill:9"), "takes nothing behind its name", "--fault kill"),
         (("--fault", "kill", "--undo", "ssh db1 start"), "undoes the fault kill itself", "leave --undo out"),
         (("--undo", "ssh db1 start"), "no effect without --fault", "--fault"),

@@ -54,6 +54,7 @@ def test_nothing_to_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     [
         (None, "no such file"),
         (b"\xff\xfe\x00", "not UTF-8"),
+        (b"<!doctype html>\n<html></html>", "is a page and no file of claims"),
         (b"results: [" + b"a," * 200_000, "larger than 256 KiB"),
         (b"results: 3", "must be a list"),
     ],

@@ -65,4 +65,10 @@ def lint(file: str | Path) -> LintResult:
         ) from error
     except UnicodeDecodeError as error:
         raise UsageError(f"can't read {path}: it is not UTF-8 text", hint="a file of claims is YAML") from error
+    if text.lstrip().startswith("<"):
+        raise UsageError(
+            f"{path} is a page and no file of claims",
+            hint="write what it says as claims in YAML, as docs/guides/lint.md describes it; reports of brimline's own "
+            "have such checks in them",
+        )
     return LintResult(source=path.name, findings=lint_claims(read_claims(text, path.name)))

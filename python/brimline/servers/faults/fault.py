@@ -41,9 +41,12 @@ def parse_fault(text: str, undo: str = "") -> Asked:
     name, colon, argument = text.partition(":")
     kind = KINDS.get(name)
     if kind is None:
-        if len(text.split()) < 2:
+        if len(text.split()) < 2 and "/" not in text:
             known = ", ".join(KINDS)
-            raise UsageError(f'there is no fault "{text}"', hint=f"there are {known}; or give a command of your own")
+            raise UsageError(
+                f'there is no fault "{text}"',
+                hint=f"there are {known}; or give a command of your own, one of a single word with its path: /bin/true",
+            )
         return Asked(name=COMMAND, command=text, undo=undo)
     if colon and not kind.takes:
         raise UsageError(f"the fault {name} takes nothing behind its name", hint=f"write --fault {name}")
