@@ -70,7 +70,7 @@ class Runs:
             cool_down=cooled,
             put_back_s=put_back_s(record.events),
         )
-        if not any(each.put_back_s >= _WAIT_S_WORTH_SAYING for each in trials):
+        if trial.put_back_s >= _WAIT_S_WORTH_SAYING > max((each.put_back_s for each in trials), default=0.0):
             tell_put_back(context, trial.put_back_s, left_s=self.experiment.so_far([*trials, trial]).left_s)
         return (
             Made(
