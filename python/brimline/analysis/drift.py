@@ -176,10 +176,8 @@ def _level(series: Series) -> Drift:
 def _jumps(series: Series) -> tuple[ChangePoint, ...]:
     """The increments of a level that are unlike all others, each from the end of one stretch of time to the next one's.
 
-    The generalised ESD test (Rosner 1983, "Percentage points for a generalized ESD many-outlier procedure"): several
-    that are as large as each other don't hide each other; neighbours are one change. What is gone again within three
-    stretches is a burst. What comes in many of them, as a cache fills, and what goes by and by, as the teeth of a saw
-    do, is no new level.
+    Neighbours are one change. What is gone again within three stretches is a burst. What comes in many of them, as a
+    cache fills, and what goes by and by, as the teeth of a saw do, is no new level.
     """
     from scipy.special import stdtr, stdtrit
 
@@ -188,19 +186,12 @@ def _jumps(series: Series) -> tuple[ChangePoint, ...]:
     if len(values) < SERIES_MIN + JUMPS_MAX or not float(values.min()) > 0:
         return ()
     grown = np.diff(values)
-    order = np.argsort(-np.abs(grown - np.median(grown)))
-    for count in range(JUMPS_MAX, 0, -1):
-        rest = grown[order[count:]]
-        off, spread = grown - rest.mean(), float(rest.std(ddof=1)) * math.sqrt(1 + 1 / len(rest))
-        least = abs(float(off[order[count - 1]]))
-        chance = 2 * float(stdtr(len(rest) - 1, -least / spread)) if spread > 1e-12 * least else 0.0
-        if least > 0 and chance * (len(rest) + 1) <= ALPHA_OF_LEVELS:
-            break
-    else:
-        return ()
+    unlike = _unlike(grown)
+    rest = np.delete(grown, unlike)
+    off, spread = grown - rest.mean(), _spread(rest)
     half = float(stdtrit(len(rest) - 1, (1 + CONFIDENCE) / 2)) * spread
     found = []
-    moves = _moves(order[:count].tolist())
+    moves = _moves(unlike)
     edges = [-1, *(move[-1] for move in moves)], [*(move[0] for move in moves[1:]), len(grown)]
     for earlier, move, later in zip(edges[0], moves, edges[1], strict=False):
         first, last = move[0], move[-1]
@@ -227,10 +218,33 @@ def _jumps(series: Series) -> tuple[ChangePoint, ...]:
     return tuple(found)
 
 
+def _unlike(grown: Values) -> list[int]:
+    """Places of the increments that are unlike all others; none where chance makes as much.
+
+    The generalised ESD test (Rosner 1983, "Percentage points for a generalized ESD many-outlier procedure"): several
+    that are as large as each other don't hide each other.
+    """
+    from scipy.special import stdtr
+
+    order = np.argsort(-np.abs(grown - np.median(grown)))
+    for count in range(JUMPS_MAX, 0, -1):
+        rest = grown[order[count:]]
+        spread, least = _spread(rest), abs(float(grown[order[count - 1]] - rest.mean()))
+        chance = 2 * float(stdtr(len(rest) - 1, -least / spread)) if spread > 1e-12 * least else 0.0
+        if least > 0 and chance * (len(rest) + 1) <= ALPHA_OF_LEVELS:
+            return sorted(order[:count].tolist())
+    return []
+
+
+def _spread(rest: Values) -> float:
+    """Standard deviation of one more increment about the mean of the `rest`."""
+    return float(rest.std(ddof=1)) * math.sqrt(1 + 1 / len(rest))
+
+
 def _moves(places: Sequence[int]) -> list[list[int]]:
-    """Increments that follow each other, as one."""
+    """Increments that follow each other, as one; the places are in order."""
     moves: list[list[int]] = []
-    for place in sorted(places):
+    for place in places:
         if moves and place == moves[-1][-1] + 1:
             moves[-1].append(place)
         else:
