@@ -111,7 +111,7 @@ _NO_ROOM_TO_IMPORT = re.compile(r"failed to map segment|cannot allocate memory",
 _NO_THREAD = re.compile(r"can't start new thread")
 # As Python, the JVM, V8, Go and the C library say it.
 _NO_THREAD_ELSEWHERE = re.compile(
-    r"can't start new thread|unable to create (?:new )?native thread|failed to create new OS thread"
+    rf"{_NO_THREAD.pattern}|unable to create (?:new )?native thread|failed to create new OS thread"
     r"|pthread_create|uv_thread_create"
 )
 _NO_MEMORY_ELSEWHERE = re.compile(

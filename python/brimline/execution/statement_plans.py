@@ -1,28 +1,16 @@
 """Owns what an SQL database says of how it executes each statement: asked before a run and after it."""
 
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any
 
 from brimline.errors import TargetError, UsageError
 from brimline.execution.statements import Statement, open_database, statements_of
 from brimline.monitor.sql.explain import EXPLAINED, explained
 from brimline.plan import Plan
+from brimline.record.plans import NO_PLAN
 from brimline.servers import Deployment
 from brimline.servers.sql_client import SqlError
 from brimline.servers.sql_reading import ConnectionLost
-
-_NO_PLAN: Final[dict[str, Any]] = {
-    "plan_summary": None,
-    "index_names": [],
-    "stage_names": [],
-    "keys_examined": None,
-    "docs_examined": None,
-    "n_returned": None,
-    "in_memory_sort": None,
-    "index_could_sort": None,
-    "sort_used_disk": None,
-    "collection_scan": None,
-}
 
 
 def look_at_statements(plan: Plan, deployment: Deployment) -> list[dict[str, Any]]:
@@ -34,7 +22,7 @@ def look_at_statements(plan: Plan, deployment: Deployment) -> list[dict[str, Any
             return []
         with open_database(plan, deployment) as client:
             for each in statements:
-                told = dict(_NO_PLAN)
+                told = dict(NO_PLAN)
                 if each.kind in EXPLAINED:
                     with suppress(SqlError):
                         told |= explained(client, deployment.protocol, each.text, each.parameters)

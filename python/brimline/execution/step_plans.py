@@ -15,6 +15,7 @@ from brimline.errors import TargetError, UsageError
 from brimline.execution.database import database_named
 from brimline.execution.step_commands import EXPLAINABLE, StepCommand, explain, step_commands
 from brimline.plan import Plan
+from brimline.record.plans import NO_PLAN
 from brimline.servers import Deployment
 from brimline.servers.answers import Unkeepable, plain
 
@@ -36,18 +37,6 @@ _SOURCES = (
 _SORTS = ("SORT", "sort", "$sort")
 _MADE = ("GROUP", "group", "$group", "UNWIND", "unwind", "$unwind", "$bucketAuto")
 """Stages that pass on others than what is stored, which no index has in order."""
-_NO_PLAN: Mapping[str, Any] = {
-    "plan_summary": None,
-    "index_names": [],
-    "stage_names": [],
-    "keys_examined": None,
-    "docs_examined": None,
-    "n_returned": None,
-    "in_memory_sort": None,
-    "index_could_sort": None,
-    "sort_used_disk": None,
-    "collection_scan": None,
-}
 
 
 def look_at_plans(plan: Plan, deployment: Deployment | None) -> list[dict[str, Any]]:
@@ -69,7 +58,7 @@ def look_at_plans(plan: Plan, deployment: Deployment | None) -> list[dict[str, A
 
 def _look(database: DataDatabase, asked: StepCommand, *, may_execute: bool) -> dict[str, Any]:
     """`may_execute`: the server that is asked has all documents, and not only those of a shard."""
-    told: dict[str, Any] = dict(_NO_PLAN)
+    told: dict[str, Any] = dict(NO_PLAN)
     if asked.name in EXPLAINABLE:
         # With null in place of what replies bring it would find what no step of the run finds.
         is_executed = may_execute and asked.is_read and not asked.has_saved
@@ -123,10 +112,7 @@ def _index_could_sort(plans: Sequence[Sequence[Mapping[str, Any]]], pipeline: Se
     """Whether any sort is of what is stored. Of a plan its stages stand from the outermost on."""
     by_plan = [[str(stage["stage"]) for stage in reversed(plan)] for plan in plans]
     is_made = any(name in _MADE for names in by_plan for name in names)
-    for names in by_plan:
-        if _sorts_what_is_stored(names):
-            return True
-    return not is_made and _sorts_what_is_stored(pipeline)
+    return any(map(_sorts_what_is_stored, by_plan)) or (not is_made and _sorts_what_is_stored(pipeline))
 
 
 def _sorts_what_is_stored(names: Sequence[str]) -> bool:

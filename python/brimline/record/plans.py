@@ -34,6 +34,21 @@ class StepPlan(TypedDict):
     collection_scan: bool | None
 
 
+NO_PLAN: Mapping[str, Any] = {
+    "plan_summary": None,
+    "index_names": [],
+    "stage_names": [],
+    "keys_examined": None,
+    "docs_examined": None,
+    "n_returned": None,
+    "in_memory_sort": None,
+    "index_could_sort": None,
+    "sort_used_disk": None,
+    "collection_scan": None,
+}
+"""What a server said that said nothing of how a command is executed."""
+
+
 class StepProfile(TypedDict):
     """What the profiler recorded of so many commands of a step, in all. What a server doesn't say is None.
 

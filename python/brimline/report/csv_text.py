@@ -15,7 +15,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     output = io.StringIO()
     writer = csv.writer(output, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([harmless(value) if isinstance(value, str) else value for value in row] for row in rows)
+    writer.writerows(map(harmless, rows))
     return output.getvalue()
 
 
@@ -23,8 +23,12 @@ _FORMULA = re.compile(r"[\s\ufffd]*[=+\-@\u2212\uff1d\uff0b\uff0d\uff20]")
 """How a formula begins: with one of these, typed as anybody types them, whatever blanks come before."""
 
 
+def harmless(row: Iterable[Any]) -> list[Any]:
+    """The cells of a row, of which a spreadsheet runs none as a formula; each text is kept on its line."""
+    return [_harmless(value) if isinstance(value, str) else value for value in row]
+
+
 @lru_cache(maxsize=1024)
-def harmless(value: str) -> str:
-    """Text that a spreadsheet would run as a formula is kept from it, and all text is kept on its line."""
+def _harmless(value: str) -> str:
     text = on_one_line(value)
     return f"'{text}" if _FORMULA.match(text) else text

@@ -245,6 +245,5 @@ _WRITER = csv.writer(_Echo(), lineterminator="\n")
 
 
 def _line(values: Sequence[object]) -> str:
-    shown = (harmless(value) if isinstance(value, str) else value for value in values)
-    line: str = _WRITER.writerow(shown)  # what the echo returned
+    line: str = _WRITER.writerow(harmless(values))  # what the echo returned
     return line
