@@ -235,7 +235,7 @@ impl Hello {
         database: &str,
         out: &mut Vec<u8>,
     ) -> Result<Proving, Lost> {
-        // A plugin that isn't known here is only the server's first choice; it will ask for the person's own.
+        // A plugin that isn't known here is only the server's first choice; it will ask for that of the user.
         let plugin = self.plugin.filter(|&plugin| plugin != Plugin::Clear).unwrap_or(Plugin::Native);
         let proof = plugin.proof(password, &self.nonce, false)?;
         self.append_head(agreed, out);
