@@ -61,10 +61,18 @@ OPTION_NAMES = frozenset(_KNOWN)
 """Names in lower case of all options that can be taken; what another one holds may be a secret."""
 _MAY_BE_EMPTY = frozenset({"readpreferencetags", "compressors"})
 _HINTS = {
-    "maxpoolsize": "leave it out and use --max-pool-size; --connections are the workers",
-    "minpoolsize": "leave it out: all connections are made before the run begins",
-    "maxconnecting": "leave it out: all connections are made before the run begins",
+    **dict.fromkeys(
+        # today's word; Node.js's until 4.0; Java's options; that of the driver behind YCSB's mongodb-async
+        ("maxpoolsize", "poolsize", "connectionsperhost", "maxconnectioncount"),
+        "leave it out and use --max-pool-size; --connections are the workers",
+    ),
+    **dict.fromkeys(
+        ("minpoolsize", "minconnectionsperhost", "minconnectioncount", "maxconnecting"),
+        "leave it out: all connections are made before the run begins",
+    ),
     "waitqueuemultiple": "leave it out: no driver bounds its queue any more; --max-pool-size bounds the pool",
+    "maxpendingoperationsperconnection": "leave it out: a connection has one command at a time; --connections are the "
+    "workers, and --max-pool-size bounds the pool",
     "waitqueuetimeoutms": "leave it out: an operation waits for its turn, and how long is counted",
     "loadbalanced": "leave it out and give the address of a server behind the load balancer",
     "readconcernlevel": "write local, available, majority, linearizable or snapshot",

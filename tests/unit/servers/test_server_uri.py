@@ -242,7 +242,13 @@ def test_what_can_not_be_honoured_is_refused_by_name(text: str, words: str) -> N
     assert raised.value.exit_code == 2
 
 
-@pytest.mark.parametrize("name", ["maxPoolSize", "waitQueueMultiple"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("maxPoolSize", "poolSize", "connectionsPerHost", "maxConnectionCount"),
+        *("waitQueueMultiple", "maxPendingOperationsPerConnection"),
+    ],
+)
 def test_words_of_a_drivers_pool_name_the_option_that_has_it(name: str) -> None:
     with pytest.raises(UsageError, match=name) as raised:
         parse_server_uri(f"mongodb://h/?{name}=5")
