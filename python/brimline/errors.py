@@ -256,6 +256,14 @@ class TargetError(BrimlineError):
     exit_code = ExitCode.TARGET
 
 
+class NotAllConnected(TargetError):
+    """Only `up` of the `wanted` connections could be had: with fewer, the target may well be measured."""
+
+    def __init__(self, message: str, *, up: int, wanted: int, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.up, self.wanted = up, wanted
+
+
 class NotPutBack(TargetError):
     """Servers are not as they were, and somebody has to see to it: nothing more is measured on them."""
 

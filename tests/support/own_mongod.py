@@ -4,7 +4,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -72,9 +72,9 @@ class OwnMongod:
         raise AssertionError("mongod did not start")
 
     @contextmanager
-    def slow_inserts(self, *, each_ms: int = 20) -> Iterator[None]:
-        """Each insert command takes so much longer: a load isn't over before something happens to it."""
-        slow = {"failCommands": ["insert"], "blockConnection": True, "blockTimeMS": each_ms}
+    def slow(self, command: str, *, each_ms: int = 20) -> Iterator[None]:
+        """Each such command takes so much longer."""
+        slow = {"failCommands": [command], "blockConnection": True, "blockTimeMS": each_ms}
         with self.client() as client:
             client.admin.command("configureFailPoint", "failCommand", mode="alwaysOn", data=slow)
             try:
@@ -82,6 +82,10 @@ class OwnMongod:
             finally:
                 with suppress(PyMongoError):  # it may have been killed, and forgotten it with that
                     client.admin.command("configureFailPoint", "failCommand", mode="off")
+
+    def slow_inserts(self) -> AbstractContextManager[None]:
+        """A load isn't over before something happens to it."""
+        return self.slow("insert")
 
     def kill(self) -> None:
         """As `kill -9` does."""

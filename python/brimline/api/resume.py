@@ -91,7 +91,9 @@ def resumption(directory: Path, *, kinds: tuple[str, ...]) -> Resumption:
         raise being_written(directory)
     loaded = stored_workload(directory, SPEC_FILE)
     with damage_told(directory):
-        spec = _on_its_server(loaded.spec, experiment.environment)
+        # A workload without a name of its own had that of its file, which is another one here.
+        named = loaded.spec.model_copy(update={"name": experiment.name})
+        spec = _on_its_server(named, experiment.environment)
     return Resumption(experiment=experiment, loaded=LoadedSpec(spec, experiment.spec_text, loaded.source))
 
 

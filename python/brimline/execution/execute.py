@@ -12,6 +12,7 @@ from brimline.errors import (
     BrimlineError,
     Interrupted,
     NodeGone,
+    NotAllConnected,
     RecordError,
     ResourceError,
     TargetError,
@@ -236,7 +237,7 @@ def _drive(
                 unwritable = error
             ticks.show(progress)
             if progress["stage"] == "finished":
-                summary = join_engine(run, plan, stop=context.stop)
+                summary = join_engine(run, plan, stop=context.stop, up=progress["connections_up"])
                 if unwritable is not None:
                     raise unwritable
                 return summary
@@ -308,8 +309,12 @@ def unsampled_state(run: Engine, timeout_s: float) -> "_native.Progress":
     return progress
 
 
-def join_engine(run: Engine, plan: Plan, *, stop: StopToken) -> Summary:
-    """Waits for the end. Raises TargetError where there never was a connection, Interrupted where that was asked."""
+def join_engine(run: Engine, plan: Plan, *, stop: StopToken, up: int = 0) -> Summary:
+    """Waits for the end. `up`: how many connections there were when it was seen last.
+
+    Raises TargetError where the connections could not be had, NotAllConnected where some could; Interrupted where that
+    was asked.
+    """
     try:
         summary = run.join()
     except _native.TargetError as error:
@@ -332,7 +337,10 @@ def join_engine(run: Engine, plan: Plan, *, stop: StopToken) -> Summary:
                 if reason.startswith("the runner")
                 else "these are the driver's words: correct an option that it refuses; else check that the server runs"
             )
-        raise TargetError(f"the target can't be reached: {reason}", hint=hint) from error
+        unreached = f"the target can't be reached: {reason}"
+        if 0 < up < plan.connections:
+            raise NotAllConnected(unreached, up=up, wanted=plan.connections, hint=hint) from error
+        raise TargetError(unreached, hint=hint) from error
     # A server's words end up on terminals.
     visible: Summary = {
         **summary,

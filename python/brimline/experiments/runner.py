@@ -8,14 +8,15 @@ from typing import Protocol
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.quantile_text import p99_text
+from brimline.errors import NotAllConnected
 from brimline.execution import RunContext, SoFar, execute, putting_back
 from brimline.execution.cool_down import CoolDown, cool_down, cool_down_limit_s
 from brimline.experiments.conductor import Machine, Made, conduct_trials
-from brimline.experiments.trial import Probe, Trial, of_stage
+from brimline.experiments.trial import Probe, Trial, connections_below, of_stage
 from brimline.plan import NullTarget, Plan, SimulatedTarget, TargetPlan, resolve
 from brimline.plan.model import ClosedPacer
 from brimline.plan.pacing import connections_text
-from brimline.record import ExperimentWriter, RunRecord
+from brimline.record import ExperimentWriter, RunRecord, read_record
 from brimline.record.events import put_back_s
 from brimline.spec import Spec
 from brimline.spec.load_models import ClosedLoad, ConstantLoad, Load, TlrLoad
@@ -49,7 +50,10 @@ class Runs:
     slo: Slo | None = None
 
     def perform(self, probe: Probe, trials: Sequence[Trial]) -> Sequence[Made[Trial]]:
-        """Waits for a calm server, runs, and puts the data back."""
+        """Waits for a calm server, runs, and puts the data back.
+
+        A probe that can't have all of its connections has no figure, and where fewer could be had, that is no end.
+        """
         context = self.context
         context.progress.so_far(partial(self.experiment.so_far, list(trials)))
         plan = probe_plan(probe, spec=self.spec, target=self.target)
@@ -62,13 +66,22 @@ class Runs:
             label=probe.label,
             cool_down=None if cooled is None else asdict(cooled),
         )
-        with putting_back(plan, context):
-            record = execute(plan, directory=directory, title=describe_probe(probe), context=context)
+        connections_up = None
+        try:
+            with putting_back(plan, context):
+                record = execute(plan, directory=directory, title=describe_probe(probe), context=context)
+        except NotAllConnected as error:
+            if connections_below(trials, probe.connections) is None:
+                raise
+            connections_up = error.up
+            self.writer.note_connections(directory, error.up)
+            record = read_record(directory)
         trial = Trial(
             probe=probe,
             observation=_observe(record, self.slo, trials),
             cool_down=cooled,
             put_back_s=put_back_s(record.events),
+            connections_up=connections_up,
         )
         if trial.put_back_s >= _WAIT_S_WORTH_SAYING > max((each.put_back_s for each in trials), default=0.0):
             tell_put_back(context, trial.put_back_s, left_s=self.experiment.so_far([*trials, trial]).left_s)
@@ -77,9 +90,10 @@ class Runs:
                 trial=trial,
                 directory=directory,
                 title=describe_probe(probe),
-                outcome=describe_outcome(trial.observation),
-                ended=record.complete,
+                outcome=trial.failed or describe_outcome(trial.observation),
+                ended=record.complete or bool(trial.failed),
                 took_s=_virtual_s(record),
+                failed=trial.failed,
             ),
         )
 

@@ -42,6 +42,7 @@ def stored_trials(experiment: ExperimentRecord, *, slo: Slo | None = None) -> li
                 cool_down=cool_down,
                 took_s=entry.took_s,
                 put_back_s=put_back_s(record.events),
+                connections_up=entry.connections_up,
             )
         )
     return trials

@@ -14,7 +14,7 @@ from brimline.analysis.observation import Observation
 from brimline.execution import SoFar
 from brimline.experiments.cost import sweep_time
 from brimline.experiments.settings import SweepSettings
-from brimline.experiments.trial import Probe, Trial, broken_off, of_stage, put_back_each_s, spent_s
+from brimline.experiments.trial import Probe, Trial, broken_off, lacking, of_stage, put_back_each_s, spent_s
 from brimline.plan.pacing import connections_text
 from brimline.record.layout import TARGET_LOST
 from brimline.stats.batch_means import mean_interval
@@ -31,12 +31,13 @@ CEILING_TEXT = "generator's ceiling (encode and record, without sockets)"
 class SweepEnd(StrEnum):
     """Why no further level was tried; `client_limited`, `invalid`, `disturbed`: why those that were prove nothing.
 
-    `disturbed`: where throughput stopped rising, other programs had filled the server's host. `exceeded`: a later run
-    of the same search did clearly more.
+    `connections_not_had`: the next level could not have all of its connections. `disturbed`: where throughput stopped
+    rising, other programs had filled the server's host. `exceeded`: a later run of the same search did clearly more.
     """
 
     PLATEAU = "plateau"
     CONNECTIONS_MAX = "connections_max"
+    CONNECTIONS_NOT_HAD = "connections_not_had"
     ERRORS = "errors"
     CLIENT_LIMITED = "client_limited"
     INVALID = "invalid"
@@ -70,7 +71,8 @@ class SweepConclusion:
 
     `saturation_ops_per_s` is the highest mean of a level; `saturation` has its interval where that level ran at least
     3 times. `generator_ceiling_ops_per_s` is what a sweep against the
-    null target shows instead. `reason` says why the levels prove nothing, "" where they do.
+    null target shows instead. `reason` says why the levels prove nothing, or which of them could not be had; else it is
+    "".
     """
 
     ended_by: SweepEnd
@@ -135,7 +137,7 @@ class Sweep:
         put_back_s = max(time.probe_count - len(done), 0) * put_back_each_s(done)
         return SoFar(
             unit="connections",
-            probes=[(trial.probe.connections, "measured") for trial in done],
+            probes=[(trial.probe.connections, "measured") for trial in done if not trial.failed],
             left_s=max(time.typical_s - spent_s(done), 0.0) + put_back_s,
             left_max_s=max(time.max_s - spent_s(done), 0.0) + put_back_s,
         )
@@ -147,7 +149,8 @@ class Sweep:
         levels = sweep_levels(completed, null_ceiling_ops_per_s=null_ceiling_ops_per_s)
         best = max(levels, key=lambda level: level.throughput_ops_per_s, default=None)
         highest = None if best is None else best.throughput_ops_per_s
-        ended_by, reason = self._ended_by(done), ""
+        ended_by = self._ended_by(done)
+        reason = lacked_text(done) if ended_by is SweepEnd.CONNECTIONS_NOT_HAD else ""
         limit = _limit(done, highest, null_ceiling_ops_per_s, flat=ended_by is SweepEnd.PLATEAU)
         if best is not None and best.problems and ended_by not in (SweepEnd.BROKEN_OFF, SweepEnd.INCOMPLETE):
             limited = limit is not None and limit.kind is BottleneckKind.GENERATOR
@@ -206,16 +209,19 @@ class Sweep:
 
     def _order(self, done: Sequence[Trial]) -> list[int] | None:
         """The connections of all probes in order; they are known as far as the first round has come."""
-        levels = self._settings.levels
+        levels = repeated = self._settings.levels
         first_round = done[: len(levels)]
         for count in range(1, len(first_round) + 1):
+            if first_round[count - 1].failed:
+                levels, repeated = levels[:count], levels[: count - 1]
+                break
             if self._flat(first_round[:count]) or _failing(first_round[count - 1]):
-                levels = levels[:count]
+                levels = repeated = levels[:count]
                 break
         order = list(levels)
         rng = np.random.default_rng(self._seed)
         for _ in range(1, self._settings.repeats):
-            order += [int(connections) for connections in rng.permutation(levels)]
+            order += [int(connections) for connections in rng.permutation(repeated)]
         return order
 
     def _flat(self, first_round: Sequence[Trial]) -> bool:
@@ -247,6 +253,8 @@ class Sweep:
         if self.next_probe(done) is not None:
             return SweepEnd.INCOMPLETE
         levels = len({trial.probe.connections for trial in done})
+        if done[levels - 1].failed:
+            return SweepEnd.CONNECTIONS_NOT_HAD
         if any(_failing(trial) for trial in done[:levels]):
             return SweepEnd.ERRORS
         return SweepEnd.PLATEAU if self._flat(done[:levels]) else SweepEnd.CONNECTIONS_MAX
@@ -339,6 +347,12 @@ def _limit(
     return found
 
 
+def lacked_text(trials: Sequence[Trial]) -> str:
+    """Which probe could not have all of its connections, the one that asked for fewest; "" where all could."""
+    lacks = lacking(trials)
+    return "" if lacks is None else message("{probe} {failed}", probe=lacks.probe.text, failed=lacks.failed)
+
+
 def runs_text(levels: Sequence[SweepLevel]) -> str:
     """How often each level was measured: "one run per level"."""
     count = min((level.trial_count for level in levels), default=0)
@@ -379,6 +393,9 @@ def _no_figure_text(ended_by: SweepEnd, reason: str, levels: Sequence[SweepLevel
     if ended_by is SweepEnd.CONNECTIONS_MAX:
         reached = connections_text(levels[-1].connections)
         return message("no plateau up to {connections}{most}", connections=reached, most=most)
+    if ended_by is SweepEnd.CONNECTIONS_NOT_HAD:
+        reached = connections_text(levels[-1].connections)
+        return message("no plateau up to {connections}{most}; {reason}", connections=reached, most=most, reason=reason)
     if ended_by is SweepEnd.ERRORS:
         failing = levels[-1]
         return message(

@@ -13,6 +13,8 @@ from brimline.wording import message
 Stage = Literal["calibrate", "sweep", "search", "verify", "reference", "reused"]
 SEARCH_STAGES: tuple[Stage, ...] = ("search", "verify", "reused")
 """Stages whose trials are held to the objective; `reused`: what another objective asked for."""
+UP_AGAIN_SHARE = 0.9
+"""Of the connections that were up once, this share can be had again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +64,8 @@ class Trial:
     """A probe and what it showed. `took_s`: by the wall clock, with connecting, draining and cooling down, if known.
 
     `cool_down` is None where there was no server to wait for. `put_back_s`: what of it went by before the run,
-    while its data were copied aside or put back.
+    while its data were copied aside or put back. `connections_up`: how many of its connections could be had, None where
+    all could; with too few nothing was sent, and its observation is of nothing.
     """
 
     probe: Probe
@@ -70,26 +73,41 @@ class Trial:
     cool_down: CoolDown | None = None
     took_s: float | None = None
     put_back_s: float = 0.0
+    connections_up: int | None = None
+
+    @property
+    def failed(self) -> str:
+        """Why it has no figure, though others may: `could not be had: 468 of 512 connections`; "" where it has one."""
+        if self.connections_up is None:
+            return ""
+        wanted = self.probe.connections
+        return message("could not be had: {up} of {wanted} connections", up=self.connections_up, wanted=wanted)
+
+    @property
+    def probe_s(self) -> float:
+        """Time that its probe asked for; none of one that could not be had, which sent nothing."""
+        return 0.0 if self.failed else self.probe.cost_s
 
     @property
     def cost_s(self) -> float:
         """Time that the trial took without putting data back, never less than what the probe asked for."""
-        return max(self.probe.cost_s, (self.took_s or 0.0) - self.put_back_s)
+        return max(self.probe_s, (self.took_s or 0.0) - self.put_back_s)
 
 
 def of_stage(trials: Sequence[Trial], *stages: Stage) -> list[Trial]:
-    """The trials of these stages, in order."""
+    """The trials of these stages, in order, also those that could not be had."""
     return [trial for trial in trials if trial.probe.stage in stages]
 
 
 def spent_s(trials: Sequence[Trial], *, elapsed: bool = False) -> float:
     """Time used so far: of the probes, or with `elapsed` by the wall clock."""
-    return sum(trial.cost_s if elapsed else trial.probe.cost_s for trial in trials)
+    return sum(trial.cost_s if elapsed else trial.probe_s for trial in trials)
 
 
 def overhead_s(trials: Sequence[Trial]) -> float:
     """Time that a trial takes beyond what its probe asks for, on average."""
-    return sum(trial.cost_s - trial.probe.cost_s for trial in trials) / len(trials) if trials else 0.0
+    beyond_s = [trial.cost_s - trial.probe_s for trial in trials if not trial.failed]
+    return sum(beyond_s) / len(beyond_s) if beyond_s else 0.0
 
 
 def put_back_each_s(trials: Sequence[Trial]) -> float:
@@ -101,4 +119,32 @@ def put_back_each_s(trials: Sequence[Trial]) -> float:
 
 def broken_off(trials: Sequence[Trial]) -> Trial | None:
     """The trial whose run did not go to its end: nothing can be asked after it."""
-    return next((trial for trial in trials if trial.observation.ended_by != "completed"), None)
+    return next((trial for trial in trials if trial.observation.ended_by != "completed" and not trial.failed), None)
+
+
+def connections_below(trials: Sequence[Trial], connections: int) -> int | None:
+    """The most connections below so many with which a server was measured; None where it was with no fewer."""
+    return max(
+        (
+            trial.probe.connections
+            for trial in trials
+            if trial.probe.target == "server"
+            and trial.observation.ended_by == "completed"
+            and trial.probe.connections < connections
+        ),
+        default=None,
+    )
+
+
+def lacking(trials: Sequence[Trial]) -> Trial | None:
+    """Of the trials that could not have all of their connections, the one that asked for fewest."""
+    return min((trial for trial in trials if trial.failed), key=lambda each: each.probe.connections, default=None)
+
+
+def connections_had(trials: Sequence[Trial]) -> int | None:
+    """The most connections that a probe asks for after one could not have all of its own; None where all could."""
+    lacks = lacking(trials)
+    if lacks is None:
+        return None
+    measured = connections_below(trials, lacks.probe.connections) or 1
+    return max(measured, int(UP_AGAIN_SHARE * (lacks.connections_up or 0)))

@@ -41,6 +41,7 @@ _TOOK = "took_s"
 _NEEDS = "needs"
 _COUNTS_IN_PART = "counts_in_part"
 _FAILED = "failed"
+_CONNECTIONS_UP = "connections_up"
 """The keys beside the probe's own in `trial.json`."""
 
 
@@ -49,6 +50,7 @@ class TrialEntry:
     """One trial: what was asked for, the record that answered, and how long it took.
 
     `cool_down` is the pause before it, `took_s` is None where it did not end. `failed`: why it has no figure, if so.
+    `connections_up`: of its connections, where it could not have all.
     """
 
     directory: Path
@@ -56,6 +58,7 @@ class TrialEntry:
     cool_down: Mapping[str, Any] | None = None
     took_s: float | None = None
     failed: str = ""
+    connections_up: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -191,7 +194,14 @@ class ExperimentWriter(Closing):
     def end_trial(self, directory: Path, *, took_s: float | None, failed: str = "") -> None:
         """Notes beside the probe how long the trial took by the wall clock, all effects included, and why it failed."""
         why = {_FAILED: redact_text(failed)} if failed else {}
-        replace_json(directory / TRIAL_FILE, {**read_json(directory / TRIAL_FILE), _TOOK: took_s, **why})
+        self._note(directory, {_TOOK: took_s, **why})
+
+    def note_connections(self, directory: Path, up: int) -> None:
+        """Notes beside the probe how many of its connections it could have."""
+        self._note(directory, {_CONNECTIONS_UP: up})
+
+    def _note(self, directory: Path, beside: Mapping[str, Any]) -> None:
+        replace_json(directory / TRIAL_FILE, {**read_json(directory / TRIAL_FILE), **beside})
 
     def event(self, kind: str, **fields: Any) -> None:
         """Adds something that happened, with the wall clock's time."""
@@ -272,7 +282,10 @@ def _read_trial(directory: Path) -> TrialEntry:
     took_s, cool_down, failed = probe.pop(_TOOK, None), probe.pop(_COOL_DOWN, None), probe.pop(_FAILED, "")
     probe.pop(_NEEDS, None)
     probe.pop(_COUNTS_IN_PART, None)
-    return TrialEntry(directory=directory, probe=probe, cool_down=cool_down, took_s=took_s, failed=failed)
+    up = probe.pop(_CONNECTIONS_UP, None)
+    return TrialEntry(
+        directory=directory, probe=probe, cool_down=cool_down, took_s=took_s, failed=failed, connections_up=up
+    )
 
 
 def _read_text(path: Path) -> str:

@@ -68,3 +68,13 @@ def open_trial(probe: Probe, outcome: TrialOutcome, *, ended_by: str = "complete
         ended_by=ended_by,
     )
     return Trial(probe=probe, observation=observation)
+
+
+def not_had(probe: Probe, *, up: int) -> Trial:
+    """A trial of a probe of which only `up` connections could be had: nothing was sent."""
+    nothing = replace(_CLOSED, connections=probe.connections, throughput_ops_per_s=0.0, throughput=None, service=None)
+    return Trial(
+        probe=probe,
+        observation=replace(nothing, ended_by="error"),
+        connections_up=up,
+    )

@@ -30,7 +30,7 @@ from brimline.units import format_number, format_rate
 from tests.support.objectives import p99_within
 from tests.support.repetitions import repetitions
 
-from .observations import MS, closed_trial, open_trial
+from .observations import MS, closed_trial, not_had, open_trial
 from .queue_simulator import Law, QueueSimulator, Stall
 from .window_simulator import WindowLaw, WindowSimulator
 
@@ -59,6 +59,37 @@ def search_windows(law: WindowLaw, seed: int, chosen: CapacitySettings) -> tuple
     while (probe := capacity.next_probe(trials)) is not None:
         trials.append(simulator.execute(probe))
     return trials, capacity.conclude(trials)
+
+
+@pytest.mark.parametrize("on", [On.RATE, On.CONNECTIONS])
+def test_a_search_goes_on_with_fewer_connections_where_some_could_not_be_had(on: On) -> None:
+    """The server takes 20. A search at rates wants 64 for each, a search on connections tries beyond."""
+    slo = p99_within(100 * MS)
+    chosen = replace(
+        quick(slo.on_service_time() if on is On.CONNECTIONS else slo),
+        on=on,
+        sweep=replace(quick().sweep, connections_max=16),
+    )
+    capacity, simulator = Capacity(chosen, 1), QueueSimulator(Law(gate_ops_per_s=1000), 1)
+    trials: list[Trial] = []
+    while (probe := capacity.next_probe(trials)) is not None:
+        trials.append(
+            not_had(probe, up=20) if probe.connections > 20 and probe.target == "server" else simulator.execute(probe)
+        )
+        assert len(trials) < 60
+    first = next(index for index, trial in enumerate(trials) if trial.failed)
+    wanted = trials[first].probe.connections
+    after = trials[first + 1 :]
+    assert after and all(trial.probe.connections <= 18 and not trial.failed for trial in after)
+    conclusion = capacity.conclude(trials)
+    assert conclusion.lacked.endswith(
+        f"could not be had: 20 of {wanted} connections; no probe after it asked for more than 18 connections"
+    )
+    if on is On.CONNECTIONS:
+        assert conclusion.kind is ConclusionKind.BOUNDED and conclusion.at_least == 18
+        return
+    assert conclusion.kind is ConclusionKind.SUSTAINED and conclusion.open_loop_connections == 18
+    assert conclusion.sustained is not None and conclusion.sustained.value == pytest.approx(1000, rel=0.05)
 
 
 def exponential_capacity(service_ops_per_s: float, target_s: float) -> float:

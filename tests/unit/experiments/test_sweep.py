@@ -12,7 +12,7 @@ from brimline.experiments.settings import SweepSettings
 from brimline.experiments.sweep import Sweep, SweepConclusion, SweepEnd
 from brimline.experiments.trial import Trial
 
-from .observations import closed_trial
+from .observations import closed_trial, not_had
 
 
 def run(
@@ -20,11 +20,15 @@ def run(
     throughput: Callable[[int], float],
     *,
     spoil: Mapping[int, Finding] | None = None,
+    connections_max: int = 1_000_000,
     **changes: object,
 ) -> tuple[list[Trial], SweepConclusion]:
-    """`spoil`: a finding by connections."""
+    """`spoil`: a finding by connections. `connections_max`: more can't be had."""
     trials: list[Trial] = []
     while (probe := sweep.next_probe(trials)) is not None:
+        if probe.connections > connections_max:
+            trials.append(not_had(probe, up=connections_max))
+            continue
         found = (spoil or {}).get(probe.connections)
         findings = {} if found is None else {"findings": (found,)}
         trials.append(closed_trial(probe, throughput(probe.connections), **changes, **findings))
@@ -40,6 +44,33 @@ def test_doubles_until_two_levels_gain_nothing() -> None:
     assert conclusion.saturation_ops_per_s == 8000
     assert conclusion.saturation is None
     assert conclusion.text == "saturation throughput 8 000 ops/s, one run per level; knee at 8 connections"
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_a_level_without_all_its_connections_ends_a_sweep_with_what_was_measured(repeats: int) -> None:
+    trials, conclusion = run(
+        Sweep(SweepSettings(repeats=repeats), 1), lambda connections: 1000.0 * connections, connections_max=40
+    )
+    assert [trial.probe.connections for trial in trials[:7]] == [1, 2, 4, 8, 16, 32, 64]
+    assert sorted(trial.probe.connections for trial in trials[7:]) == [1, 2, 4, 8, 16, 32][: 6 * (repeats - 1)]
+    assert conclusion.ended_by is SweepEnd.CONNECTIONS_NOT_HAD and conclusion.exit_code == 4
+    assert [(level.connections, level.trial_count) for level in conclusion.levels] == [
+        (1 << power, repeats) for power in range(6)
+    ]
+    assert conclusion.text == (
+        "no plateau up to 32 connections, at most 32 000 ops/s seen; the sweep probe with 64 connections could not be "
+        "had: 40 of 64 connections"
+    )
+
+
+def test_a_plateau_stands_though_a_repeat_lacked_connections() -> None:
+    sweep, trials = Sweep(SweepSettings(repeats=2), 1), list[Trial]()
+    while (probe := sweep.next_probe(trials)) is not None:
+        lacks = probe.connections == 32 and len(trials) > 6
+        trials.append(not_had(probe, up=31) if lacks else closed_trial(probe, min(1000.0 * probe.connections, 8000.0)))
+    conclusion = sweep.conclude(trials)
+    assert len(trials) == 12 and conclusion.ended_by is SweepEnd.PLATEAU
+    assert [level.trial_count for level in conclusion.levels] == [2, 2, 2, 2, 2, 1]
 
 
 @pytest.mark.parametrize("repeats", [2, 3])

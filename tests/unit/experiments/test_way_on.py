@@ -12,7 +12,7 @@ from brimline.api.kinds import kind_named
 from brimline.api.recording import recording
 from brimline.api.resume import resuming_verb
 from brimline.api.vary import keep_or_remove
-from brimline.errors import BrimlineError, ResourceError, TargetError
+from brimline.errors import BrimlineError, NotAllConnected, ResourceError, TargetError
 from brimline.execution import StopToken
 from brimline.execution.execute import join_engine
 from brimline.plan.targets import RunnerTarget
@@ -117,3 +117,18 @@ def test_a_slow_handshake_may_be_the_server(reason: str, says_slow: bool) -> Non
         join_engine(cast(Any, Engine()), plan(), stop=StopToken())
     hint = caught.value.hint or ""
     assert "ulimit -n" in hint and ("slow or overloaded" in hint) is says_slow
+
+
+def test_some_connections_of_all_are_told_from_none() -> None:
+    class Engine:
+        def join(self) -> None:
+            raise _native.TargetError(SLOW)
+
+    asked = plan().model_copy(update={"connections": 32})
+    with pytest.raises(NotAllConnected) as caught:
+        join_engine(cast(Any, Engine()), asked, stop=StopToken(), up=5)
+    assert (caught.value.up, caught.value.wanted) == (5, 32)
+    for up in (0, 32):
+        with pytest.raises(TargetError) as other:
+            join_engine(cast(Any, Engine()), asked, stop=StopToken(), up=up)
+        assert not isinstance(other.value, NotAllConnected)

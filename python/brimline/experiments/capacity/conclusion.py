@@ -71,7 +71,8 @@ class CapacityConclusion:
     narrower, `missed` what was asked for beside the objective and not reached. At the figure itself the objective held
     in `verifications` of `verification_windows`. `highest_passed` and `lowest_failed` are loads of single probes.
     `judged` are the probes at a load with their outcomes. `definitions` are to be printed with the figures.
-    `another_client`: during a probe the server did work that brimline didn't send.
+    `another_client`: during a probe the server did work that brimline didn't send. `lacked`: which probe could not have
+    all of its connections, "" where all could.
     """
 
     kind: ConclusionKind
@@ -102,6 +103,7 @@ class CapacityConclusion:
     verification_windows: int
     judged: tuple[Judged, ...]
     another_client: bool
+    lacked: str
     spent_s: float
     unsettled: tuple[str, ...]
     definitions: tuple[str, ...]
@@ -171,6 +173,7 @@ def conclude(
         verification_windows=0 if found.tried is None else found.tried.windows,
         judged=state.judged,
         another_client=any(each.another_client for trial in trials for each in trial.observation.findings),
+        lacked=state.lacked,
         spent_s=state.spent_s,
         unsettled=unsettled,
         definitions=(

@@ -162,7 +162,7 @@ class Capacity:
         for trial in reversed(of_stage(trials, "sweep", "reference", *SEARCH_STAGES)):
             if trial.probe.stage in ("sweep", "reference"):
                 break
-            since += trial.probe.stage != "reused"
+            since += trial.probe.stage != "reused" and not trial.failed
         return since >= self._settings.windows_per_reference
 
     def _reference(self, state: SearchState) -> Probe:

@@ -10,10 +10,20 @@ from brimline.experiments.axis import On
 from brimline.experiments.capacity.machine import Movement, movement
 from brimline.experiments.capacity.outcome import Judged, TrialOutcome, judge_trial, spoilt, usable, window_of
 from brimline.experiments.settings import CHECKPOINT_S, CapacitySettings
-from brimline.experiments.sweep import Sweep, SweepConclusion, SweepEnd
-from brimline.experiments.trial import SEARCH_STAGES, Trial, of_stage, overhead_s, put_back_each_s, spent_s
+from brimline.experiments.sweep import Sweep, SweepConclusion, SweepEnd, lacked_text
+from brimline.experiments.trial import (
+    SEARCH_STAGES,
+    Trial,
+    connections_had,
+    of_stage,
+    overhead_s,
+    put_back_each_s,
+    spent_s,
+)
+from brimline.plan.pacing import connections_text
 from brimline.stats.hold_chance import HoldPosterior, Window
 from brimline.units import NS_PER_S
+from brimline.wording import message
 
 GLANCE_FALSE_MET = 0.3
 """Chance that a window too short to contain a checkpoint holds where a long one would not."""
@@ -45,13 +55,15 @@ class SearchState:
     probes_s: float  # what they asked for, whatever they took
     put_back_each_s: float
     without_server: bool  # the null target answered
+    connections_had: int | None  # no probe asks for more, since one could not have them; None: all could
+    lacked: str  # which could not, "" where all could
 
     @classmethod
     def of(cls, trials: Sequence[Trial], settings: CapacitySettings, sweep: Sweep) -> Self:
         """The state after `trials`."""
         calibrated = of_stage(trials, "calibrate")
         ceiling = calibrated[0].observation.throughput_ops_per_s if calibrated else None
-        swept = sweep.conclude(trials, null_ceiling_ops_per_s=ceiling)
+        swept, had = sweep.conclude(trials, null_ceiling_ops_per_s=ceiling), connections_had(trials)
         at_knee = [each for each in of_stage(trials, "sweep") if each.probe.connections == swept.knee_connections]
         return cls(
             settings=settings,
@@ -73,6 +85,14 @@ class SearchState:
             probes_s=spent_s(trials),
             put_back_each_s=put_back_each_s(trials),
             without_server=any(each.observation.target == "null" for each in of_stage(trials, "sweep")),
+            connections_had=had,
+            lacked=""
+            if had is None
+            else message(
+                "{lacked}; no probe after it asked for more than {most}",
+                lacked=lacked_text(trials),
+                most=connections_text(had),
+            ),
             longest_checkpoint_s=max((trial.observation.checkpoint_s or 0.0 for trial in trials), default=0.0),
         )
 
@@ -95,12 +115,12 @@ class SearchState:
         beyond that would wait in the server just as long, and its waiting counts in its response time. More would
         only add threads to the server's queue for processors, where whole slices of time are lost: on two cores,
         p99 was 230 to 270 ms on 300 connections at 14 600 ops/s, 6 and 270 ms on 128 at 15 300, 7 and 7 ms on 64 at
-        15 500. All probes have the same number, so that only the rate differs between them.
+        15 500. All probes have the same number, so that only the rate differs between them; fewer where they could not
+        be had.
         """
         settings = self.settings
-        return min(
-            max(CONNECTIONS_PER_KNEE * self.knee_connections, settings.connections_min), settings.connections_max
-        )
+        wanted = max(CONNECTIONS_PER_KNEE * self.knee_connections, settings.connections_min)
+        return min(wanted, settings.connections_max, self.connections_had or wanted)
 
     @property
     def knee_connections(self) -> int:
@@ -191,6 +211,8 @@ class SearchState:
     def most(self) -> float:
         """The highest load that is tried."""
         highest = HIGH_SHARE * self.anchor if self.settings.load_max is None else self.settings.load_max
+        if self.settings.axis.whole and self.connections_had is not None:
+            highest = min(highest, self.connections_had)
         return self.settings.axis.nearest(highest)
 
     @property

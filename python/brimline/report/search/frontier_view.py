@@ -25,6 +25,7 @@ from brimline.report.search.probes import ProbeRow, probe_rows, probe_table, sea
 from brimline.report.search.view import (
     detail_sections,
     generator_ended,
+    lacked_facts,
     not_watched,
     search_figure,
     sweep_chart,
@@ -252,6 +253,7 @@ def _facts(conclusion: FrontierConclusion) -> list[Fact]:
     ]
     spent_s = max(each.conclusion.spent_s for each in conclusion.points)
     return [
+        *lacked_facts([each.conclusion for each in conclusion.points]),
         *plateau_facts(conclusion.points[0].conclusion.sweep),
         *([Fact(label="Not settled", value=joined("; ", unsettled))] if unsettled else []),
         Fact(label="Probe time", value=format_duration(spent_s * 1e9)),

@@ -18,12 +18,17 @@ def worst_findings(trials: Sequence[Trial], *, are_runs: bool = False) -> list[F
     """
     by_name: dict[str, list[tuple[Finding, str]]] = defaultdict(list)
     for number, trial in enumerate(trials, start=1):
-        if trial.probe.target == "server":
+        if _is_measured(trial):
             for finding in trial.observation.findings:
                 where = message("run {number}" if are_runs else "probe {number}", number=number)
                 by_name[finding.name].append((finding, where))
-    count = sum(trial.probe.target == "server" for trial in trials)
+    count = sum(_is_measured(trial) for trial in trials)
     return [_worst(name, found, count, are_runs=are_runs) for name, found in by_name.items()]
+
+
+def _is_measured(trial: Trial) -> bool:
+    """Whether it is a probe of the server, and could be had."""
+    return trial.probe.target == "server" and not trial.failed
 
 
 def search_findings(trials: Sequence[Trial], *, client_limited: bool) -> list[Finding]:
@@ -36,7 +41,7 @@ def search_findings(trials: Sequence[Trial], *, client_limited: bool) -> list[Fi
         finding.name
         for trial in closed_loop
         for finding in trial.observation.findings
-        if trial.probe.target == "server" and finding.verdict is Standing.FAIL
+        if _is_measured(trial) and finding.verdict is Standing.FAIL
     }
     return [
         _generator_warning(finding, trials)
@@ -61,7 +66,7 @@ def _generator_warning(failed: Finding, trials: Sequence[Trial]) -> Finding:
     count = sum(
         finding.name == failed.name and finding.verdict is Standing.FAIL
         for trial in trials
-        if trial.probe.target == "server"
+        if _is_measured(trial)
         for finding in trial.observation.findings
     )
     what = _SHORTCOMINGS.get(failed.name, "short of CPU or headroom")

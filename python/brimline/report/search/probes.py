@@ -17,12 +17,15 @@ from brimline.units import UNKNOWN_TEXT, format_count, format_number, format_per
 from brimline.wording import joined, message
 
 _RATE = Axis(On.RATE)
+NOT_HAD = "could_not_be_had"
+"""Outcome of a probe that could not have all of its connections."""
 _TONES: Mapping[str, Tone] = {
     "pass": "pass",
     "fail": "fail",
     "inconclusive": "warn",
     "client_limited": "warn",
     "invalid": "fail",
+    NOT_HAD: "warn",
     "": "muted",
 }
 
@@ -57,7 +60,9 @@ def probe_rows(
     for number, trial in enumerate(trials, start=1):
         outcome = ""
         reasons: tuple[str, ...] = ()
-        if trial.probe.stage in SEARCH_STAGES:
+        if trial.failed:
+            outcome, reasons = NOT_HAD, (trial.failed,)
+        elif trial.probe.stage in SEARCH_STAGES:
             judged = judge_trial(trial, slo, axis=axis, null_ceiling_ops_per_s=null_ceiling_ops_per_s)
             outcome, reasons = judged.outcome.value, judged.reasons
         elif not trial.observation.valid:
@@ -73,7 +78,11 @@ def _limit(
 ) -> Bottleneck | None:
     """What was full in a probe of the server that got less than it asked for, or missed its objective."""
     observation = trial.observation
-    if trial.probe.target == "null" or not (at_its_limit(observation) or outcome in ("fail", "client_limited")):
+    if (
+        trial.probe.target == "null"
+        or trial.failed
+        or not (at_its_limit(observation) or outcome in ("fail", "client_limited"))
+    ):
         return None
     return bottleneck(
         observation, null_ceiling_ops_per_s=null_ceiling_ops_per_s, plateau_connections=plateau_connections
@@ -82,14 +91,18 @@ def _limit(
 
 def sweep_points(rows: Sequence[ProbeRow]) -> list[ProbePoint]:
     """The probes of the sweep as chart points, by connections."""
-    swept = [row for row in rows if row.trial.probe.target == "server" and row.trial.probe.stage == "sweep"]
+    swept = [row for row in _had(rows) if row.trial.probe.target == "server" and row.trial.probe.stage == "sweep"]
     return [_point(row, load=float(row.trial.probe.connections)) for row in swept]
 
 
 def search_points(rows: Sequence[ProbeRow], *, axis: Axis, limit: LatencyObjective) -> list[ProbePoint]:
     """The probes that were held to the objective as chart points, by load; marks are at the limited quantile."""
-    searched = [row for row in rows if row.trial.probe.stage in SEARCH_STAGES]
+    searched = [row for row in _had(rows) if row.trial.probe.stage in SEARCH_STAGES]
     return [_point(row, load=axis.load_of(row.trial.probe), limit=limit) for row in searched]
+
+
+def _had(rows: Sequence[ProbeRow]) -> list[ProbeRow]:
+    return [row for row in rows if row.outcome != NOT_HAD]
 
 
 def probe_table(rows: Sequence[ProbeRow]) -> Table:
@@ -119,16 +132,17 @@ def _cells(row: ProbeRow) -> list[Cell]:
     probe, observation = row.trial.probe, row.trial.observation
     latency = observation.service if observation.closed_loop else observation.response
     server = observation.server.server_share if probe.target == "server" else None
+    had = row.outcome != NOT_HAD
     return [
         Cell(text=str(row.number)),
         Cell(text=probe.stage),
         Cell(text=row.outcome.replace("_", " ") or "measured", tone=_TONES[row.outcome]),
         Cell(text=format_count(probe.connections)),
         _offered(probe.rate_ops_per_s),
-        Cell(text=format_number(observation.throughput_ops_per_s, digits=4)),
+        Cell(text=format_number(observation.throughput_ops_per_s, digits=4) if had else UNKNOWN_TEXT),
         Cell(text=median_text(latency)),
         Cell(text=p99_text(latency)),
-        Cell(text=format_percentage(observation.error_rate)),
+        Cell(text=format_percentage(observation.error_rate) if had else UNKNOWN_TEXT),
         Cell(text=UNKNOWN_TEXT if server is None else format_percentage(server)),
         Cell(text="" if row.limit is None else NAMES[row.limit.kind]),
         Cell(text=_why(row), tone="muted"),

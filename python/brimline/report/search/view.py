@@ -60,6 +60,10 @@ _NO_SATURATION = {
     SweepEnd.INVALID: "No saturation throughput: the runs are invalid",
     SweepEnd.DISTURBED: "No saturation throughput: other programs were the limit",
 }
+_ALLOW_CONNECTIONS = (
+    "let the server take more connections (its net.maxIncomingConnections, and ulimit -n there and here), then go on "
+    "with --resume"
+)
 _SATURATION_SENTENCE = (
     "What the target does at most when each connection sends again once its answer is taken, whatever the latency."
 )
@@ -290,8 +294,15 @@ def _badges(conclusion: CapacityConclusion, settings: CapacitySettings) -> list[
 
 
 def _limit_facts(conclusion: CapacityConclusion) -> list[Fact]:
-    """What is read first beside the figure, without the vocabulary: what limits it."""
-    return [] if conclusion.bottleneck is None else [Fact(label="Stopped by", value=conclusion.bottleneck.text)]
+    """What is read first beside the figure, without the vocabulary: what limits it, and what could not be tried."""
+    limit = conclusion.bottleneck
+    return [*([] if limit is None else [Fact(label="Stopped by", value=limit.text)]), *lacked_facts([conclusion])]
+
+
+def lacked_facts(conclusions: Sequence[CapacityConclusion]) -> list[Fact]:
+    """Which probe could not have all of its connections, if one of these searches has such a probe."""
+    lacked = next((each.lacked for each in conclusions if each.lacked), "")
+    return [Fact(label="Not tried", value=lacked)] if lacked else []
 
 
 _WAIT_FOR_QUIET = "wait until the server's host is quiet and nobody else writes to the server, then search again"
@@ -360,6 +371,7 @@ def _sweep_verdict(conclusion: SweepConclusion) -> Verdict:
             sentence=capitalised(conclusion.text),
             badges=[Badge(text=conclusion.ended_by.value.replace("_", " "), tone="warn")],
             facts=facts,
+            next_step=_ALLOW_CONNECTIONS if conclusion.ended_by is SweepEnd.CONNECTIONS_NOT_HAD else "",
         )
     figure, spread = saturation_parts(conclusion.saturation_ops_per_s, conclusion.saturation, conclusion)
     proven = conclusion.saturation is not None
