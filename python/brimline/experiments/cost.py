@@ -178,7 +178,7 @@ class PutBack:
             return ()
         return (
             message(
-                "of that {time} for putting back up to {size} before each run, at {rate}/s",
+                "of that {time} for putting back up to {size} before each run, if it goes at {rate}/s",
                 time=format_duration(self.seconds(run_count) * NS_PER_S),
                 size=format_bytes(self.size_bytes),
                 rate=format_bytes(ASSUMED_COPY_BYTES_PER_S),

@@ -98,13 +98,13 @@ class Runs:
         )
 
 
-def tell_put_back(context: RunContext, took_s: float, *, left_s: float | None) -> None:
-    """Says once how long putting the data back takes here, and what that makes of the time that is left.
+def tell_put_back(context: RunContext, took_s: float, *, left_s: float | None) -> bool:
+    """Says how long putting the data back takes here, and what that makes of the time that is left; whether it was.
 
-    `took_s`: what it took before the first run, where the data are only copied aside, which takes about as long.
+    `took_s`: what it took before a run; before the first, the data are only copied aside, which takes about as long.
     """
     if took_s < _WAIT_S_WORTH_SAYING or left_s is None:
-        return
+        return False
     context.progress.note(
         message(
             "putting the data back takes about {time} before each run: {left} are left with it; a search's budget does "
@@ -113,6 +113,7 @@ def tell_put_back(context: RunContext, took_s: float, *, left_s: float | None) -
             left=format_duration(left_s * NS_PER_S),
         )
     )
+    return True
 
 
 def _virtual_s(record: RunRecord) -> float | None:

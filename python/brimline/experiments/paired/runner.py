@@ -106,11 +106,11 @@ class PairedRuns:
         return made
 
     def _tell_put_back(self, record: RunRecord, context: RunContext, *, left: int) -> None:
-        """After the first run that put data back: what it takes `left` further runs."""
+        """Once, after the first run where putting data back is worth telling: what it takes `left` further runs."""
         took_s = put_back_s(record.events)
         if took_s and not self.has_told_put_back and record.summary is not None:
-            self.has_told_put_back = True
-            tell_put_back(context, took_s, left_s=max(left, 0) * (took_s + record.summary["elapsed_ns"] / NS_PER_S))
+            left_s = max(left, 0) * (took_s + record.summary["elapsed_ns"] / NS_PER_S)
+            self.has_told_put_back = tell_put_back(context, took_s, left_s=left_s)
 
     def _measured(
         self, probe: PairProbe, title: str, measure: Callable[[Path], tuple[ComparedRun, str]], *, label: str
