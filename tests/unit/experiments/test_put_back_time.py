@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -13,10 +13,12 @@ from brimline.execution.data_events import tell_data_event, tell_data_events_in_
 from brimline.experiments.capacity.conclusion import RAN_OUT, ConclusionKind
 from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.capacity.search import Capacity
+from brimline.experiments.paired.runner import PairedRuns
 from brimline.experiments.runner import tell_put_back
 from brimline.experiments.settings import quick
 from brimline.experiments.sweep import Sweep
 from brimline.experiments.trial import Trial
+from brimline.record.model import Event
 from brimline.report.search.view import _what_next
 
 from .observations import closed_trial, open_trial
@@ -53,6 +55,17 @@ def test_where_the_time_ran_out_during_the_sweep_a_command_is_named() -> None:
     assert "--resume" in said and "--budget" in said
 
 
+def test_a_time_that_ends_before_the_sweep_is_not_a_server_that_does_not_answer() -> None:
+    chosen = replace(SETTINGS, budget_s=1.5)
+    search, trials = Capacity(chosen, seed=1), list[Trial]()
+    while (probe := search.next_probe(trials)) is not None:
+        trials.append(closed_trial(probe, 1_000_000.0))
+    conclusion = search.conclude(trials)
+    assert [trial.probe.stage for trial in trials] == ["calibrate"]
+    assert (conclusion.kind, conclusion.reason) == (ConclusionKind.INCONCLUSIVE, RAN_OUT)
+    assert "--budget" in _what_next(conclusion, chosen)
+
+
 def test_the_time_that_is_left_counts_what_putting_back_takes_here() -> None:
     slow, trials = _played(3.0, count=3)
     usual = [replace(each, put_back_s=0.0, took_s=each.probe.cost_s) for each in trials]
@@ -71,6 +84,18 @@ def test_what_putting_back_takes_is_told_with_what_it_makes_of_the_time_that_is_
     assert not said
     tell_put_back(context, 24.5, left_s=645.0)
     assert said[0].startswith("putting the data back takes about 24.5 s before each run: 10 min 45 s are left with it")
+
+
+def test_a_comparison_tells_it_once_it_is_worth_telling() -> None:
+    """The first run, before which the data are copied aside, takes less than is worth a line."""
+    said: list[str] = []
+    context: Any = SimpleNamespace(progress=SimpleNamespace(note=said.append))
+    runs = PairedRuns(arms={}, writer=cast(Any, None), pairs=3)
+    for left, took_s in ((5, 0.9), (4, 12.0), (3, 13.0)):
+        events = [Event(unix_ns=0, kind="data_put_back", fields={"namespace": "shop.orders", "took_s": took_s})]
+        record: Any = SimpleNamespace(events=events, summary={"elapsed_ns": 10_000_000_000})
+        runs._tell_put_back(record, context, left=left)
+    assert len(said) == 1 and said[0].startswith("putting the data back takes about 12.0 s before each run: 88.0 s are")
 
 
 @pytest.mark.parametrize("cause", ["a busy host", "another client", "nothing"])

@@ -23,7 +23,7 @@ PLATEAU_EXCEEDED = 1.05
 """Multiple of the plateau above which a probe contradicts it: a level of the sweep that gains less is still on it."""
 WITHOUT_SERVER = "there was no server"
 """Why a search against the null target has no figure."""
-RAN_OUT = "the time ran out during the sweep"
+RAN_OUT = "the time ran out before the first window"
 """Why a search has no figure whose budget did not reach to the first window."""
 
 
@@ -244,6 +244,8 @@ def _ended_early(trials: Sequence[Trial], state: SearchState, *, finished: bool)
         return ConclusionKind.INVALID, message(
             "at {load}: {reasons}", load=axis.text(state.spoilt.load), reasons=reasons
         )
+    if not state.sweep.levels:
+        return ConclusionKind.INCONCLUSIVE, RAN_OUT
     if state.reached_ops_per_s <= 0:
         return ConclusionKind.INVALID, "no operation was answered"
     return None, ""
