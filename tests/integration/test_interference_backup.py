@@ -9,6 +9,9 @@ import json
 import os
 import stat
 import sys
+import threading
+import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,15 +20,19 @@ import psutil
 import pymongo
 import pytest
 
-from brimline.execution.backups import backups
+from brimline.dataset.backup.restore import content_of
+from brimline.execution import backups as module
+from brimline.execution.backups import FileCopies, backups
 from brimline.record.background import read_activities
 from brimline.servers import Deployment
 from tests.support.command_line import CALM, CommandLine, Outcome
+from tests.support.own_mongod import OwnMongod
 from tests.support.repetitions import repetitions
 from tests.support.waiting import eventually
 
 pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
 
+SMALL_JOURNAL = ("--wiredTigerEngineConfigString", "log=(prealloc=false,file_max=10MB)")
 SHORT = ("--records", "1000", "--duration", "500ms", "--warmup", "100ms", "--pairs", "1")
 STAND_IN = """#!{python}
 import json, os, sys, time
@@ -142,6 +149,63 @@ def test_compressed_backups_are_smaller(mongod: Deployment, tmp_path: Path) -> N
         client.drop_database("brimline_backup_gzip")
     assert sizes[0] > 450_000 and sizes[1] < sizes[0] / 10
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_server_starts_on_copied_files_and_holds_what_was_there_then(
+    mongod: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What somebody writes meanwhile is in the copy up to one write, which was the last before the lock."""
+    plan: Any = SimpleNamespace(namespace=SimpleNamespace(database="shop"))
+    place, kept, over = tmp_path / "copy", list[tuple[int, int]](), threading.Event()
+    written, at_file = 0, list[int]()
+    copy_over = module._copy_over
+
+    def slowly(path: Path, copy: Path, **words: Any) -> int:
+        time.sleep(0.003)  # a write that is not held back comes in
+        at_file.append(written)
+        return copy_over(path, copy, **words)
+
+    monkeypatch.setattr(module, "_copy_over", slowly)
+    with (
+        OwnMongod.running(tmp_path / "server", more=SMALL_JOURNAL) as server,
+        pymongo.MongoClient[dict[str, Any]](server.uri, socketTimeoutMS=5_000) as client,
+    ):
+        own: Any = SimpleNamespace(data_directory=tmp_path / "server")
+        deployment = replace(mongod, address=server.address, own=own)
+
+        def write() -> None:
+            nonlocal written
+            while not over.is_set():
+                client.shop.orders.insert_one({"_id": written, "text": "x" * 1_000})
+                written += 1
+
+        client.shop.gone.insert_one({"_id": 1})
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            copies = FileCopies(plan, deployment, directory=tmp_path, text="backup:files")
+            place.mkdir()
+            for _ in range(2):  # the second one goes over the first
+                before = written
+                assert eventually(lambda before=before: written > before + 100, interval_s=0.01)  # type: ignore[misc]
+                before = written
+                at_file.clear()
+                assert copies._copy(place) == sum(each.stat().st_size for each in place.rglob("*") if each.is_file())
+                # One that was done before the lock may have been answered behind it.
+                assert max(at_file[1:]) - at_file[1] <= 1, "writes went on while the files were copied"
+                kept.append((before, at_file[-1] + 1))
+                client.shop.gone.drop()
+        finally:
+            over.set()
+            writer.join()
+        assert eventually(lambda: client.admin.command("currentOp").get("fsyncLock") is None)
+        with OwnMongod.running(place) as copied, copied.client() as there:
+            held = content_of(there, "shop", "orders")
+            assert kept[-1][0] <= held.count <= kept[-1][1]
+            assert there.shop.list_collection_names() == ["orders"]
+            assert there.shop.validate_collection("orders", full=True)["valid"]
+        client.shop.orders.delete_many({"_id": {"$gte": held.count}})
+        assert content_of(client, "shop", "orders").text == held.text
 
 
 def test_files_of_somebody_elses_server_are_not_copied(brimline_cli: CommandLine, mongod: Deployment) -> None:

@@ -7,7 +7,9 @@ from beginning, they are as before.
 import errno
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,9 +19,12 @@ import pymongo
 import pytest
 
 from brimline.dataset.tables.store import DIALECTS, Store
-from brimline.errors import RecordError
+from brimline.errors import RecordError, TargetError
 from brimline.execution import import_data as importing
+from brimline.execution.protocols import found
 from brimline.record import files, layout
+from brimline.servers.faults.kinds import KINDS
+from brimline.servers.faults.site import Site
 from tests.support.command_line import CommandLine
 from tests.support.repetitions import each_once, repetitions
 from tests.support.secured_mongod import ADMIN, ADMIN_PASSWORD, SecuredServer, secured_mongod
@@ -85,6 +90,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredServer]:
             client.admin.command("createRole", "owner", privileges=[lists, whole], roles=["clusterMonitor"])
             client.admin.command("createUser", "owner", pwd="x", roles=["owner"])
             client.admin.command("createUser", "reader", pwd="x", roles=["readAnyDatabase", "clusterMonitor"])
+            writes = {"role": "readWrite", "db": DATABASE}
+            client.admin.command("createUser", "writer", pwd="x", roles=[writes])
+            client.admin.command("createUser", "nobody", pwd="x", roles=[])
         yield started
 
 
@@ -202,6 +210,93 @@ def test_a_restore_drops_nothing_that_it_cant_put_back(
         path.write_text(text)
         assert here.run("restore", "dump", "--drop", "--uri", uri, "-q").exit_code == 0
         assert _state(database)[:3] == before[:3]
+
+
+@pytest.mark.parametrize(
+    ("user", "words", "said"),
+    [
+        ("owner", (), ("prepared.another needs: find isn't granted", "the role read on prepared would")),
+        (
+            "writer",
+            (),
+            ("prepared.system.buckets.heat needs: find, listIndexes isn't granted", "backup on admin would"),
+        ),
+        ("nobody", (), ("nothing to back up that the user may see", "grant it the role backup on admin")),
+        ("nobody", ("--db", DATABASE), ("all that prepared needs: listCollections isn't", "read on prepared would")),
+    ],
+)
+def test_a_backup_without_rights_is_refused_before_anything_is_read(
+    user: str, words: tuple[str, ...], said: tuple[str, ...], here: CommandLine, database: Data, server: SecuredServer
+) -> None:
+    database["another"].insert_one({"_id": 1})
+    database.create_collection("heat", timeseries={"timeField": "at"})
+    uri = f"mongodb://{user}:x@{server.address}/?authSource=admin"
+    here.run("backup", uri, "dump", *words).check_error(5, *said)
+    assert not Path("dump").exists()
+    if user != "nobody":  # who may run nothing, and is told that
+        beside = (
+            "interfere",
+            "ycsb-c",
+            "--with",
+            "backup",
+            "--pairs",
+            "1",
+            "--duration",
+            "100ms",
+            "--runs-dir",
+            "runs",
+        )
+        here.run(
+            *beside, *DATA, "--uri", f"mongodb://{user}:x@{server.address}/{DATABASE}?authSource=admin"
+        ).check_error(5, *said)
+        assert not list(Path().glob("runs/*")) and database.list_collection_names(filter={"name": "usertable"})
+
+
+def test_a_backup_by_a_user_of_one_database_says_what_it_does_not_see(
+    here: CommandLine, database: Data, server: SecuredServer
+) -> None:
+    with server.client() as client:
+        client["unseen"]["one"].insert_one({"_id": 1})
+        outcome = here.run("backup", f"mongodb://writer:x@{server.address}/?authSource=admin", "dump")
+        client.drop_database("unseen")
+    assert outcome.exit_code == 0, outcome.stderr
+    assert "may not list all databases (listDatabases)" in outcome.stderr
+    assert [path.name for path in Path("dump").iterdir() if path.is_dir()] == [DATABASE]
+
+
+def test_a_time_series_is_restored_by_who_may_write_its_buckets(
+    here: CommandLine, database: Data, server: SecuredServer
+) -> None:
+    series = database.create_collection("heat", timeseries={"timeField": "at"})
+    series.insert_one({"at": datetime(2026, 1, 1, tzinfo=UTC)})
+    admin = f"{ADMIN}:{quote_plus(ADMIN_PASSWORD)}"
+    assert here.run("backup", f"mongodb://{admin}@{server.address}", "dump", "--db", DATABASE).exit_code == 0
+    database.client.drop_database(DATABASE)
+    outcome = here.run("restore", f"mongodb://writer:x@{server.address}/?authSource=admin", "dump")
+    outcome.check_error(
+        5, "prepared.system.buckets.heat needs: find, insert isn't", "backup and restore on admin would"
+    )
+    assert database.list_collection_names() == []
+    with server.client() as client:
+        client.admin.command("grantRolesToUser", "writer", roles=["backup", "restore"])
+        outcome = here.run("restore", f"mongodb://writer:x@{server.address}/?authSource=admin", "dump")
+        client.admin.command("revokeRolesFromUser", "writer", roles=["backup", "restore"])
+    assert outcome.exit_code == 0, outcome.stderr
+    assert series.count_documents({}) == 1
+
+
+@pytest.mark.parametrize(("role", "may"), [("clusterMonitor", False), ("clusterManager", True), ("root", True)])
+def test_a_step_down_without_the_right_is_refused_before_a_load(role: str, may: bool, server: SecuredServer) -> None:
+    with server.client() as client:
+        client.admin.command("createUser", "stepper", pwd="x", roles=[role])
+        try:
+            deployment = found(f"mongodb://stepper:x@{server.address}/?authSource=admin")
+            refused = nullcontext() if may else pytest.raises(TargetError, match=r"replSetStateChange isn't granted")
+            with refused as caught:
+                KINDS["step-down"].check(Site(deployment=deployment), "")
+            assert may or "clusterManager on admin" in (caught.value.hint or "")
+        finally:
+            client.admin.command("dropUser", "stepper")
 
 
 @pytest.mark.parametrize("verb", ["load", "run", "import", "load several"])

@@ -1,55 +1,50 @@
-"""Owns the question whether the user may do all that is about to be done, before the first of it is done.
+"""Owns the question whether the user may do all that is about to be done to data, before the first of it is done."""
 
-Source: MongoDB's manual on `connectionStatus` and on the resources of privileges. Without access control there is no
-user, and a server that doesn't tell is taken at its later word.
-"""
-
-from collections.abc import Iterable, Mapping
-from typing import Any
-
-from pymongo.errors import OperationFailure
+from collections.abc import Iterable
 
 from brimline.dataset.access import DataDatabase, target_errors
 from brimline.errors import TargetError
+from brimline.servers.rights import BUCKETS, Rights, rights_of
 
-_EVERYTHING = "anyAction"
+READING = ("find", "listIndexes")
+"""What a whole collection takes to be read, by MongoDB's names."""
+LISTING = ("listCollections",)
+"""What a database takes."""
+_OF_READERS = frozenset({*READING, *LISTING})
 _OF_ADMINS = frozenset({"bypassDocumentValidation", "collMod"})
 """Beyond readWrite."""
 
 
-def require_rights(database: DataDatabase, collection: str, actions: Iterable[str]) -> None:
-    """Raises TargetError where the user may not do all of `actions`, by MongoDB's names, to the collection."""
-    granted = _granted(database, collection)
-    if granted is None or _EVERYTHING in granted:
-        return
-    if missing := sorted(set(actions) - granted):
-        roles = "the roles readWrite and dbAdmin" if not _OF_ADMINS.isdisjoint(missing) else "the role readWrite"
+def require_rights(
+    database: DataDatabase, collection: str, actions: Iterable[str], *, rights: Rights | None = None
+) -> None:
+    """Raises TargetError where the user may not do all of `actions`, by MongoDB's names, to the collection.
+
+    A `collection` of "" is the database. `rights`: the user's, where they are known already.
+    """
+    wanted = set(actions)
+    known = rights or rights_to_data(database)
+    if missing := known.lacking(wanted, database=database.name, collection=collection):
+        what = f"{database.name}.{collection}".rstrip(".")
         raise TargetError(
-            f"the user may not do all that {database.name}.{collection} needs: {', '.join(missing)} isn't granted",
-            hint=f"nothing was changed; grant it, as {roles} on {database.name} would",
+            f"the user may not do all that {what} needs: {', '.join(missing)} isn't granted",
+            hint=f"nothing was changed; grant it, as {_roles(database.name, collection, wanted)} would",
         )
 
 
-def _granted(database: DataDatabase, collection: str) -> set[str] | None:
-    """The actions that the user may do there; None where nobody is logged in, or the server doesn't say."""
+def rights_to_data(database: DataDatabase) -> Rights:
+    """Those of the user. Raises TargetError."""
     with target_errors("asking for the user's rights"):
-        try:
-            status = database.command({"connectionStatus": 1, "showPrivileges": True})
-        except OperationFailure:
-            return None
-        known = status.get("authInfo") or {}
-        privileges = known.get("authenticatedUserPrivileges")
-        if not known.get("authenticatedUsers") or not isinstance(privileges, list):
-            return None
-        return {
-            action
-            for privilege in privileges
-            if _covers(privilege["resource"], database.name, collection)
-            for action in privilege["actions"]
-        }
+        return rights_of(database)
 
 
-def _covers(resource: Mapping[str, Any], database: str, collection: str) -> bool:
-    if resource.get("anyResource"):
-        return True
-    return resource.get("db") in ("", database) and resource.get("collection") in ("", collection)
+def _roles(database: str, collection: str, actions: set[str]) -> str:
+    """Which of the built-in roles have all of it."""
+    reads = actions <= _OF_READERS
+    if collection.startswith(BUCKETS):
+        return "the role backup on admin" if reads else "the roles backup and restore on admin"
+    if reads:
+        return f"the role read on {database}"
+    if _OF_ADMINS.isdisjoint(actions):
+        return f"the role readWrite on {database}"
+    return f"the roles readWrite and dbAdmin on {database}"

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
 
 from brimline.dataset.access import WORK_WITHIN_S, target_errors
-from brimline.dataset.backup import BackupProgress, Stopped, write_backup
+from brimline.dataset.backup import BackupProgress, Stopped, require_readable, write_backup
 from brimline.errors import UsageError
 from brimline.execution.background import LOOK_S, Background
 from brimline.execution.log_room import check_room
@@ -21,7 +21,7 @@ from brimline.plan import Plan
 from brimline.servers import Deployment, control_client
 from brimline.servers.password import environment_without_secrets
 
-_DUMP_TOOL = "mongodump"
+_DUMP_TOOL, _FILES = "mongodump", "files"
 _PREFIX = ".brimline-backup-"
 _NO_DATA = {"diagnostic.data"}
 _PREPARED = ("WiredTigerPreplog", "WiredTigerTmplog", "WiredTiger.turtle.set", "mongod.l")
@@ -97,20 +97,24 @@ class FileCopies(Background):
                 self._made(size)
 
     def _copy(self, place: Path) -> int | None:
-        """Its size in bytes; None where it was stopped."""
-        more = sum(map(_size, self._wanted())) - sum(map(_size, place.iterdir()))
+        """Its size in bytes; None where it was stopped. A server can be started on what `place` then holds."""
+        more = sum(map(_size, self._wanted())) - sum(map(_size, _files(place)))
         check_room(max(more, 0), self._directory, what="a copy of the files")
         size = 0
         with self._locked():
-            for number, path in enumerate(self._wanted()):
+            wanted = {place / path.relative_to(self._files): path for path in self._wanted()}
+            for old in _files(place):
+                if old not in wanted:
+                    old.unlink()
+            for copy, path in wanted.items():
+                size += _copy_over(path, copy, stopped=self._stop.is_set)
                 if self._stop.is_set():
                     return None
-                size += _copy_over(path, place / str(number))
         return size
 
     def _wanted(self) -> list[Path]:
         """The files that the server's data are in now."""
-        return [path for path in self._files.rglob("*") if path.is_file() and not _NO_DATA & {path.parent.name}
+        return [path for path in _files(self._files) if not _NO_DATA & {path.parent.name}
                 and not path.name.startswith(_PREPARED)]  # fmt: skip
 
     @contextmanager
@@ -126,6 +130,11 @@ class FileCopies(Background):
                     client.admin.command("fsyncUnlock")
 
 
+def _files(place: Path) -> list[Path]:
+    """All files in it and below."""
+    return [path for path in place.rglob("*") if path.is_file()]
+
+
 def _size(path: Path) -> int:
     """Of a file in bytes; 0 where it has gone since it was seen, as files do while nobody holds them."""
     try:
@@ -134,11 +143,13 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _copy_over(path: Path, copy: Path) -> int:
-    """Its size in bytes."""
+def _copy_over(path: Path, copy: Path, *, stopped: Callable[[], bool]) -> int:
+    """Its size in bytes; that of a part of it where it was stopped."""
+    copy.parent.mkdir(parents=True, exist_ok=True)
     copy.touch()
     with path.open("rb") as source, copy.open("r+b") as target:
-        shutil.copyfileobj(source, target, _PIECE_BYTES)
+        while not stopped() and (piece := source.read(_PIECE_BYTES)):
+            target.write(piece)
         return target.truncate()
 
 
@@ -147,8 +158,9 @@ class Dumps(Background):
 
     kind, unit = "backup", "dumps"
 
-    def __init__(self, plan: Plan, deployment: Deployment, *, text: str) -> None:
+    def __init__(self, plan: Plan, deployment: Deployment, *, directory: Path, text: str) -> None:
         super().__init__(plan, deployment, text=text)
+        del directory
         if deployment.shards:
             raise UsageError(
                 f"{_DUMP_TOOL} makes a backup of one server, and client-routed shards are several",
@@ -197,15 +209,18 @@ class Dumps(Background):
 
 
 _KINDS: dict[str, Callable[..., Background]] = {
-    "": Backup, "gzip": partial(Backup, gzip=True), "files": FileCopies,
+    "": Backup, "gzip": partial(Backup, gzip=True), _FILES: FileCopies, _DUMP_TOOL: Dumps,
 }  # fmt: skip
 
 
 def backups(of: str, plan: Plan, deployment: Deployment, *, directory: Path, text: str) -> Background:
     """Backups by brimline's own client ("", `gzip`), by `mongodump`, or of `files`.
 
-    Raises UsageError where it can't be had.
+    Raises UsageError where it can't be had, TargetError where the user may not read what is to be in it.
     """
-    if of == _DUMP_TOOL:
-        return Dumps(plan, deployment, text=text)
-    return _KINDS[of](plan, deployment, directory=directory, text=text)
+    made = _KINDS[of](plan, deployment, directory=directory, text=text)
+    if of != _FILES:
+        for address in (deployment.address, *deployment.shards):
+            with control_client(address, access=deployment.access, purpose="backup") as client:
+                require_readable(client, plan.namespace.database)
+    return made

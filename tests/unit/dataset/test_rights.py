@@ -1,5 +1,6 @@
 """Which rights a user has, by what the server says of its privileges."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -52,6 +53,25 @@ def test_rights_that_are_granted(privileges: object) -> None:
 def test_rights_that_are_missing(privileges: object) -> None:
     with pytest.raises(TargetError, match=r"shop\.orders needs: insert"):
         require_rights(Database(privileges), "orders", ["remove", "insert"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("resource", "is_covered"),
+    [
+        ({"db": "shop", "collection": ""}, False),  # a privilege on a database covers no collection of the server's
+        ({"db": "shop", "collection": "system.buckets.heat"}, True),
+        ({"system_buckets": ""}, True),
+        ({"system_buckets": "heat"}, True),
+        ({"system_buckets": "cold"}, False),
+        ({"db": "shop", "system_buckets": "heat"}, True),
+        ({"db": "else", "system_buckets": "heat"}, False),
+        ({"anyResource": True}, True),
+    ],
+)
+def test_what_holds_a_time_series_has_privileges_of_its_own(resource: dict[str, object], is_covered: bool) -> None:
+    database: Any = Database([_privilege("find", **resource)])
+    with nullcontext() if is_covered else pytest.raises(TargetError, match="find isn't granted"):
+        require_rights(database, "system.buckets.heat", ["find"])
 
 
 @pytest.mark.parametrize("database", [Database([], users=()), Database(None)])

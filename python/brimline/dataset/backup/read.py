@@ -32,15 +32,15 @@ from brimline.dataset.backup.layout import (
 )
 from brimline.dataset.backup.summary import SUMMARY_FILE, Backup, CollectionBackup, write_summary
 from brimline.dataset.manifest import MANIFEST_COLLECTION
+from brimline.dataset.rights import LISTING, READING, require_rights, rights_to_data
 from brimline.errors import TargetError, UsageError
 from brimline.record.files import sync_directory
 from brimline.record.layout import unwritable
 from brimline.servers.deployment import Client
+from brimline.servers.rights import BUCKETS, OF_THE_SERVER, Rights
 
 NOT_USERS = ("admin", "config", "local")
 """Databases of the server itself, which are left out unless they are named."""
-OF_THE_SERVER = ("system.",)
-BUCKETS = "system.buckets."
 OF_USERS = ("system.js",)
 """Functions that somebody stored, in a collection that no server drops."""
 _TOLD_OTHERWISE = ("system.views", "system.profile", BUCKETS)
@@ -95,9 +95,14 @@ class _Found:
     @property
     def source(self) -> str | None:
         """The collection that holds its documents; None: a view holds none."""
-        if self.type == "view":
-            return None
-        return f"{BUCKETS}{self.name}" if self.type == "timeseries" else self.name
+        return _source(self.name, self.type)
+
+
+def _source(name: str, kind: str) -> str | None:
+    """`_Found.source` of a collection of such a name and type."""
+    if kind == "view":
+        return None
+    return f"{BUCKETS}{name}" if kind == "timeseries" else name
 
 
 def write_backup(
@@ -190,16 +195,33 @@ def require_empty(directory: Path) -> None:
     )
 
 
+def require_readable(client: Client, database: str) -> None:
+    """Raises TargetError where the user may not read every collection that a database has now, of which none is read.
+
+    That there is no such database is no trouble.
+    """
+    _ = list(_of_database(client, database, [], rights_to_data(client[database])))
+
+
 def _collections(client: Client, databases: Sequence[str], *, notice: Callable[[str], None]) -> list[_Found]:
+    rights = rights_to_data(client.admin)
+    for name in databases:
+        require_rights(client[name], "", LISTING, rights=rights)
+    hidden = not databases and bool(rights.lacking_of_cluster(["listDatabases"]))
     with target_errors("looking at the collections"):
         there = sorted(str(each["name"]) for each in client.list_databases())
     if missing := [name for name in databases if name not in there]:
         raise UsageError(f"there is no database {', '.join(missing)}", hint=f"there are {', '.join(there)}")
     wanted = list(databases) or [name for name in there if name not in NOT_USERS]
     left_out: list[str] = []
-    found = [each for name in wanted for each in _of_database(client, name, left_out)]
+    found = [each for name in wanted for each in _of_database(client, name, left_out, rights)]
     if left_out:
         notice(f"left out, as made by commands alone: {', '.join(left_out)}")
+    if not found and hidden:
+        raise TargetError("there is nothing to back up that the user may see",
+                          hint="grant it the role backup on admin, which reads everything")  # fmt: skip
+    if hidden:
+        notice("the user may not list all databases (listDatabases): those that it doesn't see are left out")
     if not found:
         raise UsageError("there is nothing to back up: the server holds no collection of a user's",
                          hint="name a database: --db NAME")  # fmt: skip
@@ -232,9 +254,13 @@ def _manifests(client: Client, found: _Found) -> list[dict[str, Any]]:
         return list(client[found.database][found.name].find({}, {"copy_uuid": 1}))
 
 
-def _of_database(client: Client, name: str, left_out: list[str]) -> Iterator[_Found]:
-    """Its collections but for what a server keeps of itself, which comes into `left_out`."""
+def _of_database(client: Client, name: str, left_out: list[str], rights: Rights) -> Iterator[_Found]:
+    """Its collections but for what a server keeps of itself, which comes into `left_out`.
+
+    Raises TargetError where the user may not read one of them.
+    """
     database = client[name]
+    require_rights(database, "", LISTING, rights=rights)
     with target_errors(f"looking at the collections of {name}"):
         listed = list(database.list_collections())
     for each in sorted(listed, key=lambda one: str(one["name"])):
@@ -243,7 +269,8 @@ def _of_database(client: Client, name: str, left_out: list[str]) -> Iterator[_Fo
             left_out += [] if collection.startswith(_TOLD_OTHERWISE) else [f"{name}.{collection}"]
             continue
         indexes: list[dict[str, Any]] = []
-        if kind != "view":
+        if (source := _source(collection, kind)) is not None:
+            require_rights(database, source, READING, rights=rights)
             with target_errors(f"looking at the indexes of {name}.{collection}"):
                 indexes = [dict(one) for one in database[collection].list_indexes()]
         yield _Found(database=name, name=collection, type=kind, options=dict(each.get("options", {})),

@@ -29,9 +29,7 @@ from brimline.dataset.backup.layout import (
 from brimline.dataset.backup.read import (
     BESIDE,
     BESIDE_PREFIX,
-    BUCKETS,
     NOT_USERS,
-    OF_THE_SERVER,
     OF_USERS,
     BackupProgress,
     Stopped,
@@ -42,6 +40,7 @@ from brimline.dataset.shape import Shape, make_indexes
 from brimline.dataset.trial import TRIAL_DOCUMENTS, require_as_before
 from brimline.errors import InvalidRun, RecordError, TargetError, UsageError
 from brimline.servers.deployment import Client
+from brimline.servers.rights import BUCKETS, OF_THE_SERVER
 from brimline.units import counted, format_bytes
 
 _BATCH_DOCUMENTS = 1_000
@@ -263,6 +262,7 @@ def _require_taken(
     shape, kind = _shape(metadata), metadata.get("type")
     actions = ["createCollection", *(["dropCollection"] if drop else [])]
     if kind != "view":
+        require_rights(client[database], _source(name, metadata), ["find", "insert"])
         actions += ["find", "insert", *(["createIndex"] if shape.indexes else [])]
         actions += ["bypassDocumentValidation"] if shape.checks_documents else []
         actions += ["collMod"] if _EXPIRY in shape.options else []

@@ -21,12 +21,15 @@ from brimline.servers.lab.restart import start_server, stop_server
 from brimline.servers.lab.small_disk import FILLER, empty, fill, is_small
 from brimline.servers.lab.state import server_process
 from brimline.servers.processes import kill
+from brimline.servers.rights import rights_of
 from brimline.units import parse_bytes
 
 START_WITHIN_S = 60.0
 STEP_DOWN_S = 10
 """For how long the old primary may not be elected again, as `rs.stepDown()` has it after its own 60 s are shortened."""
 _CATCH_UP_S = 5
+_STEP_DOWN_TAKES = ("replSetStateChange",)
+"""By MongoDB's name of the action."""
 _SLOW_NETWORK = "50ms"
 """What a network is slow by, unless that is said: a trip to another continent."""
 _SLOW_DISK = "1MB/s"
@@ -105,6 +108,23 @@ def _step_down(site: Site, _argument: str) -> None:
             f"the primary doesn't step down: {str(error).partition(', full error')[0]}",
             hint="the user needs clusterManager on admin, and a secondary must be in step",
         ) from error
+
+
+def _require_step_down(site: Site, _argument: str) -> None:
+    """Raises TargetError where the user may not have a primary step down."""
+    deployment = site.deployment
+    if deployment.access.login is None:
+        return
+    try:
+        with control_client(deployment.address, access=deployment.access, purpose="fault") as client:
+            lacking = rights_of(client.admin).lacking_of_cluster(_STEP_DOWN_TAKES)
+    except PyMongoError as error:
+        raise TargetError("the user's rights can't be asked for", hint="check that the server still runs") from error
+    if lacking:
+        raise TargetError(
+            f"the user may not have the primary step down: {', '.join(lacking)} isn't granted",
+            hint="nothing was done; grant it, as the role clusterManager on admin would",
+        )
 
 
 def _part(site: Site, _argument: str) -> None:
@@ -265,7 +285,8 @@ _ALL = (
               undo=_start, by_hand=_start_by_hand),
     FaultKind(name="pause", what="the server stands still (SIGSTOP), and goes on (SIGCONT)", do=_pause, undo=_go_on,
               by_hand=_go_on_by_hand),
-    FaultKind(name="step-down", what="the primary steps down (replSetStepDown)", do=_step_down, of_lab=False),
+    FaultKind(name="step-down", what="the primary steps down (replSetStepDown)", do=_step_down,
+              check=_require_step_down, of_lab=False),
     FaultKind(name="partition", what="the server and the other members hear nothing of each other; clients reach both",
               do=_part, undo=_join, by_hand=_join_by_hand, check=_require_others, by_line=True),
     FaultKind(name="isolate", what="the server hears nothing, neither of members nor of clients", do=_isolate,
