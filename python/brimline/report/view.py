@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from brimline.errors import on_one_line
+from brimline.errors import on_one_line, visible
 from brimline.report.marks import comma_of, labelled, noted
 
 if TYPE_CHECKING:
@@ -190,11 +190,14 @@ class Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Code:
-    """Something to copy."""
+    """Something to copy. It keeps its lines; whatever else steers what shows it is a mark, as in all other parts."""
 
     text: str
     title: str = ""
     kind: Literal["code"] = "code"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", visible(self.text.replace("\r\n", "\n")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

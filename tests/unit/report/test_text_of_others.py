@@ -15,7 +15,7 @@ from brimline.cli.talk import say
 from brimline.errors import BrimlineError, on_one_line, visible
 from brimline.execution.execute import _visible
 from brimline.report.csv_text import csv_text
-from brimline.report.view import Cell, Fact
+from brimline.report.view import Cell, Code, Fact
 from brimline.servers.answers import words
 from brimline.wording import message
 from tests.support.command_line import CommandLine
@@ -72,6 +72,13 @@ def test_a_listed_record_stays_on_its_line(brimline_cli: CommandLine) -> None:
     assert (head.split()[0], end) == ("Started", "")
     assert line.count(kept) == 2
     assert f"n{kept}" in line
+
+
+@pytest.mark.parametrize("mark", STEERING)
+def test_a_statement_keeps_its_lines_and_steers_nothing(mark: str) -> None:
+    """A workload's statements and the workload itself stand in a report as they were written, by whomever."""
+    kept = mark if mark in "\n\t" else "\N{REPLACEMENT CHARACTER}"
+    assert Code(text=f"SELECT\r\n\tx{mark}y").text == f"SELECT\n\tx{kept}y"
 
 
 def test_a_hint_may_be_a_line_to_paste() -> None:
