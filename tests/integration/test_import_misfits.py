@@ -56,6 +56,23 @@ def test_rows_that_are_left_out_or_stop_are_no_cells(here: CommandLine, uri: str
     assert (document["counts"]["inserted"], document["cells_not_of_their_type"]) == (1, {})
 
 
+def test_rows_with_more_or_fewer_cells_are_told_in_every_form(here: CommandLine, uri: str) -> None:
+    """A decimal comma makes two cells of one: the row shifts, and mongoimport says nothing."""
+    Path("r.csv").write_text("n,fee,note\n1,5,a\n2,1,50,ok\n3,7\n4,8,\n")
+    outcome = here.run("import", "r.csv", "--headerline", "--uri", uri, "-d", "misfits", "-c", "ragged")
+    assert outcome.exit_code == 0, outcome.stderr
+    said = "2 rows have more or fewer cells than there are columns; the first is in line 3"
+    assert said in " ".join(outcome.stdout.split())
+    with pymongo.MongoClient[dict[str, Any]](uri) as client:
+        found = list(client["misfits"]["ragged"].find({"n": {"$in": [2, 3]}}, {"_id": 0}).sort("n"))
+    assert found == [{"n": 2, "fee": 1, "note": 50, "field3": "ok"}, {"n": 3, "fee": 7}]
+    as_text = ("report", "latest", "--format", "md", "-o", "-")
+    assert said in " ".join(here.run(*as_text).stdout.split())
+    assert "2 行的单元格数多于或少于列数" in here.run(*as_text, "--lang", "zh").stdout
+    document = here.run("show", "latest", "--json").json()
+    assert (document["counts"]["ragged"], document["first_ragged"]) == (2, {"input": 0, "offset": 17, "line": 3})
+
+
 @pytest.mark.slow("an import is killed behind a checkpoint, and goes on")
 def test_cells_before_and_after_a_kill_are_added_up(brimline_cli: CommandLine, tmp_path: Path) -> None:
     path = brimline_cli.directory / "t.csv"

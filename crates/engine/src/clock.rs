@@ -74,10 +74,21 @@ pub fn wall_now_ms() -> i64 {
     (read(ClockId::Realtime) / NANOS_PER_MS) as i64
 }
 
-/// Time in which the host was suspended, since it began: no other clock here counts it.
+/// Time in which the host was suspended, since any instant: no other clock here counts it.
 pub fn suspended_ns() -> Nanos {
-    let monotonic = read(ClockId::Monotonic);
-    read(ClockId::Boottime).saturating_sub(monotonic)
+    suspended_by(read)
+}
+
+/// A time namespace may put the clock that counts suspended time behind the one that doesn't, so that nothing is subtracted
+/// from nothing. A pause between two readings would be taken for a suspension: of two looks the shorter one tells.
+fn suspended_by(mut read: impl FnMut(ClockId) -> u64) -> Nanos {
+    const AHEAD_NS: Nanos = 1 << 62;
+    let mut look = || {
+        let before = read(ClockId::Monotonic);
+        let suspended = AHEAD_NS + read(ClockId::Boottime) - before;
+        (read(ClockId::Monotonic) - before, suspended)
+    };
+    look().min(look()).1
 }
 
 /// CPU time the calling thread has used, user and system.
@@ -95,4 +106,39 @@ pub fn process_cpu_ns() -> Nanos {
 fn read(clock: ClockId) -> u64 {
     let time = clock_gettime(clock);
     time.tv_sec as u64 * NANOS_PER_S + time.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is told in a time namespace with these offsets of the two clocks, in seconds, after `suspended_s`.
+    fn suspended(monotonic_s: u64, boottime_s: u64, suspended_s: u64) -> Nanos {
+        suspended_by(|clock| match clock {
+            ClockId::Monotonic => (1_000 + monotonic_s) * NANOS_PER_S,
+            ClockId::Boottime => (1_000 + boottime_s + suspended_s) * NANOS_PER_S,
+            _ => panic!("no other clock has a say"),
+        })
+    }
+
+    #[test]
+    fn a_suspension_shows_in_every_time_namespace() {
+        for (monotonic_s, boottime_s) in [(0, 0), (0, 500), (500, 0), (40, 0), (1_000_000, 3)] {
+            let slept = suspended(monotonic_s, boottime_s, 60) - suspended(monotonic_s, boottime_s, 0);
+            assert_eq!(slept, 60 * NANOS_PER_S, "{monotonic_s} {boottime_s}");
+        }
+    }
+
+    #[test]
+    fn a_pause_between_two_readings_is_no_suspension() {
+        for pause_before in 0..6 {
+            let (mut now, mut count) = (NANOS_PER_S, 0);
+            let told = suspended_by(|_| {
+                now += if count == pause_before { 500 * NANOS_PER_MS } else { 1 };
+                count += 1;
+                now
+            });
+            assert!(told - (1 << 62) < NANOS_PER_MS, "{pause_before}");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use brimline_bson::Reader;
 
 use crate::splitting::Boundaries;
-use crate::{Convert, Documents, FormatOptions, GeneratedIds, InputError, Position, Stretch};
+use crate::{Convert, Documents, FormatOptions, GeneratedIds, InputError, Oddity, Position, Stretch};
 
 /// Length of the empty document.
 const DOCUMENT_BYTES_MIN: u64 = 5;
@@ -89,7 +89,7 @@ impl Convert for BsonDump {
                 Ok((document, has_own_id)) => {
                     let start = into.bytes.len();
                     into.bytes.extend_from_slice(document);
-                    into.finish_document(start, at, has_own_id, self.ids, document, 0);
+                    into.finish_document(start, at, has_own_id, self.ids, document, Oddity::default());
                     rest = &rest[document.len()..];
                     at = Position { offset: at.offset + document.len() as u64, line: at.line + 1 };
                 }

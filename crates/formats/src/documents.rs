@@ -24,8 +24,8 @@ pub struct Documents {
     pub rejected: Vec<Rejected>,
     /// Records that stand for no document by themselves: `null` in JSON.
     pub nulls: u64,
-    /// Rows with text that is not UTF-8 in the input, in the order of the rows. Dumps are not looked through.
-    pub not_utf8: Vec<NotUtf8>,
+    /// Rows that came in and are told of all the same, in the order of the rows. Dumps are not looked through.
+    pub oddities: Vec<Oddity>,
     /// Cells that do not fit their column's type, of rows that became documents all the same (`--parseGrace autoCast` and
     /// `skipField`), in the order of the rows.
     pub misfits: Vec<Misfit>,
@@ -42,13 +42,13 @@ impl Documents {
         self.rows.clear();
         self.rejected.clear();
         self.nulls = 0;
-        self.not_utf8.clear();
+        self.oddities.clear();
         self.misfits.clear();
         self.stop = None;
     }
 
     /// Closes the document that begins at `start` and ends the buffer: a row when a server can store it, rejected otherwise.
-    /// `at` and `text` are those of its record, of whose cells or strings `not_utf8` are not UTF-8.
+    /// `at` and `text` are those of its record, and `oddity` is what is told of it; its row is set here.
     pub(crate) fn finish_document(
         &mut self,
         start: usize,
@@ -56,7 +56,7 @@ impl Documents {
         has_own_id: bool,
         ids: Option<GeneratedIds>,
         text: &[u8],
-        not_utf8: u32,
+        oddity: Oddity,
     ) {
         if let Some(ids) = ids
             && !has_own_id
@@ -69,8 +69,8 @@ impl Documents {
             let reason = format!("the document takes {length} bytes, the limit is {DOCUMENT_BYTES_MAX}");
             self.reject(at, Rejection::TooLarge, reason, text);
         } else {
-            if not_utf8 > 0 {
-                self.not_utf8.push(NotUtf8 { row: self.rows.len() as u32, texts: not_utf8 });
+            if oddity.not_utf8 > 0 || oddity.is_ragged {
+                self.oddities.push(Oddity { row: self.rows.len() as u32, ..oddity });
             }
             self.rows.push(Row { end: self.bytes.len(), line: at.line, offset: at.offset, has_own_id });
         }
@@ -115,14 +115,16 @@ pub struct Row {
     pub has_own_id: bool,
 }
 
-/// What of a row is not UTF-8 in the input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotUtf8 {
+/// What is told of a row that came in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Oddity {
     /// Index of the row.
     pub row: u32,
     /// Number of its cells in which bytes became U+FFFD; in JSON the number of its strings, names included, in which they
     /// did with [`crate::FormatOptions::legacy`] and are kept without it.
-    pub texts: u32,
+    pub not_utf8: u32,
+    /// Whether a table's row has more or fewer cells than the table has columns.
+    pub is_ragged: bool,
 }
 
 /// A cell that does not fit its column's type.

@@ -29,7 +29,7 @@ mod values;
 pub mod write;
 
 pub use documents::{
-    Convert, Documents, GeneratedIds, Misfit, NamesNotUtf8, NotUtf8, Rejected, Rejection, Row,
+    Convert, Documents, GeneratedIds, Misfit, NamesNotUtf8, Oddity, Rejected, Rejection, Row,
 };
 pub use error::InputError;
 pub use input::AfterTheEnd;

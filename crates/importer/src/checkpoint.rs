@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+use std::ops::AddAssign;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -51,6 +52,23 @@ impl Place {
     }
 }
 
+/// Where the first record begins of those that came in and are told of all the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Firsts {
+    /// With text that is not UTF-8; it may be a header line.
+    pub first_not_utf8: Option<Place>,
+    /// With more or fewer cells than its table has columns.
+    pub first_ragged: Option<Place>,
+}
+
+impl AddAssign for Firsts {
+    fn add_assign(&mut self, other: Self) {
+        self.first_not_utf8 = Place::first(self.first_not_utf8, other.first_not_utf8);
+        self.first_ragged = Place::first(self.first_ragged, other.first_ragged);
+    }
+}
+
 /// How far an import came.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
@@ -62,9 +80,9 @@ pub struct Checkpoint {
     pub in_doubt_until: Place,
     /// What became of the records before `place`.
     pub counts: Counts,
-    /// Where the first of the texts begins that are not UTF-8.
-    #[serde(default)]
-    pub first_not_utf8: Option<Place>,
+    /// Where what is told of them begins.
+    #[serde(flatten)]
+    pub firsts: Firsts,
     /// Cells that do not fit their column's type, by column.
     #[serde(default)]
     pub misfits: Misfits,
@@ -83,7 +101,7 @@ impl Checkpoint {
             place: start,
             in_doubt_until: start,
             counts: Counts::default(),
-            first_not_utf8: None,
+            firsts: Firsts::default(),
             misfits: Misfits::new(),
             rejected_bytes: 0,
             finished: false,
@@ -130,9 +148,12 @@ mod tests {
     #[test]
     fn a_checkpoint_of_before_texts_were_looked_at_is_gone_on_with() {
         let mut old = serde_json::to_value(Checkpoint::at_the_start()).expect("it can be written");
-        old.as_object_mut().expect("an object").remove("first_not_utf8");
-        old.as_object_mut().expect("an object").remove("misfits");
-        old["counts"].as_object_mut().expect("an object").remove("not_utf8");
+        for name in ["first_not_utf8", "first_ragged", "misfits"] {
+            old.as_object_mut().expect("an object").remove(name).expect("it is told");
+        }
+        for name in ["not_utf8", "ragged"] {
+            old["counts"].as_object_mut().expect("an object").remove(name).expect("it is counted");
+        }
         assert_eq!(
             serde_json::from_value::<Checkpoint>(old).expect("a checkpoint"),
             Checkpoint::at_the_start()

@@ -30,6 +30,9 @@ pub struct Counts {
     /// Cells, header names among them, or strings of JSON that are not UTF-8 in the input, of records that were sent.
     #[serde(default)]
     pub not_utf8: u64,
+    /// Rows that were sent with more or fewer cells than their table has columns.
+    #[serde(default)]
+    pub ragged: u64,
 }
 
 impl AddAssign for Counts {
@@ -45,6 +48,7 @@ impl AddAssign for Counts {
         self.nulls += other.nulls;
         self.found += other.found;
         self.not_utf8 += other.not_utf8;
+        self.ragged += other.ragged;
     }
 }
 

@@ -15,7 +15,7 @@ use brimline_wire::endpoint::Endpoint;
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::checkpoint::{Checkpoint, Misfits, Place};
+use crate::checkpoint::{Checkpoint, Firsts, Misfits};
 use crate::doubt::Claims;
 use crate::keeper::{self, Watch};
 use crate::ledger::Ledger;
@@ -82,8 +82,9 @@ pub struct Summary {
     pub counts: Counts,
     /// When the importer itself did not run, in the order of time.
     pub standstills: Vec<Standstill>,
-    /// Where the first of the texts begins that are not UTF-8.
-    pub first_not_utf8: Option<Place>,
+    /// Where those begin that came in and are told of.
+    #[serde(flatten)]
+    pub firsts: Firsts,
     /// Cells that do not fit their column's type, by column, of records that were sent.
     pub misfits: Misfits,
     /// The checkpoint that it left: what is settled and would survive the server's death.
@@ -187,7 +188,7 @@ impl Import {
             standstills: std::mem::take(
                 &mut self.shared.standstills.lock().unwrap_or_else(PoisonError::into_inner),
             ),
-            first_not_utf8: self.shared.first_not_utf8(),
+            firsts: self.shared.firsts(),
             misfits: self.shared.misfits(),
             checkpoint: self.shared.checkpoint(),
         }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::io;
 
-use crate::checkpoint::{Checkpoint, Misfits, Place};
+use crate::checkpoint::{Checkpoint, Firsts, Misfits, Place};
 use crate::rejects::{Reject, RejectsFile};
 use crate::{Counts, Ending};
 
@@ -15,8 +15,8 @@ pub struct Outcome {
     pub counts: Counts,
     /// Those that did not come in.
     pub rejects: Vec<Reject>,
-    /// Where the first of those begins that hold text that is not UTF-8.
-    pub first_not_utf8: Option<Place>,
+    /// Where those begin that are told of.
+    pub firsts: Firsts,
     /// Cells of those that were sent that do not fit their column's type, by column.
     pub misfits: Misfits,
 }
@@ -40,8 +40,8 @@ pub struct Ledger {
     settled: Checkpoint,
     /// Everything acknowledged, whether or not all before it is.
     acknowledged: Counts,
-    /// The first text that is not UTF-8 in it.
-    first_not_utf8: Option<Place>,
+    /// Where what is told of it begins.
+    firsts: Firsts,
     /// The cells in it that do not fit their column's type.
     misfits: Misfits,
     /// Of stretches that were broken off.
@@ -69,7 +69,7 @@ impl Ledger {
             converted_until: 0,
             last_allowed: u64::MAX,
             acknowledged: settled.counts,
-            first_not_utf8: settled.first_not_utf8,
+            firsts: settled.firsts,
             misfits: settled.misfits.clone(),
             settled,
             leftovers: Vec::new(),
@@ -148,7 +148,7 @@ impl Ledger {
             self.open.pop_front();
             self.first += 1;
             self.settled.counts += outcome.counts;
-            self.settled.first_not_utf8 = Place::first(self.settled.first_not_utf8, outcome.first_not_utf8);
+            self.settled.firsts += outcome.firsts;
             add_misfits(&mut self.settled.misfits, &outcome.misfits);
             self.settled.place = end;
             outcome.rejects.iter().try_for_each(|reject| self.rejects.append(reject))?;
@@ -190,9 +190,9 @@ impl Ledger {
         self.acknowledged
     }
 
-    /// Where the first text begins that is not UTF-8, of everything that was acknowledged.
-    pub fn first_not_utf8(&self) -> Option<Place> {
-        self.first_not_utf8
+    /// Where what is told of begins, of everything that was acknowledged.
+    pub fn firsts(&self) -> Firsts {
+        self.firsts
     }
 
     /// Cells that do not fit their column's type, by column, of everything that was acknowledged.
@@ -203,7 +203,7 @@ impl Ledger {
     fn acknowledge(&mut self, outcome: &Outcome) {
         self.acknowledged += outcome.counts;
         add_misfits(&mut self.misfits, &outcome.misfits);
-        self.first_not_utf8 = Place::first(self.first_not_utf8, outcome.first_not_utf8);
+        self.firsts += outcome.firsts;
     }
 
     /// Writes what was rejected beyond the settled part, in the order of the input.
@@ -280,27 +280,32 @@ mod tests {
     }
 
     #[test]
-    fn the_first_text_that_is_not_utf8_is_the_first_of_the_input_before_and_after_an_interruption() {
+    fn the_first_that_is_told_of_is_the_first_of_the_input_before_and_after_an_interruption() {
         let (mut ledger, path) = ledger("utf8");
         let _ = [10, 20, 30].map(|end| ledger.register(place(end)));
+        let at_both = |at| Firsts { first_not_utf8: Some(place(at)), first_ragged: Some(place(at)) };
+        let told = |checkpoint: &Checkpoint| {
+            (checkpoint.counts.not_utf8, checkpoint.counts.ragged, checkpoint.firsts)
+        };
         let damaged = |at| Outcome {
-            counts: Counts { not_utf8: 2, ..Counts::default() },
-            first_not_utf8: Some(place(at)),
+            counts: Counts { not_utf8: 2, ragged: 1, ..Counts::default() },
+            firsts: at_both(at),
             ..Outcome::default()
         };
         ledger.settle(2, damaged(27)).expect("the file takes it");
         let settled = ledger.settled().expect("flushed");
-        assert_eq!((settled.counts.not_utf8, settled.first_not_utf8), (0, None));
-        assert_eq!(ledger.first_not_utf8(), Some(place(27)));
+        assert_eq!(told(&settled), (0, 0, Firsts::default()));
+        assert_eq!(ledger.firsts(), at_both(27));
         ledger.settle(0, damaged(4)).expect("the file takes it");
         let settled = ledger.settled().expect("flushed");
-        assert_eq!((settled.counts.not_utf8, settled.first_not_utf8), (2, Some(place(4))));
+        assert_eq!(told(&settled), (2, 1, at_both(4)));
         let mut goes_on = Ledger::new(settled, RejectsFile::open(&path, 0).expect("it is there"));
         goes_on.register(place(20));
         goes_on.settle(0, damaged(15)).expect("the file takes it");
         let settled = goes_on.settled().expect("flushed");
-        assert_eq!((settled.counts.not_utf8, settled.first_not_utf8), (4, Some(place(4))));
-        assert_eq!((goes_on.acknowledged().not_utf8, goes_on.first_not_utf8()), (4, Some(place(4))));
+        assert_eq!(told(&settled), (4, 2, at_both(4)));
+        let counts = goes_on.acknowledged();
+        assert_eq!((counts.not_utf8, counts.ragged, goes_on.firsts()), (4, 2, at_both(4)));
         std::fs::remove_file(path).expect("it can be removed");
     }
 

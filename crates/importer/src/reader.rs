@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use brimline_formats::{FormatOptions, InputError, NamesNotUtf8, Position};
 
-use crate::checkpoint::{Checkpoint, Place};
+use crate::checkpoint::{Checkpoint, Firsts, Place};
 use crate::ledger::Outcome;
 use crate::plan::InputPlan;
 use crate::queue::Task;
@@ -38,7 +38,8 @@ fn count_names(shared: &Shared, end: Place, names: NamesNotUtf8) -> bool {
     }
     let counts = Counts { not_utf8: names.texts.into(), ..Counts::default() };
     let first_not_utf8 = Some(Place::new(end.input, names.at));
-    shared.settle_header(end, Outcome { counts, first_not_utf8, ..Outcome::default() });
+    let firsts = Firsts { first_not_utf8, ..Firsts::default() };
+    shared.settle_header(end, Outcome { counts, firsts, ..Outcome::default() });
     true
 }
 

@@ -10,7 +10,7 @@ use brimline_engine::standstill::Standstill;
 use brimline_formats::Documents;
 use brimline_wire::endpoint::Endpoint;
 
-use crate::checkpoint::{self, Checkpoint, Misfits, Place};
+use crate::checkpoint::{self, Checkpoint, Firsts, Misfits, Place};
 use crate::command::Commands;
 use crate::ledger::{Ledger, Outcome};
 use crate::meter::Meter;
@@ -205,9 +205,9 @@ impl Shared {
         self.ledger().misfits().clone()
     }
 
-    /// Where the first text begins that is not UTF-8, of everything that was acknowledged.
-    pub fn first_not_utf8(&self) -> Option<Place> {
-        self.ledger().first_not_utf8()
+    /// Where what is told of begins, of everything that was acknowledged.
+    pub fn firsts(&self) -> Firsts {
+        self.ledger().firsts()
     }
 
     /// How far everything is settled; `None` when the file of rejected records can't be written.

@@ -3,7 +3,7 @@
 use brimline_formats::{Documents, Rejection};
 
 use crate::batches::{Batch, span};
-use crate::checkpoint::Place;
+use crate::checkpoint::{Firsts, Place};
 use crate::command::{Answer, ServerError, Verb};
 use crate::ledger::Outcome;
 use crate::queue::Task;
@@ -107,18 +107,22 @@ impl Work {
         });
     }
 
-    /// Rows that are sent, or were before: counts what of them is not UTF-8, or does not fit.
+    /// Rows that are sent, or were before: counts what of them is told of.
     pub fn note_sent(&mut self, rows: &[u32]) {
         self.note_misfits(rows);
         let (Some(&first), Some(&last)) = (rows.first(), rows.last()) else { return };
-        let damaged = &self.documents.not_utf8;
-        let damaged = &damaged[damaged.partition_point(|each| each.row < first)..];
-        for each in damaged.iter().take_while(|each| each.row <= last) {
+        let oddities = &self.documents.oddities;
+        let oddities = &oddities[oddities.partition_point(|each| each.row < first)..];
+        for each in oddities.iter().take_while(|each| each.row <= last) {
             if rows.binary_search(&each.row).is_ok() {
                 let row = self.documents.rows[each.row as usize];
                 let place = Place { input: self.task.input, offset: row.offset, line: row.line };
-                self.outcome.counts.not_utf8 += u64::from(each.texts);
-                self.outcome.first_not_utf8 = Place::first(self.outcome.first_not_utf8, Some(place));
+                self.outcome.counts.not_utf8 += u64::from(each.not_utf8);
+                self.outcome.counts.ragged += u64::from(each.is_ragged);
+                self.outcome.firsts += Firsts {
+                    first_not_utf8: (each.not_utf8 > 0).then_some(place),
+                    first_ragged: each.is_ragged.then_some(place),
+                };
             }
         }
     }

@@ -23,6 +23,7 @@ def import_findings(record: ImportRecord) -> tuple[Finding, ...]:
         _rejected(record),
         *_stood_still(record),
         *_text(record),
+        *_rows(record),
         *_misfits(record),
         *_lines(record),
         *_inputs(record),
@@ -153,6 +154,26 @@ def text_not_utf8(record: ImportRecord) -> str | None:
         "the first is {where}",
         **values,
     )
+
+
+def ragged_text(record: ImportRecord) -> str | None:
+    """How many rows of a table have more or fewer cells than it has columns, and where the first is; None without any.
+
+    Their documents are mongoimport's: a missing cell is no field, and one without a column is called by its place.
+    """
+    count, first = record.state.counts.get("ragged", 0), record.state.first_ragged
+    if not count or first is None:
+        return None
+    where = _line(record, first)
+    if count == 1:
+        return message("1 row has more or fewer cells than there are columns, {where}", where=where)
+    return message("{count} rows have more or fewer cells than there are columns; the first is {where}",
+                   count=format_count(count), where=where)  # fmt: skip
+
+
+def _rows(record: ImportRecord) -> tuple[Finding, ...]:
+    text = ragged_text(record)
+    return () if text is None else (Finding("rows", Standing.WARN, text),)
 
 
 _MISFIT_COLUMNS_MAX = 5

@@ -147,6 +147,7 @@ class _Attempts:
                     writer.state,
                     counts=summary["counts"],
                     first_not_utf8=summary["first_not_utf8"],
+                    first_ragged=summary["first_ragged"],
                     misfits=summary["misfits"],
                     standstills=[*writer.state.standstills, *writer.on_clock(summary["standstills"])],
                     kept=summary["checkpoint"],

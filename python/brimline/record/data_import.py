@@ -110,6 +110,7 @@ class ImportState:
     """What `record.json` holds. `counts` are the importer's; None where nothing is known.
 
     `first_not_utf8`: input, line and offset of the first record (or header line) with text that is not UTF-8.
+    `first_ragged`: the same of the first row with more or fewer cells than its table has columns.
     `misfits`: cells of records that were sent that didn't fit their column's type, by the column's name.
     `standstills`: when the importer itself did not run.
     `inputs_changed`: what was seen at the end of files that are not what they were when the import began.
@@ -131,6 +132,7 @@ class ImportState:
     ending: Mapping[str, Any] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     first_not_utf8: Mapping[str, int] | None = None
+    first_ragged: Mapping[str, int] | None = None
     misfits: Mapping[str, int] = field(default_factory=dict)
     count_after: int | None = None
     duration_ns: int = 0

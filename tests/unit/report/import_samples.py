@@ -14,15 +14,20 @@ def an_import(
     attempts: int = 1,
     reason: str = "",
     not_utf8: int = 0,
+    ragged: int = 0,
     settings: ImportSettings | None = None,
     inputs: int = 1,
 ) -> ImportRecord:
-    """Three seconds of 1000 documents each, two records rejected; `not_utf8` texts in line 1042 of the last input."""
+    """Three seconds of 1000 documents each, two records rejected.
+
+    `not_utf8` texts and `ragged` rows are told from line 1042 of the last input on.
+    """
     service = native_codec().empty()
     service.record(2_000_000, 30)
     counts = dict.fromkeys(("updated", "deleted", "unmatched", "nulls", "oversized"), 0)
     counts |= {"read": 3002, "inserted": 3000, "rejected": 2, "ignorable": 2, "found": 10 if attempts > 1 else 0}
-    counts["not_utf8"] = not_utf8
+    counts |= {"not_utf8": not_utf8, "ragged": ragged}
+    odd = {"input": inputs - 1, "line": 1042, "offset": 9}
     state = ImportState(
         name="shop.orders",
         namespace="shop.orders",
@@ -38,7 +43,8 @@ def an_import(
         message=reason,
         ending={"kind": ended_by, "reason": reason, "input": 0, "line": 7},
         counts=counts,
-        first_not_utf8={"input": inputs - 1, "line": 1042, "offset": 9} if not_utf8 else None,
+        first_not_utf8=odd if not_utf8 else None,
+        first_ragged=odd if ragged else None,
         count_after=3000 if ended_by == "completed" else None,
         duration_ns=3_000_000_000,
         client_cpu_ns=1_500_000,

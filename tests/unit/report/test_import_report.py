@@ -97,6 +97,27 @@ def test_text_that_is_not_utf8_is_told_with_the_first_line(
     assert {each["name"]: each["result"] for each in document["checks"]}["text"] == "warn"
 
 
+@pytest.mark.parametrize(("inputs", "where"), [(1, "in line 1042"), (2, "in line 1042 of orders-more.csv.gz")])
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (1, "1 row has more or fewer cells than there are columns, {where}"),
+        (3, "3 rows have more or fewer cells than there are columns; the first is {where}"),
+    ],
+)
+def test_rows_with_more_or_fewer_cells_are_told_with_the_first_line(
+    count: int, said: str, inputs: int, where: str
+) -> None:
+    report = import_report(an_import(ragged=count, inputs=inputs))
+    assert report.verdict.tone == "pass", "the documents are mongoimport's"
+    for shown in (render_html(report), render_markdown(report), in_a_terminal(report)):
+        plain = " ".join(re.sub(r"[\u202f\u00a0]", "", shown).replace("1 042", "1042").split())
+        assert said.format(where=where) in plain
+    document = json.loads(render_json(report))
+    assert (document["counts"]["ragged"], document["first_ragged"]["line"]) == (count, 1042)
+    assert {each["name"]: each["result"] for each in document["checks"]}["rows"] == "warn"
+
+
 def test_an_import_that_ended_early_says_so() -> None:
     report = import_report(an_import(ended_by="server_lost", reason="connection closed"))
     assert report.verdict.tone == "fail"

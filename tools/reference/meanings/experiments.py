@@ -352,6 +352,7 @@ EXPERIMENTS: Mapping[str, str] = {
     "cells_not_of_their_type": "Cells that did not fit their column's type, by column: left out, or stored as another.",
     "tables_of_cr": "Files that hold no row because their lines end with CR alone.",
     "misfits": "Cells that did not fit their column's type, by column: left out, or stored as another.",
+    "first_ragged": "The first row with more or fewer cells than columns, with its place; null where none has.",
     "first_not_utf8": "The first text that was not UTF-8, with its place; null where all was.",
     "certain_counts": "The counts as of the last checkpoint.",
     "rejected_by_reason": "Rejected records by reason.",

@@ -10,8 +10,8 @@ use super::columns::{Column, key};
 use super::rows::{Cell, Cells, RowEnd, push_unescaped};
 use crate::values::text;
 use crate::{
-    Convert, Documents, FormatOptions, GeneratedIds, InputError, Misfit, ParseGrace, Position, Rejection,
-    Stretch,
+    Convert, Documents, FormatOptions, GeneratedIds, InputError, Misfit, Oddity, ParseGrace, Position,
+    Rejection, Stretch,
 };
 
 /// A table: how its rows become documents.
@@ -196,7 +196,12 @@ impl Convert for Table {
                     scratch.misfits.clear();
                     match self.push_document(row, &mut scratch, &mut into.bytes) {
                         Ok(has_own_id) => {
-                            into.finish_document(start, at, has_own_id, self.ids, row, scratch.not_utf8);
+                            let oddity = Oddity {
+                                row: 0,
+                                not_utf8: scratch.not_utf8,
+                                is_ragged: scratch.cells.list.len() != self.columns.len(),
+                            };
+                            into.finish_document(start, at, has_own_id, self.ids, row, oddity);
                             if into.rows.len() > index {
                                 let columns =
                                     scratch.misfits.iter().map(|&column| self.names[column].clone());

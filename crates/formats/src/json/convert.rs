@@ -1,7 +1,7 @@
 //! Owns turning stretches of JSON into documents.
 
 use super::parser::{Parser, Syntax};
-use crate::{Convert, Documents, FormatOptions, GeneratedIds, InputError, Position, Stretch};
+use crate::{Convert, Documents, FormatOptions, GeneratedIds, InputError, Oddity, Position, Stretch};
 
 /// How a JSON input is read.
 pub struct Json {
@@ -68,8 +68,8 @@ impl Json {
                 match parser.push_document(&mut into.bytes) {
                     Ok(has_id) => {
                         let text = &parser.text[begin..parser.at];
-                        let not_utf8 = parser.not_utf8 - not_utf8;
-                        into.finish_document(start, at, has_id, self.ids, text, not_utf8);
+                        let oddity = Oddity { not_utf8: parser.not_utf8 - not_utf8, ..Oddity::default() };
+                        into.finish_document(start, at, has_id, self.ids, text, oddity);
                         Ok(())
                     }
                     Err(error) => {

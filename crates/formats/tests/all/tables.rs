@@ -117,3 +117,12 @@ fn a_value_that_stops_names_the_way_on() {
     let read = read_all(&skips, b"1\nx\n".to_vec());
     assert_eq!((read.stop, read.rejected[0].reason.contains("--parseGrace")), (None, false));
 }
+
+#[test]
+fn rows_with_more_or_fewer_cells_than_there_are_columns_are_told_by_line() {
+    let told = read(&csv(), "a,b,c\n1,2,3\n1,2\n\n\"x\ny\",2,3,4\n1,2,3\n,\n1,2,\n");
+    assert_eq!((told.stop, told.rows.len(), told.ragged), (None, 6, vec![3, 5, 8]));
+    let named = FormatOptions { columns: Some(Columns::Fields("a,b".to_owned())), ..options(Format::Tsv) };
+    let told = read(&named, "1\t2\n1\n1\t2\t\n");
+    assert_eq!((told.stop, told.ragged), (None, vec![2, 3]));
+}

@@ -10,6 +10,7 @@ from brimline.analysis.data_import import (
     import_findings,
     misfit_count,
     misfits_text,
+    ragged_text,
     text_not_utf8,
 )
 from brimline.analysis.data_size import DataSize, data_size
@@ -58,6 +59,7 @@ _ROWS: tuple[tuple[str, str, Tone, str], ...] = (
     ("Rejected", "rejected", "fail", "each is in rejected.jsonl with its line and reason"),
     ("Null", "nulls", "", "null in JSON: no document"),
     ("Not UTF-8", "not_utf8", "warn", "cells, column names or strings, of records that were sent"),
+    ("Ragged", "ragged", "warn", "rows with more or fewer cells than there are columns, of records that were sent"),
     ("Found", "found", "", "of inserted: sent before an interruption, and found by _id"),
 )
 
@@ -148,6 +150,7 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
         *reason_facts(record, rejects),
         *_standstill_fact(record),
         *_text_fact(record),
+        *_ragged_fact(record),
         *_misfits_fact(record),
         *_latency_fact(record),
     ]
@@ -199,6 +202,13 @@ def _text_fact(record: ImportRecord) -> list[Fact]:
     if text is None:
         return []
     return [Fact(label="Not UTF-8", value=format_count(record.state.counts["not_utf8"]), tone="warn", note=text)]
+
+
+def _ragged_fact(record: ImportRecord) -> list[Fact]:
+    text = ragged_text(record)
+    if text is None:
+        return []
+    return [Fact(label="Ragged", value=format_count(record.state.counts["ragged"]), tone="warn", note=text)]
 
 
 def _cells(count: int) -> str:
@@ -345,6 +355,7 @@ def import_document(record: ImportRecord, rejects: Rejects) -> dict[str, Any]:
         "settings": dict(state.settings),
         "counts": dict(state.counts),
         "first_not_utf8": None if state.first_not_utf8 is None else dict(state.first_not_utf8),
+        "first_ragged": None if state.first_ragged is None else dict(state.first_ragged),
         "cells_not_of_their_type": dict(state.misfits),
         "certain_counts": dict(state.kept.get("counts", {})),
         "rejected_by_reason": reasons_document(rejects),

@@ -32,6 +32,8 @@ pub struct Read {
     /// Cells or strings that are not UTF-8, and the line of the first record with one.
     pub not_utf8: (u32, Option<u64>),
     pub names_not_utf8: Option<NamesNotUtf8>,
+    /// Lines of rows with more or fewer cells than there are columns.
+    pub ragged: Vec<u64>,
     pub stop: Option<InputError>,
     pub stretches: usize,
 }
@@ -61,9 +63,13 @@ pub fn read_all(options: &FormatOptions, bytes: Vec<u8>) -> Read {
                 opened.convert.convert(&stretch, &mut documents);
                 read.stretches += 1;
                 read.raw.extend(documents.iter().map(<[u8]>::to_vec));
-                for each in &documents.not_utf8 {
-                    read.not_utf8.0 += each.texts;
-                    read.not_utf8.1.get_or_insert(documents.rows[each.row as usize].line);
+                for each in &documents.oddities {
+                    let line = documents.rows[each.row as usize].line;
+                    read.not_utf8.0 += each.not_utf8;
+                    if each.not_utf8 > 0 {
+                        read.not_utf8.1.get_or_insert(line);
+                    }
+                    read.ragged.extend(each.is_ragged.then_some(line));
                 }
                 read.rows.append(&mut documents.rows);
                 read.rejected.append(&mut documents.rejected);
