@@ -54,7 +54,7 @@ def typical_differences(a: Sequence[ComparedRun], b: Sequence[ComparedRun]) -> t
 def difference_text(each: Difference) -> str:
     """`lab network: local → 5ms`."""
     return message("{where} {name}: {a} → {b}", where=each.where, name=Verbatim(each.name),
-                   a=joined(", ", map(Verbatim, each.a)), b=joined(", ", map(Verbatim, each.b)))  # fmt: skip
+                   a=joined(", ", each.a), b=joined(", ", each.b))  # fmt: skip
 
 
 def plan_differences(a: ComparedRun, b: ComparedRun) -> tuple[Difference, ...]:
@@ -76,7 +76,8 @@ def _typical(runs: Sequence[Mapping[tuple[str, str], Any]], where: str, name: st
 def _text(where: str, name: str, value: Any) -> str:
     """A plan leaves nothing open, so that what it lacks is not set; what an environment lacks isn't known.
 
-    Messages without a compressor are known to have none, and a run without workers is of one client.
+    Messages without a compressor are known to have none, and a run without workers is of one client. Values are
+    the same in every language; that one is not set or not known, yes and no are brimline's words.
     """
     if value is None:
         is_known = where in ("plan", "server options", "lab", "workers") or (where, name) == ("server", "compressor")
@@ -88,4 +89,4 @@ def _text(where: str, name: str, value: Any) -> str:
     if name.endswith("_bytes") and isinstance(value, int):
         return format_bytes(value)
     text = f"{value:g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= _TEXT_LENGTH_MAX else f"{text[:_TEXT_LENGTH_MAX]}… ({short_hash(text)})"
+    return Verbatim(text if len(text) <= _TEXT_LENGTH_MAX else f"{text[:_TEXT_LENGTH_MAX]}… ({short_hash(text)})")

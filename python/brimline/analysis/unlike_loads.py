@@ -149,4 +149,4 @@ def _sets_load(each: Difference, *, closed: bool) -> bool:
 
 def _difference_text(each: Difference) -> str:
     return message("{name} {a} → {b}", name=_NAMES.get(each.name, Verbatim(each.name)),
-                   a=joined(", ", map(Verbatim, each.a)), b=joined(", ", map(Verbatim, each.b)))  # fmt: skip
+                   a=joined(", ", each.a), b=joined(", ", each.b))  # fmt: skip

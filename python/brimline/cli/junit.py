@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brimline.cli import told
-from brimline.errors import GateFailed
+from brimline.errors import GateFailed, NotGoodEnough
 
 if TYPE_CHECKING:
     from brimline.analysis.gate import GateCase
@@ -38,10 +38,12 @@ def write_outcome(result: "Result", junit: Path | None, *, suite: str) -> None:
 def outcome_case(result: "Result") -> "GateCase":
     """The test case of a run or a search."""
     error, verdict = result.error, result.report.verdict
-    if error is not None:
-        return _error_case(error.message, name=result.report.name, exit_code=error.exit_code)
     text = f"{verdict.headline}. {verdict.sentence}" if verdict.figure else verdict.sentence
-    return passed_case(name=result.report.name, text=text)
+    if error is None:
+        return passed_case(name=result.report.name, text=text)
+    # What is not good enough the error says itself; what ended it early says nothing of what held until then.
+    told = error.message if isinstance(error, NotGoodEnough) else f"{error.message}. {text}"
+    return _error_case(told, name=result.report.name, exit_code=error.exit_code)
 
 
 def write_error(message: str, junit: Path, *, suite: str, name: str, exit_code: int) -> None:

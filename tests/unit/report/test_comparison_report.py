@@ -4,7 +4,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -224,15 +224,46 @@ def test_too_few_runs_are_named_and_not_judged() -> None:
 
 def nights(rates: Sequence[float], networks: Sequence[str | None]) -> list[ComparedRun]:
     """Runs of one plan, night by night: their rate and their lab's network."""
+    return nights_at(rates, [{"lab": {"network": network}} for network in networks])
+
+
+def nights_at(rates: Sequence[float], servers: Sequence[Mapping[str, object]]) -> list[ComparedRun]:
+    """Runs of one plan, night by night: their rate, and what is known of their server beside its version."""
     return [
         simulated_run(
             f"night-{index:02}",
             started_ns=index,
             figures={"throughput": rate * (1 + WOBBLE[index % 5])},
-            environment={"server": {"version": "6.0.5", "lab": {"network": network}}},
+            environment={"server": {"version": "6.0.5", **server}},
         )
-        for index, (rate, network) in enumerate(zip(rates, networks, strict=True))
+        for index, (rate, server) in enumerate(zip(rates, servers, strict=True))
     ]
+
+
+CACHE = {"getCmdLineOpts": {"parsed": {"storage": {"wiredTiger": {"engineConfig": {"cacheSizeGB": 0.25}}}}}}
+
+
+@pytest.mark.parametrize(
+    ("later", "said", "in_chinese"),
+    [
+        ({"version": "7.0.14"}, "server version: 6.0.5 → 7.0.14", "服务器 version：6.0.5 → 7.0.14"),
+        ({"lab": {"network": "5ms"}}, "lab network: not set → 5ms", "实验环境 network：未设置 → 5ms"),
+        (
+            CACHE,
+            "server options storage.wiredTiger.engineConfig.cacheSizeGB: not set → 0.25",
+            "服务器选项 storage.wiredTiger.engineConfig.cacheSizeGB：未设置 → 0.25",
+        ),
+        ({"same_host": True}, "server same_host: — → yes", "服务器 same_host：— → 是"),
+    ],
+)
+def test_what_was_changed_is_said_in_both_languages(later: Mapping[str, object], said: str, in_chinese: str) -> None:
+    """Server, network and setting. Values are as they were written; "not set" and "yes" are in the reader's words."""
+    runs = nights_at([1000.0] * 6 + [700.0] * 6, [{}] * 6 + [later] * 6)
+    report = trend_report(run_series(runs), floor=0.03, cases=())
+    for shown, expected in ((report, said), (in_language(report, "zh"), in_chinese)):
+        (change,) = table_of(shown, "changes").rows
+        between = [row[-1].text for row in table_of(shown, "series-1").rows]
+        assert (change[-1].text, between) == (expected, [""] * 6 + [expected] + [""] * 5)
 
 
 @pytest.mark.parametrize("late", [-1, 0, 1])
@@ -310,8 +341,7 @@ def test_changes_and_margins_have_no_blank_before_the_sign_in_chinese() -> None:
 
 def rows(report: Report, section: str) -> list[dict[str, str]]:
     """The rows of a section's first table, by the labels of its columns."""
-    blocks = next(each.blocks for each in report.sections if each.id == section)
-    table = next(block for block in blocks if isinstance(block, Table))
+    table = table_of(report, section)
     labels = [column.label for column in table.columns]
     return [dict(zip(labels, (cell.text for cell in row), strict=True)) for row in table.rows]
 

@@ -9,7 +9,7 @@ import io
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -18,6 +18,7 @@ from xml.sax.saxutils import unescape
 import pytest
 from rich.console import Console
 
+from brimline.analysis.gate import GateVerdict
 from brimline.analysis.latency import Latency
 from brimline.analysis.objective import LatencyObjective, Slo
 from brimline.analysis.observation import Observation, observe
@@ -25,6 +26,7 @@ from brimline.analysis.quantile_text import quantile_text
 from brimline.analysis.verdict import judge
 from brimline.api.results import RunResult
 from brimline.cli.junit import outcome_case
+from brimline.errors import Interrupted
 from brimline.record import RunRecord
 from brimline.report import Report, in_language, print_report, render_html, render_json, run_report
 from brimline.report.csv_export import statistics_csv
@@ -103,6 +105,16 @@ def _proportions(read: float) -> dict[str, float]:
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Drawn]:
     return cache(lambda seed: drawn(tmp_path_factory.mktemp("drawn") / "run", seed))
+
+
+def test_what_ended_early_tells_a_ci_system_what_held_until_then(runs: Callable[[int], Drawn]) -> None:
+    """It said "interrupted by SIGINT" alone: neither the figure nor what came of the objective."""
+    for run in map(runs, PAGES):
+        early = replace(run.result, interrupted=Interrupted("interrupted by SIGINT", signal_number=2))
+        case, verdict = outcome_case(early), run.report.verdict
+        assert (case.kind, case.verdict) == ("interrupted", GateVerdict.INCONCLUSIVE)
+        assert case.text.startswith("interrupted by SIGINT. ") and case.text.endswith(verdict.sentence)
+        assert verdict.quoted in case.text and verdict.interval in case.text
 
 
 def test_the_draws_hold_what_they_are_for(runs: Callable[[int], Drawn]) -> None:

@@ -201,7 +201,7 @@ def _configuration(differences: Sequence[Difference]) -> Section:
             Column(label="B", numeric=False),
         ],
         rows=[
-            [Cell(text=each.name), Cell(text=each.where), Cell(text=", ".join(each.a)), Cell(text=", ".join(each.b))]
+            [Cell(text=text) for text in (each.name, each.where, joined(", ", each.a), joined(", ", each.b))]
             for each in differences
         ],
     )
