@@ -21,7 +21,7 @@ from brimline.cli.design import DesignOptions, designed, resumed_design
 from brimline.cli.grouped import going_on_with, grouped, without
 from brimline.cli.output import finish
 from brimline.errors import UsageError
-from brimline.experiments.failover.order import AFTER_S, BEFORE_S, HOLD_S, LEDGER_PER_S, REPEATS_DEFAULT
+from brimline.experiments.failover.order import AFTER_S, BEFORE_S, HOLD_S, LEDGER_MOST_PER_S, REPEATS_DEFAULT
 from brimline.servers.faults.kinds import KINDS
 from brimline.servers.faults.site import PRIMARY
 from brimline.units import NS_PER_S, parse_duration, parse_rate
@@ -50,11 +50,11 @@ class FailoverOptions(Group):
     hold: str = option("--hold", "TIME", "How long the fault lasts, until it is undone.", default=f"{HOLD_S:g}s")
     after: str = option("--after", "TIME", "How long the run goes on after that.", default=f"{AFTER_S:g}s")
     repeats: int = option("--repeats", "COUNT", "Runs with a fault, one after the other.", default=REPEATS_DEFAULT)
-    ledger: str = option(
+    ledger: str | None = option(
         "--ledger",
         "RATE",
-        "Writes of a ledger beside the load, looked for one by one afterwards; 0: none.",
-        default=f"{LEDGER_PER_S:g}/s",
+        "Writes of a ledger beside the load, looked for one by one afterwards; 0: none. Default: as fast as they are "
+        f"answered, up to {LEDGER_MOST_PER_S:g}/s.",
     )
     slo: Sequence[str] = option(
         "--slo",
@@ -102,10 +102,14 @@ def failover(
     return finish(failover_loaded(loaded, settings, options), output, suite="failover")
 
 
+def _ledger_per_s(said: str) -> float:
+    return 0.0 if said.strip() in ("0", "0/s") else parse_rate(said)
+
+
 def _settings(said: FailoverOptions, fault: str) -> FailoverSettings:
     times = {name: _seconds(f"--{name}", getattr(said, name)) for name in ("before", "hold", "after")}
     try:
-        ledger = 0.0 if said.ledger.strip() in ("0", "0/s") else parse_rate(said.ledger)
+        ledger = None if said.ledger is None else _ledger_per_s(said.ledger)
         settings = FailoverSettings(
             fault=fault,
             undo=said.undo or "",

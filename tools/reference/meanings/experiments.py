@@ -285,7 +285,8 @@ EXPERIMENTS: Mapping[str, str] = {
     "FailoverSettings.before_s": "How long a run goes on before the fault.",
     "FailoverSettings.hold_s": "How long the fault lasts.",
     "FailoverSettings.after_s": "How long a run goes on after that.",
-    "FailoverSettings.ledger_per_s": "Writes of the ledger per second; 0: none.",
+    "FailoverSettings.ledger_per_s": "Writes of the ledger per second that were asked for; 0: no ledger, "
+    "null: as fast as they are answered, up to 200.",
     "FailoverSettings.slo": "What had to hold in each run.",
     "Limit.most": "The most that was allowed: ns of a time, else a count.",
     "failover_document.<key>": "A figure over all runs, by its key.",

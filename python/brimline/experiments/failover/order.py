@@ -18,7 +18,7 @@ BEFORE_S, HOLD_S, AFTER_S = 10.0, 20.0, 20.0
 """A set elects after 10 s by default, and takes 2 s for that: both fit."""
 WARM_UP_S = 2.0
 REPEATS_DEFAULT = 3
-LEDGER_PER_S = 200.0
+LEDGER_MOST_PER_S = 200.0
 _DURATIONS = {"outage": "time without an answer", "back": "time until 95 % of the rate", "p99": "response p99"}
 _COUNTS = {
     "lost": "acknowledged writes missing",
@@ -67,7 +67,8 @@ class FailoverSettings:
 
     `undo`: the command that undoes one. `at`: which server is struck. `alone`: it may be the only one.
     `rate_ops_per_s`: what is offered; None: what the workload says, or else a share of what it reaches.
-    `ledger_per_s`: writes of the ledger; 0: none. `slo`: what must hold. Raises ValueError.
+    `ledger_per_s`: writes of the ledger; 0: none, None: as they are answered, up to `LEDGER_MOST_PER_S`.
+    `slo`: what must hold. Raises ValueError.
     """
 
     fault: str
@@ -79,7 +80,7 @@ class FailoverSettings:
     after_s: float = AFTER_S
     repeats: int = REPEATS_DEFAULT
     rate_ops_per_s: float | None = None
-    ledger_per_s: float = LEDGER_PER_S
+    ledger_per_s: float | None = None
     slo: tuple[Limit, ...] = ()
 
     def __post_init__(self) -> None:
@@ -89,7 +90,7 @@ class FailoverSettings:
             raise ValueError("a run goes on for 2 s or more after a fault; give --after 2s or more")
         if not 1 <= self.repeats <= 1000:
             raise ValueError("a fault is repeated 1 to 1000 times; give --repeats 3")
-        if not 0 <= self.ledger_per_s <= 10_000:
+        if not 0 <= (self.ledger_per_s or 0) <= 10_000:
             raise ValueError("a ledger has 0 to 10000 writes per second; give --ledger 200")
 
     @property

@@ -12,8 +12,14 @@ from brimline.execution import RunContext, execute, putting_back
 from brimline.execution.ledger import Ledger
 from brimline.execution.striking import Striking
 from brimline.experiments.conductor import Made
-from brimline.experiments.failover.figures import slow_ledger
-from brimline.experiments.failover.order import WARM_UP_S, FailoverProbe, FailoverSettings, FailoverTrial
+from brimline.experiments.failover.figures import ledger_pace
+from brimline.experiments.failover.order import (
+    LEDGER_MOST_PER_S,
+    WARM_UP_S,
+    FailoverProbe,
+    FailoverSettings,
+    FailoverTrial,
+)
 from brimline.experiments.failover.stored import read_trial
 from brimline.plan import Plan
 from brimline.record import ExperimentWriter
@@ -100,13 +106,14 @@ class FailoverWork:
                 time.sleep(LOOK_S)
 
     def _ledger(self) -> Ledger | None:
-        if not self.settings.ledger_per_s:
+        asked_per_s = self.settings.ledger_per_s
+        if asked_per_s == 0:
             return None
         return Ledger(
             self.deployment,
             database=self.spec.data.database,
             write_concern=self.spec.target.effective_write_concern,
-            rate_per_s=self.settings.ledger_per_s,
+            rate_per_s=LEDGER_MOST_PER_S if asked_per_s is None else asked_per_s,
         )
 
     def _put_back(self, striking: Striking, site: Site, ledger: Ledger | None, directory: Path) -> FaultFacts:
@@ -151,7 +158,7 @@ def describe_outcome(trial: FailoverTrial, settings: FailoverSettings) -> str:
     figures = trial.figures
     if figures is None:
         return trial.problem
-    parts = [message("no answer for {time}", time=format_duration(figures.gap.length_ns))]
+    parts: list[str] = [message("no answer for {time}", time=format_duration(figures.gap.length_ns))]
     if figures.back_ns is not None:
         parts.append(message("95 % of the rate after {time}", time=format_duration(figures.back_ns)))
     parts.append(message("{count} never answered", count=format_count(figures.unanswered)))
@@ -161,6 +168,6 @@ def describe_outcome(trial: FailoverTrial, settings: FailoverSettings) -> str:
         missing, acknowledged = len(settled.missing), len(settled.acknowledged)
         parts.append(message("{missing} of {count} acknowledged writes missing", missing=format_count(missing),
                              count=format_count(acknowledged)))  # fmt: skip
-        if settled.is_slow(settings.ledger_per_s):
-            parts.append(slow_ledger((settled,), settings.ledger_per_s))
+        if pace := ledger_pace((settled,), settings.ledger_per_s):
+            parts.append(pace)
     return joined(", ", parts)

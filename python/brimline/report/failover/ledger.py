@@ -15,8 +15,8 @@ LISTED_MAX = 50
 """Writes that are named in the report; the file has all."""
 
 
-def ledger_section(trials: Sequence[FailoverTrial], *, asked_per_s: float) -> list[Section]:
-    """The section; none without a ledger, which was to make `asked_per_s` writes per second."""
+def ledger_section(trials: Sequence[FailoverTrial], *, asked_per_s: float | None) -> list[Section]:
+    """The section; none without a ledger, which was to make `asked_per_s` writes per second, None: what it could."""
     known = [
         (trial, trial.facts, trial.settled)
         for trial in trials
@@ -45,7 +45,7 @@ def ledger_section(trials: Sequence[FailoverTrial], *, asked_per_s: float) -> li
 _Known = Sequence[tuple[FailoverTrial, FaultFacts, Settled]]
 
 
-def _counts(known: _Known, asked_per_s: float) -> Table:
+def _counts(known: _Known, asked_per_s: float | None) -> Table:
     return Table(
         columns=[
             Column(label="Fault", leading=True),
@@ -70,7 +70,7 @@ def _counts(known: _Known, asked_per_s: float) -> Table:
     )
 
 
-def _row(trial: FailoverTrial, facts: FaultFacts, settled: Settled, asked_per_s: float) -> list[Cell]:
+def _row(trial: FailoverTrial, facts: FaultFacts, settled: Settled, asked_per_s: float | None) -> list[Cell]:
     counts = settled.counts()
 
     def cell(name: str, *, is_wrong: bool = False) -> Cell:
@@ -79,10 +79,10 @@ def _row(trial: FailoverTrial, facts: FaultFacts, settled: Settled, asked_per_s:
     return [
         Cell(text=format_count(trial.probe.number)),
         Cell(text=how_written(facts.ledger or {})),
-        Cell(text=format_rate(asked_per_s, unit="writes/s")),
+        Cell(text="as answered" if asked_per_s is None else format_rate(asked_per_s, unit="writes/s")),
         Cell(
             text=format_rate(settled.reached_per_s, unit="writes/s"),
-            tone="warn" if settled.is_slow(asked_per_s) else "",
+            tone="warn" if asked_per_s is not None and settled.is_slow(asked_per_s) else "",
         ),
         cell("acknowledged"),
         cell("missing", is_wrong=True),

@@ -7,7 +7,7 @@ from brimline.analysis.around_fault import FaultFigures
 from brimline.analysis.figure import Figure, value_text
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.metrics import Known, Metric
-from brimline.experiments.failover.figures import LOST, METRICS, OUTAGE, TWICE, Judged, slow_ledger
+from brimline.experiments.failover.figures import LOST, METRICS, OUTAGE, TWICE, Judged, ledger_pace
 from brimline.experiments.failover.order import FailoverSettings, FailoverTrial
 from brimline.record.experiment import ExperimentRecord
 from brimline.record.model import RunRecord
@@ -178,9 +178,9 @@ def _sentence(seen: Seen, longest: FailoverTrial) -> str:
         missing = format_count(round(seen.figures[LOST].value))
         words = "{missing} of {count} acknowledged writes are missing"
         parts.append(message(words, missing=missing, count=format_count(count)))
-        asked = seen.settings.ledger_per_s
-        if slow := [each.settled for each in seen.trials if each.settled is not None and each.settled.is_slow(asked)]:
-            parts.append(slow_ledger(slow, asked))
+        settled = [trial.settled for trial in seen.trials if trial.settled is not None]
+        if settled and (pace := ledger_pace(settled, seen.settings.ledger_per_s)):
+            parts.append(pace)
     return message("{parts}.", parts=joined("; ", parts))
 
 
