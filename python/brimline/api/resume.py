@@ -134,7 +134,8 @@ def require_same(directory: Path | None, *, plan_hash: str, environment: Mapping
     if experiment.plan_hash != plan_hash:
         raise UsageError(
             f"the workload of {experiment.directory} now makes another plan: {plan_hash}, not {experiment.plan_hash}",
-            hint="its spec.yaml was changed, or another version of brimline wrote it; begin a new search",
+            hint="its spec.yaml was changed, the address names another database, or another version of brimline "
+            "wrote it; begin a new one",
         )
     return experiment
 

@@ -324,13 +324,13 @@ def join_engine(run: Engine, plan: Plan, *, stop: StopToken, up: int = 0) -> Sum
         if client is not None and (scarce := ResourceError.told_by(f"the client {client}", reason)) is not None:
             raise scarce from error
         hint = "check that the server runs, and that it and this machine allow so many connections (ulimit -n)"
-        if reason.startswith("no answer to the handshake"):
+        if "authentication" in reason or "password" in reason:
+            hint = "check user name, password, authSource and authMechanism; nothing was tried twice"
+        elif reason.startswith("no answer to the handshake"):
             hint = (
                 "the server may be slow or overloaded: see what else it does, or give a longer connect_timeout or "
                 "fewer connections; else check that it and this machine allow so many connections (ulimit -n)"
             )
-        if "authentication" in reason or "password" in reason:
-            hint = "check user name, password, authSource and authMechanism; nothing was tried twice"
         elif client is not None:
             hint = (
                 f"the client {client} needs: {CATALOGUE[client].how}"

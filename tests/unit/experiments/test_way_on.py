@@ -21,6 +21,7 @@ from tests.support.run_sets import plan
 
 KINDS = ("ab", "capacity", "frontier", "failover", "growth", "interfere", "scan", "soak", "sweep")
 SLOW = "no answer to the handshake (5 of 32 connections are up)"
+PYMONGO = RunnerTarget(client="pymongo", addresses=["h:1"], max_pool_size=1, write_concern=None)
 
 
 def _ended(tmp_path: Path, kind: str, *, within: str = "", hint: str | None = "look at the server") -> BrimlineError:
@@ -101,22 +102,27 @@ def test_a_driver_without_room_is_told_from_one_that_lacks_something(words: str,
         def join(self) -> None:
             raise _native.TargetError(f"the runner has ended with {words}")
 
-    target = RunnerTarget(client="pymongo", addresses=["h:1"], max_pool_size=1, write_concern=None)
     with pytest.raises(ResourceError, match=lacks) as caught:
-        join_engine(cast(Any, Engine()), plan().model_copy(update={"target": target}), stop=StopToken())
+        join_engine(cast(Any, Engine()), plan().model_copy(update={"target": PYMONGO}), stop=StopToken())
     assert "ulimit -v" in (caught.value.hint or "")
 
 
+@pytest.mark.parametrize("is_driver", [False, True], ids=["wire", "driver"])
 @pytest.mark.parametrize(("reason", "says_slow"), [(SLOW, True), ("connection refused (0 of 32)", False)])
-def test_a_slow_handshake_may_be_the_server(reason: str, says_slow: bool) -> None:
+def test_a_slow_handshake_may_be_the_server(reason: str, says_slow: bool, is_driver: bool) -> None:
+    """A driver that has said nothing yet has no words that a hint could be about."""
+
     class Engine:
         def join(self) -> None:
             raise _native.TargetError(reason)
 
     with pytest.raises(TargetError) as caught:
-        join_engine(cast(Any, Engine()), plan(), stop=StopToken())
+        made = plan().model_copy(update={"target": PYMONGO}) if is_driver else plan()
+        join_engine(cast(Any, Engine()), made, stop=StopToken())
     hint = caught.value.hint or ""
-    assert "ulimit -n" in hint and ("slow or overloaded" in hint) is says_slow
+    assert ("slow or overloaded" in hint) is says_slow
+    assert ("these are the driver's words" in hint) is (is_driver and not says_slow)
+    assert "ulimit -n" in hint or (is_driver and not says_slow)
 
 
 def test_some_connections_of_all_are_told_from_none() -> None:
