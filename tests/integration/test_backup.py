@@ -29,6 +29,7 @@ from brimline.servers import control_client
 from tests.support.command_line import CommandLine
 from tests.support.replica_set import replica_set
 from tests.support.server import required_mongod
+from tests.support.small_disk import small_disk
 
 pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
 
@@ -475,6 +476,22 @@ def test_no_room_and_an_interrupt_leave_nothing(uri: str, tmp_path: Path, monkey
     with pytest.raises(Interrupted):
         backup(tmp_path / "dump", uri=uri, databases=["backup_room"])
     assert not (tmp_path / "dump").exists()
+
+
+@pytest.mark.parametrize("place", [".", "dump"])
+def test_a_disk_that_is_full_in_the_middle_leaves_nothing_and_no_lock(
+    uri: str, tmp_path: Path, place: str, brimline_cli: CommandLine
+) -> None:
+    """How small what is compressed will be isn't known before: of this as much is asked for as of any."""
+    with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as client:
+        for name in ("one", "two"):
+            client["backup_full"][name].insert_many([{"_id": each, "p": os.urandom(5_000)} for each in range(400)])
+        with small_disk(tmp_path / "disk", "3m") as disk:
+            outcome = brimline_cli.run("backup", uri, disk / place, "--db", "backup_full", "--gzip", "-q")
+            outcome.check_error(1, "two.bson.gz: no space left on device", "free some space, or choose another dir")
+            assert list(disk.iterdir()) == []
+        assert "fsyncLock" not in client.admin.command("currentOp")
+        client.drop_database("backup_full")
 
 
 def _slowly_split(interrupt: Any) -> Any:

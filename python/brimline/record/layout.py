@@ -105,12 +105,12 @@ def _write_through(path: Path) -> None:
         os.fsync(file.fileno())
 
 
-def unwritable(path: Path, error: OSError) -> RecordError:
-    """The error for a place that can't be written."""
+def unwritable(path: Path, error: OSError, *, elsewhere: str = "choose another place with --runs-dir") -> RecordError:
+    """The error for a place that can't be written. `elsewhere`: how another one is named."""
     reason = os.strerror(error.errno).lower() if error.errno else str(error)
-    hint = "choose another place with --runs-dir"
+    hint = elsewhere
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        hint = "free some space, or choose another place with --runs-dir"
+        hint = f"free some space, or {elsewhere}"
     return RecordError(f"can't write {path}: {reason}", hint=hint)
 
 

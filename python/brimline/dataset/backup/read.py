@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -53,6 +54,7 @@ _SNAPSHOT_FROM = 13
 """The wire version of MongoDB 5.0."""
 COMPRESSED_TO_AT_BEST = 0.1
 """What is asked for before a backup that is compressed: what it will be isn't known."""
+_unwritable = partial(unwritable, elsewhere="choose another directory")
 _SIZES_ARE_OFF_BY = 1.1
 """What a server says of its data is not counted to the byte."""
 
@@ -140,7 +142,7 @@ def write_backup(
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise unwritable(directory, error) from error
+        raise _unwritable(directory, error) from error
     backup = Backup(server=server, server_version=version, as_of=None, not_consistent=why_not, gzip=gzip,
                     collections=(), files_bytes=0, elapsed_s=0.0, complete=False)  # fmt: skip
     write_summary(directory, backup)
@@ -311,7 +313,7 @@ def _sync(directory: Path) -> None:
     try:
         sync_directory(directory)
     except OSError as error:
-        raise unwritable(directory, error) from error
+        raise _unwritable(directory, error) from error
 
 
 def _write_metadata(directory: Path, found: _Found, *, gzip: bool) -> None:
@@ -323,7 +325,7 @@ def _write_metadata(directory: Path, found: _Found, *, gzip: bool) -> None:
         with open_for_writing(path) as file:
             file.write(text.encode())
     except OSError as error:
-        raise unwritable(path, error) from error
+        raise _unwritable(path, error) from error
 
 
 def _write_documents(
@@ -355,10 +357,10 @@ def _write_documents(
                 try:
                     file.write(batch)
                 except OSError as error:
-                    raise unwritable(path, error) from error
+                    raise _unwritable(path, error) from error
                 tell(content)
     except OSError as error:
-        raise unwritable(path, error) from error
+        raise _unwritable(path, error) from error
     except TargetError as error:
         if isinstance(error.__cause__, OperationFailure) and error.__cause__.code == _SNAPSHOT_TOO_OLD:
             raise TargetError(
