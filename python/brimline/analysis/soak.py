@@ -37,8 +37,10 @@ _USED = {
 """What is always there, more or less of it: counters, of which much between two looks is unusual."""
 _GAUGES = frozenset({"checkpoint_running", "compactions_running", "members_unreachable"})
 LOOKED_AT = (*(column for columns in _HAPPENED.values() for column in columns), *_USED.values(), "host_busy_ns",
-             "server_cpu_ns", "uptime_ms")  # fmt: skip
+             "server_cpu_ns", "uptime_ms", "entries_removed")  # fmt: skip
 """The columns that are needed of every look at the server."""
+_REMOVES_MUCH = 2.0
+"""How many times as many entries as usual a server removes while it deletes what has expired."""
 COUNT_FOR_P99 = 300
 """Operations of a block below which its p99 is its slowest operation, or nearly."""
 _SAME_START_WITHIN_S, _CLOCKS_DIFFER = 5.0, 1e-4
@@ -279,6 +281,8 @@ def _seen(part: PartRecord) -> list[Seen]:
     found = []
     for name, sources in _HAPPENED.items():
         signs = [columns[each] if each in _GAUGES else _grown(columns[each]) for each in sources if each in columns]
+        if name == "ttl" and signs and "entries_removed" in columns:
+            signs = [since_it_began(signs[0], _grown(columns["entries_removed"]))]
         known = [each for each in signs if not np.isnan(each).all()]
         if known:
             found.append(Seen(name=name, at_s=at_s, values=np.nan_to_num(np.fmax.reduce(known)), happens=True))
@@ -296,6 +300,20 @@ def _seen(part: PartRecord) -> list[Seen]:
         for each in standstills:
             stood[(starts < each["to_ns"] / NS_PER_S) & (ends > each["from_ns"] / NS_PER_S)] = 1
         found.append(Seen(name="generator", at_s=ends - part.begins_s, values=stood, happens=True))
+    return found
+
+
+def since_it_began(expired: Values, removed: Values) -> Values:
+    """What expired, by look, and at the looks before it, as long as more entries than usual were removed at each.
+
+    A server counts what expired when it is through with it (seen of 6.0.5: nothing for 4 s, then 60 000 documents).
+    A stall while it was at work would come with nothing.
+    """
+    much = removed > _REMOVES_MUCH * np.nanmedian(removed) if (~np.isnan(removed)).any() else np.zeros(len(removed))
+    found = expired.copy()
+    for place in range(len(found) - 2, -1, -1):
+        if much[place] and found[place + 1] > 0:
+            found[place] = np.fmax(found[place], found[place + 1])
     return found
 
 

@@ -46,12 +46,14 @@ class ServerRow:
     writes_latency_us: Counter = None
     commands_ops: Counter = None
     commands_latency_us: Counter = None
-    # What they did to documents and indexes.
+    # What they did to documents and indexes. A server counts what expired when it is through with all of it, and each
+    # entry of a collection or an index that is removed, by whomever.
     documents_inserted: Counter = None
     documents_returned: Counter = None
     documents_updated: Counter = None
     documents_deleted: Counter = None
     documents_expired: Counter = None
+    entries_removed: Counter = None
     documents_scanned: Counter = None
     index_keys_scanned: Counter = None
     collection_scans: Counter = None

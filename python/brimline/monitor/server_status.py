@@ -144,6 +144,7 @@ def _work(status: Mapping[str, Any]) -> Columns:
     return {
         **{f"documents_{name}": _integer(status, "metrics", "document", name) for name in _DOCUMENT_COUNTERS},
         "documents_expired": _integer(status, "metrics", "ttl", "deletedDocuments"),
+        "entries_removed": _integer(status, "wiredTiger", "cursor", "cursor remove calls"),
         "documents_scanned": _integer(status, "metrics", "queryExecutor", "scannedObjects"),
         "index_keys_scanned": _integer(status, "metrics", "queryExecutor", "scanned"),
         "collection_scans": _integer(status, "metrics", "queryExecutor", "collectionScans", "total"),

@@ -1,7 +1,9 @@
 """Stalls whose times are known: whether they are found, with their period, and what they come with."""
 
 import numpy as np
+import pytest
 
+from brimline.analysis.soak import since_it_began
 from brimline.analysis.stalls import Seen, Stalls, find_stalls
 
 COUNT = 3600
@@ -48,6 +50,38 @@ def test_what_stalls_come_with_is_named_and_what_is_there_anyway_is_not() -> Non
     (named,) = with_them.periodic[0].comes_with
     assert named.name == "checkpoint" and named.share > 0.9 and named.usual < 0.2
     assert without.periodic[0].comes_with == ()
+
+
+@pytest.mark.parametrize(("removes_else", "tells"), [(0, True), (50, True), (50, False)])
+def test_a_stall_while_documents_expire_comes_with_that_though_they_are_counted_later(
+    removes_else: int, tells: bool
+) -> None:
+    """Once a minute a server deletes for 8 s, stalls in the third of them, and counts at the end of all."""
+    rng = np.random.default_rng(5)
+    starts = np.arange(COUNT, dtype=float)
+    slowest = 1e6 * np.exp(0.3 * rng.normal(size=COUNT))
+    expired, removed = np.zeros(COUNT), rng.poisson(removes_else, COUNT).astype(float)
+    for begin in range(20, COUNT - 10, 60):
+        slowest[begin + 2] *= 40
+        removed[begin : begin + 8] += 2_000
+        expired[begin + 7] = 8_000
+    expired[0] = removed[0] = np.nan  # before the first look nothing is known
+    values = since_it_began(expired, removed) if tells else np.nan_to_num(expired)
+    looks = [Seen(name="ttl", at_s=starts + 1, values=np.nan_to_num(values), happens=True)]
+    (found,) = find_stalls(starts, starts + 1, slowest, np.full(COUNT, 100.0), looks).periodic
+    assert found.period_s == pytest.approx(60, abs=0.1)
+    assert [each.name for each in found.comes_with] == (["ttl"] if tells else [])
+    if tells:
+        (ttl,) = found.comes_with
+        assert ttl.share == 1 and ttl.usual < 0.2
+
+
+def test_what_was_removed_before_by_others_did_not_expire() -> None:
+    expired = np.array([np.nan, 0, 0, 0, 5, 0, 0, 7])
+    removed = np.array([np.nan, 90, 1, 80, 90, 1, 1, 0])
+    assert since_it_began(expired, removed)[1:].tolist() == [0, 0, 5, 5, 0, 0, 7]
+    nothing = np.full(3, np.nan)
+    assert since_it_began(np.array([np.nan, 0, 4]), nothing)[1:].tolist() == [0, 4]
 
 
 def test_nothing_answered_is_a_stall_too() -> None:

@@ -16,7 +16,7 @@ from brimline.monitor.row import COLUMNS, CONSTANTS, COUNTERS, GAUGES, ServerRow
 from brimline.monitor.server_status import read_status
 
 _SAMPLES = Path(__file__).with_name("samples")
-_NOT_ASKED_THEN = {"documents_expired", "oplog_window_ms", "compactions", "compactions_running"}
+_NOT_ASKED_THEN = {"documents_expired", "oplog_window_ms", "compactions", "compactions_running", "entries_removed"}
 _NO_QUEUE_TIMES = {"read_queue_time_us", "write_queue_time_us"}
 _VERSIONS: dict[str, set[str]] = {
     "4.4": _NO_QUEUE_TIMES,
@@ -50,6 +50,10 @@ def test_the_oplog_reaches_back_from_its_newest_entry_to_its_oldest() -> None:
         {"earliestOptime": Timestamp(9, 0), **oplog, "latestOptime": Timestamp(2, 0)},
     ]
     assert [read_status({"oplog": each})["oplog_window_ms"] for each in hostile] == [None] * 3
+
+
+def test_entries_that_are_removed_are_counted_one_by_one() -> None:
+    assert read_status({"wiredTiger": {"cursor": {"cursor remove calls": 9}}})["entries_removed"] == 9
 
 
 def test_compactions_are_counted_however_they_ended() -> None:
