@@ -26,7 +26,8 @@ demo: $(NATIVE) ## Find the capacity of a real mongod and write the report
 # only the files that have such tests are read for it. ARGUMENTS go to pytest.
 PYTEST := $(BIN)/python -m pytest --durations=10 --durations-min=1
 SIDE_BY_SIDE := --numprocesses 4
-TEST_RUST := cargo test --quiet --locked --workspace --exclude brimline-python
+# Most of the engine's tests wait for a server of their own: of two cores with two threads a tenth is at work.
+TEST_RUST := RUST_TEST_THREADS=6 cargo test --quiet --locked --workspace --exclude brimline-python
 files = $(if $(filter tests%,$(ARGUMENTS)),,$(shell grep -lr 'pytest\.mark\.$(1)\b' --include='test_*.py' tests))
 
 .PHONY: test
