@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from brimline.cli import junit as junit_files
 from brimline.cli.app import main
 
 pytestmark = pytest.mark.usefixtures("impatient")
@@ -108,3 +109,13 @@ def test_people_find_nothing_on_standard_output(words: list[str], capsys: pytest
     with pytest.raises(SystemExit):
         main(words)
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "kind"),
+    [(1, "error"), (2, "usage"), (4, "inconclusive"), (5, "target"), (6, "error"), (130, "interrupted")],
+)
+def test_a_case_says_by_the_exit_code_what_came_in_between(exit_code: int, kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "case.xml"
+    junit_files.write_error("no word", path, suite="run", name="mine", exit_code=exit_code)
+    assert [each.get("type") for each in ElementTree.parse(path).getroot().iter("error")] == [kind]

@@ -1,5 +1,6 @@
 """What crossed runs show: a known difference is found with its interval, equal levels make no claim."""
 
+import math
 from collections.abc import Mapping
 
 import pytest
@@ -128,6 +129,27 @@ def test_a_combination_without_runs_leaves_the_others_comparable() -> None:
     (version,) = of(list(differences(one_left, design, METRICS, margin=0.03)), "mongod", "throughput")
     assert version.averaged_over == 2
     assert version.verdict is ChangeVerdict.IMPROVED
+
+
+def test_four_combinations_halve_what_figures_with_intervals_leave_open() -> None:
+    """A search at each combination, and no second block: independent errors add up as variances do."""
+    throughput, reach = METRICS[0], 0.2
+    runs = [
+        FactorRun(
+            levels=(version, connections),
+            block=1,
+            figures={throughput.key: value},
+            ends={throughput.key: (value * math.exp(-reach), value * math.exp(reach))},
+        )
+        for version, value in (("A", 100.0), ("B", 120.0))
+        for connections in "1248"
+    ]
+    design = {"mongod": ("A", "B"), "connections": tuple("1248")}
+    (version,) = of(list(differences(runs, design, [throughput], margin=0.03)), "mongod", throughput.key)
+    left_open = math.sqrt(2) * reach / 2
+    assert version.change is not None and version.averaged_over == 4
+    assert version.change.low == pytest.approx(1.2 * math.exp(-left_open) - 1)
+    assert version.change.high == pytest.approx(1.2 * math.exp(left_open) - 1)
 
 
 def test_what_follows_from_a_factor_is_shown_and_takes_no_part_of_alpha() -> None:

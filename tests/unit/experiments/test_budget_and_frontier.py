@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from brimline.api.search_settings import FURTHER_LIMIT_SHARE, SearchWords, frontier_settings
 from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
 from brimline.experiments.capacity.frontier import Frontier, FrontierSettings
 from brimline.experiments.capacity.outcome import TrialOutcome
@@ -12,6 +13,7 @@ from brimline.experiments.cost import capacity_time, time_needed
 from brimline.experiments.settings import CapacitySettings, quick, standard
 from brimline.experiments.trial import SEARCH_STAGES, Probe, Trial
 from tests.support.objectives import p99_within
+from tests.support.simulation import read_only
 
 from .observations import MS, closed_trial, open_trial
 from .queue_simulator import Law, QueueSimulator
@@ -115,6 +117,15 @@ def test_a_budget_is_divided_among_the_limits() -> None:
     budgets = [settings.of_limit(each).budget_s or 0 for each in settings.limits_ns]
     assert budgets == sorted(budgets) and budgets[-1] == 1800
     assert budgets[1] - budgets[0] == pytest.approx(budgets[2] - budgets[1])
+
+
+def test_the_time_of_a_preset_is_for_one_limit_and_what_is_asked_for_is_for_all() -> None:
+    own = quick().budget_s
+    assert own is not None
+    limits_ns = [20 * MS, 10 * MS, 5 * MS, 5 * MS]
+    found = frontier_settings(read_only(), "quick", limits_ns).search.budget_s
+    assert found == pytest.approx(own * (1 + 2 * FURTHER_LIMIT_SHARE)), "two further ones"
+    assert frontier_settings(read_only(), "quick", limits_ns, SearchWords(budget_s=900.0)).search.budget_s == 900
 
 
 @pytest.mark.parametrize("limits", [(5.0,), (5.0, 5.0), tuple(float(each) for each in range(1, 20))])

@@ -13,6 +13,7 @@ from brimline.execution.cool_down import (
     DIRTY_SHARE_CALM,
     Columns,
     CoolDown,
+    _at_work,
     cool_down,
     cool_down_limit_s,
     disturbances,
@@ -124,6 +125,12 @@ def test_dirty_pages_are_back_near_the_lowest_share_that_was_seen() -> None:
     assert disturbances(dirty, dirty_floor=0.13) == ("15 % of the cache is dirty",)
     assert disturbances(dirty, dirty_floor=None) != ()
     assert disturbances(CALM | {"cache_bytes_dirty": int(1000 * DIRTY_SHARE_CALM)}, dirty_floor=0.0) == ()
+
+
+@pytest.mark.parametrize(("active", "own", "working"), [(1, 1, 0), (3, 1, 2), (2, 0, 2), (0, 1, 0), (None, 1, 0)])
+def test_who_looks_at_a_database_is_not_at_work_in_it(active: int | None, own: int, working: int) -> None:
+    seen = _at_work({"connections_active": active, "lock_waiters": 0}, own=own)
+    assert disturbances(seen, dirty_floor=None) == ((f"{working} operations are at work",) if working else ())
 
 
 def test_what_a_server_does_not_show_is_not_waited_for() -> None:

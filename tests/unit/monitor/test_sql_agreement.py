@@ -39,6 +39,15 @@ def check(before: SqlCounters, *, plan: Plan = PLAN, summary: Summary | None = N
     return found.verdict, found.evidence
 
 
+@pytest.mark.parametrize(("uptime_ms", "verdict"), [(1_000_400, "pass"), (999_000, "pass"), (998_999, "unknown")])
+def test_a_server_that_has_run_for_less_than_before_was_started_again(uptime_ms: int, verdict: str) -> None:
+    """It says whole seconds, so that a run of less than one may end at an earlier one."""
+    grown = {"statements": {"select": 15, "insert": 0, "update": 11}, "rows_written": 104}
+    found, evidence = check(MARIADB, uptime_ms=uptime_ms, **grown)
+    assert found == verdict
+    assert (evidence == "the server was started again during the run") is (verdict == "unknown")
+
+
 def test_statements_and_rows_agree() -> None:
     verdict, evidence = check(MARIADB, statements={"select": 15, "insert": 0, "update": 11}, rows_written=104)
 

@@ -18,6 +18,13 @@ def test_waits_are_those_of_the_run_alone() -> None:
     assert told([3, 0, 1], [3, 5, 4])["pool_waits"] == [0, 5, 3]
 
 
+def test_what_grows_is_of_the_run_and_what_is_the_most_is_of_a_whole_life() -> None:
+    before = {"cpu_ns": 300, "collections": 2, "memory_peak_bytes": 5_000, "pool_taken": True}
+    after = {"cpu_ns": 1_000, "collections": 2, "memory_peak_bytes": 7_000, "pool_taken": 9}
+    said = {**SAID, "used_before": bson.encode(before), "used_after": bson.encode(after)}
+    assert runner_facts(said) == {"workers": 4, "cpu_ns": 700, "collections": 0, "memory_peak_bytes": 7_000}
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [([1], [1, 2]), ([5], [4]), (["1"], ["2"]), ([True], [True]), ([-1], [1]), (3, 4), ([], []), ([0] * 99, [1] * 99)],

@@ -18,6 +18,7 @@ MS = 1_000_000
         ("0.5ms", Network(delay_ns=MS // 2), "500us"),
         ("100Mbit", Network(rate_bit_per_s=1e8), "100mbit"),
         ("1.5gbit", Network(rate_bit_per_s=1.5e9), "1.5gbit"),
+        ("1000kbit", Network(rate_bit_per_s=1e6), "1mbit"),
         ("100mbit+5ms", Network(delay_ns=5 * MS, rate_bit_per_s=1e8), "5ms+100mbit"),
         ("members:5ms", Network(delay_ns=5 * MS, between="members"), "members:5ms"),
         ("clients:5ms", Network(delay_ns=5 * MS), "5ms"),

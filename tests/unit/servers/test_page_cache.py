@@ -18,7 +18,7 @@ def test_a_file_that_was_just_written_is_in_memory_and_its_size_is_known(tmp_pat
         pytest.skip("this file system doesn't tell")
     assert share == 1.0
     os.sync()
-    assert disk_bytes(tmp_path) >= SIZE
+    assert SIZE <= disk_bytes(tmp_path) < 4 * SIZE  # a file system may take more in advance
 
 
 def test_a_dropped_file_is_not_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

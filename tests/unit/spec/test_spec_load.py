@@ -64,6 +64,11 @@ target: {uri: "mongodb://h/?journal=true&w=majority"}
     assert spec.target.effective_write_concern == WriteConcernSpec(w="majority", journal=True)
 
 
+def test_a_range_of_lengths_may_hold_one(tmp_path: Path) -> None:
+    text = f"{BASE}scan_length: {{kind: uniform, min: 5, max: 5}}\n"
+    assert load(tmp_path, text).spec.scan_length == UniformLength(min=5, max=5)
+
+
 def test_write_concern_may_be_short(tmp_path: Path) -> None:
     spec = load(tmp_path, BASE + "target: {write_concern: majority}").spec
     assert spec.target.effective_write_concern == WriteConcernSpec(w="majority")

@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,15 @@ def test_a_study_that_ended_is_linked_to_its_document(tmp_path: Path) -> None:
     visitor = Visitor(application(Pages(Shelf(jobs.runs_dir), access, (), jobs)), access).let_in()
     assert f'href="/records/{study.name}"' in visitor.get("/jobs/1/state").text
     assert visitor.get(f"/records/{study.name}").status == 200
+
+
+def test_the_newest_is_first(tmp_path: Path) -> None:
+    jobs = Jobs(tmp_path / "runs")
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait(timeout=30)
+    first = job_of(jobs, process, tmp_path)
+    jobs._jobs[2] = replace(first, number=2)
+    assert [each.number for each in jobs.all()] == [2, 1]
 
 
 def test_what_heeds_no_signal_ends_with_the_page_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

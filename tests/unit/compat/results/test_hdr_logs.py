@@ -334,3 +334,10 @@ def test_decimal_commas_in_a_log_are_read_and_told(titles: list[str], tmp_path: 
     assert [(each.start_ns, each.end_ns) for each in run.rows] == [(500 * MS, 1500 * MS), (1500 * MS, 2500 * MS)]
     assert run.started_unix_ns == (1_700_000_000_087 * MS if titles else None)
     assert any("decimal commas" in note for note in run.notes)
+
+
+def test_a_run_lasts_from_its_first_interval_to_its_last(tmp_path: Path) -> None:
+    """Also where its log was begun a while before."""
+    ns = encoded({250_000: 90}, version="V2", compressed=True)
+    rows = [interval(second, 1.0, ns, tag="READ-rt") for second in (5, 6, 7)]
+    assert imported(tmp_path, [LEGEND, *rows]).duration_ns == 3 * S
