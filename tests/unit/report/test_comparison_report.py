@@ -305,6 +305,17 @@ def test_runs_of_several_plans_are_told_what_they_differ_in_and_where_to_compare
     assert "8 runs: too few" not in text and "Throughput: 4 runs have it, a trend needs 6" in text
 
 
+def test_a_newest_plan_of_few_runs_is_not_passed_by_an_older_one() -> None:
+    """Seven runs of two plans, one of them of the newest: it said that no metric had changed its level."""
+    older = [simulated_run(f"r{index}", started_ns=index, plan_of=plan(connections=16)) for index in range(6)]
+    newest = simulated_run("new", started_ns=9, plan_of=plan(connections=8))
+    told = trend_report(run_series([*older, newest]), floor=0.03, cases=()).verdict
+    said = "Of the newest plan nothing can be told yet: too few runs have a figure."
+    assert (told.tone, told.sentence.endswith(said)) == ("muted", True)
+    alone = trend_report(run_series([newest, *(replace(run, started_ns=10) for run in older)]), floor=0.03, cases=())
+    assert (alone.verdict.tone, said in alone.verdict.sentence) == ("pass", False)
+
+
 def test_the_terminal_names_the_runs_that_are_left_out_of_a_trend() -> None:
     runs = [simulated_run(f"r{index}", started_ns=index) for index in range(4)]
     spoilt = simulated_run("spoilt", started_ns=9, problems=("server and generator disagree",))
