@@ -222,10 +222,13 @@ def describe_probe(probe: Probe) -> str:
 
 
 def describe_outcome(observation: Observation) -> str:
-    """One line: what came of it."""
+    """One line: what came of it.
+
+    The null target answers while it is asked, so that its service time is the time between two looks at the clock.
+    """
     throughput = format_rate(observation.throughput_ops_per_s)
     latency = observation.response or observation.service
-    if latency is None:
+    if latency is None or observation.target == "null":
         return throughput
     clock = "service p99" if observation.closed_loop else "response p99"
     return message("{throughput}, {clock} {p99}", throughput=throughput, clock=clock, p99=p99_text(latency))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from brimline.analysis.bottleneck import BottleneckKind
 from brimline.analysis.cpu_use import ServerCpu
 from brimline.analysis.finding import Finding, Standing
+from brimline.experiments.runner import describe_outcome
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.sweep import Sweep, SweepConclusion, SweepEnd
 from brimline.experiments.trial import Trial
@@ -280,3 +281,10 @@ def test_ends_and_can_be_resumed_at_any_point(rates: list[float], connections_ma
 def test_impossible_settings() -> None:
     with pytest.raises(ValueError, match="at least one connection"):
         SweepSettings(connections_max=0)
+
+
+def test_the_time_between_two_looks_at_the_clock_is_no_service_time() -> None:
+    """The null target answers while it is asked: 50 ns beside 165 000 ops/s can't be put together."""
+    (first, *_), _ = run(Sweep(SweepSettings(connections_max=1), 1), lambda _: 165_000.0)
+    assert describe_outcome(first.observation).startswith("165 000 ops/s, service p99 ")
+    assert describe_outcome(replace(first.observation, target="null")) == "165 000 ops/s"

@@ -131,6 +131,8 @@ def probe_table(rows: Sequence[ProbeRow]) -> Table:
 def _cells(row: ProbeRow) -> list[Cell]:
     probe, observation = row.trial.probe, row.trial.observation
     latency = observation.service if observation.closed_loop else observation.response
+    if observation.target == "null":
+        latency = None  # it answers while it is asked
     server = observation.server.server_share if probe.target == "server" else None
     had = row.outcome != NOT_HAD
     return [
