@@ -90,13 +90,17 @@ def joined(separator: str, parts: Iterable[str]) -> Message:
     return Message(separator.replace("{", "{{").replace("}", "}}").join(f"{{{name}}}" for name in named), **named)
 
 
+CAPITALISED = "{text}"
+"""The template of a text whose first letter is a capital."""
+
+
 def capitalised(text: str) -> Message:
     """`text` as the beginning of a sentence; a language without capitals says `text` itself.
 
     What begins with a name that somebody gave stays as it is.
     """
     first = text[:1] if _begins_with_a_name(text) else text[:1].upper()
-    return _restored(first + text[1:], "{text}", {"text": text})
+    return _restored(first + text[1:], CAPITALISED, {"text": text})
 
 
 def _begins_with_a_name(text: object) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from brimline.report.language import chinese
 from brimline.units import Quantity
-from brimline.wording import Message, Verbatim
+from brimline.wording import CAPITALISED, Message, Verbatim
 
 _ERRORS = "errors"
 """The folder with texts of errors, which records keep as they were said."""
@@ -33,6 +33,8 @@ class Translator:
     """What a text matches that was kept without its template, and the translation of that."""
     in_digits: bool = False
     """Whether every figure is written out, so that those beside each other have one unit."""
+    capitals: bool = False
+    """Whether what begins a sentence or a row keeps its capital letter."""
 
     def digits(self) -> "Translator":
         """The same for figures that stand beside each other: in a table or a chart."""
@@ -60,7 +62,9 @@ class Translator:
             sizes = {self.rounded_large(value) for value in text.values.values() if isinstance(value, Quantity)}
             own = self.digits() if {True, False} <= sizes else self
             values = {name: own._value(value) for name, value in text.values.items()}
-            return self.fill(self.template(text.template), values)
+            said = self.fill(self.template(text.template), values)
+            begins = self.capitals and text.template == CAPITALISED and text[:1].isupper()
+            return said[:1].upper() + said[1:] if begins else said
         return self.sentences.get(text) or self._read_back(text)
 
     def _read_back(self, text: str) -> str:
@@ -82,7 +86,7 @@ def translator_for(language: str, words: str = "") -> Translator:
     """The translator of a language, with the words of a kind of target (`tables`). Raises KeyError for no language."""
     sentences = ({} if language == "en" else catalogue(language)) | (words_of(words, language) if words else {})
     if language == "en":
-        return Translator(sentences, _english_quantity, lambda sentence: sentence, lambda _: None)
+        return Translator(sentences, _english_quantity, lambda sentence: sentence, lambda _: None, capitals=True)
     own = {"zh": (chinese.quantity, chinese.closed_up, chinese.rounded_large, chinese.filled)}[language]
     return Translator(sentences, *own, errors=error_patterns(language))
 
