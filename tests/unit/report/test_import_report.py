@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from brimline.report import Report, print_report, render_html, render_json
+from brimline.report.data_import.charts import chart_list
 from brimline.report.data_import.view import import_report
 from brimline.report.markdown import render_markdown
 from brimline.report.view import Chart, Table
@@ -55,6 +56,14 @@ def test_charts_are_drawn_from_the_rows_of_the_record() -> None:
     assert list(p99["y"]) == record.interval_p99_ns, "an interval without an answer is a gap"
     (cpu,) = charts["client-cpu"].figure["data"]
     assert list(cpu["y"]) == [0.5, 0.5, 0.5]
+
+
+def test_a_line_of_one_point_is_no_chart() -> None:
+    """An import of a second: commands were answered in one interval alone."""
+    record = an_import()
+    short = replace(record, rows=record.rows[:2], interval_p99_ns=record.interval_p99_ns[:2])
+    assert [each is not None for each in short.interval_p99_ns] == [True, False]
+    assert chart_list(record) and not chart_list(short)
 
 
 def test_one_that_is_still_under_way_is_not_said_to_have_ended() -> None:

@@ -25,9 +25,13 @@ class _Bucket:
 
 
 def chart_list(record: ImportRecord) -> list[Chart]:
-    """The charts that the intervals allow; none of an import that was over within two of them."""
+    """The charts that the intervals allow; none of an import that was over within two of them.
+
+    Nor where commands were answered in only one: a line of one point is a dot.
+    """
     buckets = _buckets(record)
-    return [_over_time(buckets, record), _cpu(buckets, record)] if len(buckets) > 1 else []
+    answered = [each for each in buckets if each.p99_ns is not None]
+    return [_over_time(buckets, record), _cpu(buckets, record)] if len(answered) > 1 else []
 
 
 def _buckets(record: ImportRecord) -> list[_Bucket]:
