@@ -90,8 +90,8 @@ def test_figures_in_prose_are_written_as_its_language_writes_them() -> None:
 
 def test_a_verdict_in_chinese_has_full_width_marks() -> None:
     made = replace(report().verdict, interval="±5 %")
-    assert said_in("zh", headline(made)) == "平台值：9400 次/秒（±5 %）"
-    assert said_in("zh", headline(replace(made, interval=""))) == "平台值：9400 次/秒"
+    assert said_in("zh", headline(made)) == "饱和吞吐量：9400 次/秒（±5 %）"
+    assert said_in("zh", headline(replace(made, interval=""))) == "饱和吞吐量：9400 次/秒"
 
 
 UNITS = {"ns": "850 ns", "s": "14 min 10 s", "bytes": "850 B", "share": "85 000 %", "count": "850"}
