@@ -16,7 +16,7 @@ use crate::{ChooserSpec, DOCUMENT_BYTES_MAX, KeyChooser, SpecError, stream};
 /// Upper bound of expressions within expressions, named values included: as much as fits a thread's stack with room to spare.
 const DEPTH_MAX: usize = 100;
 /// Upper bound of the expressions that are looked at for one value; beyond it, values refer to values over and over.
-const COST_MAX: u64 = 1_000_000;
+const COST_MAX: u64 = 10_000_000;
 /// Upper bound of the nodes of one expression.
 const SIZE_MAX: u64 = 1 << 16;
 const RUN_TEXT_BYTES: u64 = 24;
