@@ -1,5 +1,7 @@
 """What brimline says it did and what a real mongod says was done to it."""
 
+import re
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,14 +12,18 @@ from pymongo.collection import Collection
 
 import brimline
 from brimline import _native
+from brimline.analysis.finding import Standing
 from brimline.analysis.observation import observe
+from brimline.api.soak import SoakResult
 from brimline.execution import DataPolicy, RunContext, Silence, StopToken, execute
 from brimline.plan import Plan, load_plan, resolve, wire_target
 from brimline.record.model import OperationTotals
 from brimline.servers import Deployment, control_client
 from brimline.servers.deployment import Client
 from brimline.spec import load_spec
+from tests.support.command_line import CommandLine
 from tests.support.repetitions import repetitions
+from tests.support.starved import awake
 
 pytestmark = pytest.mark.mongod
 
@@ -142,6 +148,33 @@ def test_another_client_at_work_makes_the_run_invalid(
     assert f"{kind}: the server counted" in result.error.message
     assert "50 more than brimline sent: another client was at work" in result.error.message
     client["ycsb"]["elsewhere"].drop()
+
+
+@pytest.mark.other_client
+def test_another_client_beside_a_soak_is_a_warning(mongod: Deployment, client: Client, here: CommandLine) -> None:
+    over = threading.Event()
+
+    def write() -> None:
+        while not over.wait(0.005):
+            client["ycsb"]["elsewhere"].insert_one({})
+
+    words = ("--rate", "100/s", "--duration", "2s", "--records", "100", "--data", "load", "--p99", "10s")
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        at = ("--uri", f"mongodb://{mongod.address}", "--runs-dir", "runs")
+        outcome = awake(here, "soak", "ycsb-c", *words, *at)
+    finally:
+        over.set()
+        writer.join()
+    client["ycsb"]["elsewhere"].drop()
+    (directory,) = Path("runs").glob("*soak*")
+    result = brimline.open_result(directory, runs_dir="runs")
+    assert isinstance(result, SoakResult)
+    (found,) = (each for each in result.observation.findings if each.name == "opcounters")
+    assert found.verdict is Standing.WARN
+    assert re.search(r"insert: the server counted \d+, \d+ more than brimline sent: another client", found.evidence)
+    assert outcome.exit_code == 0, outcome.stderr
 
 
 # Data

@@ -108,8 +108,9 @@ class Agreement:
 
     @property
     def another_client(self) -> bool:
-        """Whether the server counted more than brimline sent."""
-        return any(not check.agrees and not check.deficit for check in self.checks)
+        """Whether all that is wrong is that the server counted more than brimline sent."""
+        wrong = [check for check in self.checks if not check.agrees]
+        return bool(wrong) and not any(check.deficit for check in wrong)
 
 
 def check_agreement(

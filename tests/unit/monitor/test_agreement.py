@@ -50,6 +50,8 @@ def test_an_excess_names_another_client_and_a_deficit_does_not() -> None:
     less = check_agreement(before=_counters(), after=_counters(), acknowledged={"insert": 3}, uncertain={})
     assert less.evidence == "insert: the server counted 0, 3 fewer than the 3 it acknowledged"
     assert more.another_client and not less.another_client
+    both = check_agreement(before=_counters(), after=_counters(delete=50), acknowledged={"insert": 3}, uncertain={})
+    assert not both.another_client
 
 
 @pytest.mark.parametrize(
