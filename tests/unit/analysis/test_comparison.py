@@ -127,6 +127,15 @@ def test_errors_are_compared_by_difference() -> None:
     assert compare_runs(a, a).verdict is ChangeVerdict.EQUIVALENT
 
 
+def test_two_runs_a_side_are_enough_for_an_interval() -> None:
+    """Of a ratio, and of a difference."""
+    comparison = compare_runs(
+        runs("a", count=2, throughput=1000.0, errors=0.01), runs("b", count=2, start=1, throughput=1100.0, errors=0.02)
+    )
+    changes = {key: named(comparison, key).change for key in ("throughput", "errors")}
+    assert all(each is not None and each.low < each.value < each.high for each in changes.values()), changes
+
+
 def test_a_metric_that_a_run_lacks_is_compared_over_the_others() -> None:
     a, b = runs("a", throughput=1000.0, p99=5 * MS), runs("b", throughput=1000.0, p99=5 * MS)
     bare = [replace(b[0], figures={"throughput": 1000.0}), *b[1:]]

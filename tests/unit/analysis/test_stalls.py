@@ -36,6 +36,16 @@ def test_stalls_at_random_have_no_period() -> None:
     assert not any(each.others_with for each in found)
 
 
+@pytest.mark.parametrize(("places", "lengths_s"), [((50, 51), [2.0]), ((50, 52), [3.0]), ((50, 53), [1.0, 1.0])])
+def test_a_stall_that_is_answered_in_an_interval_after_it_began_in_another_is_one(
+    places: tuple[int, int], lengths_s: list[float]
+) -> None:
+    starts, slowest = np.arange(100.0), np.full(100, 1e6)
+    slowest[list(places)] *= 40
+    found = find_stalls(starts, starts + 1, slowest, np.full(100, 100.0), [])
+    assert [each.length_s for each in found.others] == lengths_s
+
+
 def test_a_period_is_found_with_an_interval_that_holds_it() -> None:
     for period_s in (37.0, 60.0, 90.5):
         found = [seen_of(seed, period_s=period_s) for seed in range(20)]

@@ -119,7 +119,8 @@ def _summary(**changes: object) -> Summary:
 
 
 def test_totals_add_up_and_the_end_that_explains_the_others_is_the_runs() -> None:
-    errors = [{"operation": "read", "outcome": "timeout", "code": 0, "label": "", "count": 2, "example": "late"}]
+    late = {"operation": "read", "outcome": "timeout", "code": 0, "label": "", "count": 2, "example": "late"}
+    errors = [{**late, "outcome": "server_error", "code": 112, "count": 1}, late]
     merged = merged_summary(
         [
             _summary(commands={"query": 2}, connects={"count": 1, "mean_ns": 10, "max_ns": 10}, errors=errors),
@@ -131,7 +132,7 @@ def test_totals_add_up_and_the_end_that_explains_the_others_is_the_runs() -> Non
     assert (merged["sent"], merged["operations"]["read"]["ok"]) == (6, 6)
     assert merged["commands"] == {"query": 5}
     assert merged["connects"] == {"count": 4, "mean_ns": 17, "max_ns": 40}
-    assert [row["count"] for row in merged["errors"]] == [4]
+    assert [(row["code"], row["count"]) for row in merged["errors"]] == [(0, 4), (112, 2)], "the most frequent first"
     assert merged["operations_hash"] == "8" + 15 * "0", "three halves of 2^64 are one half"
 
 

@@ -30,6 +30,12 @@ def test_constant_and_short_series() -> None:
     assert effective_sample_size([1.0, 2.0, 3.0]) == 3.0
 
 
+def test_the_interval_of_independent_values_is_students() -> None:
+    """Of 1, 2, 3 and 4: 3.1824 times their standard deviation of 1.2910, by the root of four."""
+    found = mean_interval([1.0, 2.0, 3.0, 4.0], unit="1", independent=True)
+    assert (found.low, found.high) == pytest.approx((2.5 - 2.0543, 2.5 + 2.0543), abs=1e-3)
+
+
 def test_interval_covers_the_mean_of_a_dependent_series() -> None:
     covered = 0
     for seed in range(200):

@@ -19,6 +19,7 @@ def test_before_any_window_it_lies_about_the_likely_load() -> None:
     assert empty.quantile(0.5) == pytest.approx(950, rel=0.1)
     low, high = empty.interval(0.95)
     assert low < 100 and high > 1500
+    assert (low, high) == pytest.approx((empty.quantile(0.025), empty.quantile(0.975)))
 
 
 def test_a_sharp_step_is_found_between_the_windows_around_it() -> None:
