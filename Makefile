@@ -172,7 +172,7 @@ lies: $(NATIVE) ## Tell 300 lies to run, import, scan and stat, about 10 minutes
 	$(BIN)/python -m benchmarks.lies $(ARGUMENTS)
 
 .PHONY: peers
-peers: $(NATIVE) ## Measure brimline beside its peers, about 30 minutes; writes BENCHMARKS.md
+peers: $(NATIVE) ## Measure brimline beside its peers, about 45 minutes; writes BENCHMARKS.md
 	$(BIN)/python -m benchmarks.peers $(ARGUMENTS)
 
 .PHONY: peers-together

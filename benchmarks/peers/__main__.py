@@ -1,6 +1,6 @@
 """Measures brimline beside its peers; writes BENCHMARKS.md and benchmarks/results.json.
 
-    make peers                                    # all of it, about 30 minutes
+    make peers                                    # all of it, about 45 minutes
     make peers ARGUMENTS='--quick --peers ycsb'   # a look
 
 Exit codes are brimline's: 0 measured, whatever came out; 1 a client that is here failed, or one of the project's own

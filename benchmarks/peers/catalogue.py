@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from benchmarks.peers.builds import GO_YCSB_VERSION, Missing, build_go_ycsb, java_command, rust_command
+from brimline.runners import CATALOGUE as RUNNERS
 
 BRIMLINE = "brimline"
 BARE_LOOP = "bare-loop"
@@ -22,8 +23,9 @@ class Peer:
 
     `cells`: what it can do. `jvm`: compiles while it runs, so that its warm-up is longer. `by_count`: its loads end
     when their documents are in. `outside`: a program that knows nothing of this comparison; a small
-    program of ours stands before it, whose own CPU and memory are left out. `own_records`: the namespaces of its
-    records and of its loads where they are its own; it loads its records itself, before it works on them.
+    program of ours stands before it, whose own CPU and memory are left out. `driver`: a driver's process, which has its
+    operations from brimline's engine; the engine's CPU and memory are left out likewise. `own_records`: the namespaces
+    of its records and of its loads where they are its own; it loads its records itself, before it works on them.
     `reference`: no load generator, but what one is measured against. `other_work`: it can't be made to do quite the
     same; its note says what differs.
     """
@@ -35,10 +37,16 @@ class Peer:
     jvm: bool = False
     by_count: bool = False
     outside: bool = False
+    driver: bool = False
     own_records: tuple[str, str] | None = None
     other_work: bool = False
     reference: bool = False
     note: str = ""
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a program of ours stands before it, whose CPU and memory are none of its own."""
+        return self.outside or self.driver
 
     def namespace(self, *, loads: bool) -> str:
         """Database and collection of its work."""
@@ -50,6 +58,24 @@ class Peer:
 def python_program(module: str, *words: str) -> Callable[[], list[str]]:
     """A Python program of ours, with the interpreter that runs this."""
     return lambda: [sys.executable, "-m", f"benchmarks.peers.{module}", *words]
+
+
+def driver(name: str, title: str, *, client: str, compiles: bool = False) -> Peer:
+    """A driver of MongoDB: brimline's `--client`, whose operations go through it in a process of its own."""
+
+    def command() -> list[str]:
+        runner = RUNNERS[client]
+        if (missing := runner.missing()) is not None:
+            raise Missing(missing, hint=runner.how)
+        return python_program("brimline.peer", "--client", client)()
+
+    note = (
+        "CPU time, memory and latencies are of the driver's process. It reads each command from brimline's engine, "
+        "which runs on the same cores and is left out. Reading commands is part of its CPU time, so that an "
+        "application needs less. Operations are the server's count. Latencies are over the window and two seconds "
+        "after it."
+    )
+    return Peer(name=name, title=title, command=command, jvm=compiles, driver=True, other_work=True, note=note)
 
 
 def outside_program(tool: str, names: tuple[str, ...], variable: str) -> Callable[[], list[str]]:
@@ -115,33 +141,18 @@ CATALOGUE = (
         "the others do; its own draws ranks for 10¹⁰ items and hashes them onto the records, which is other work for "
         "the server. With batches it has no latency per command.",
     ),
-    Peer(
-        name="java-blocking",
-        title="Java driver, blocking",
-        command=java_command("peers.BlockingPeer"),
-        cells=("c", "a", "load"),
-        jvm=True,
-    ),
-    Peer(
-        name="java-reactive",
-        title="Java driver, reactive",
-        command=java_command("peers.ReactivePeer"),
-        cells=("c", "a"),
-        jvm=True,
-    ),
+    driver("java-blocking", "Java driver, blocking", client="java-sync", compiles=True),
+    driver("java-reactive", "Java driver, reactive", client="java-reactive", compiles=True),
     Peer(
         name="rust-driver",
         title="Rust driver",
         command=rust_command("rust-driver"),
         note="The official crate on one tokio thread, its best on one core.",
     ),
-    Peer(name="pymongo", title="PyMongo, blocking", command=python_program("pymongo.blocking")),
-    Peer(
-        name="pymongo-async",
-        title="PyMongo, async",
-        command=python_program("pymongo.asynchronous"),
-        cells=("c", "a"),
-    ),
+    driver("pymongo", "PyMongo, blocking", client="pymongo"),
+    driver("pymongo-async", "PyMongo, async", client="pymongo-async"),
+    driver("node", "Node.js driver", client="node", compiles=True),
+    driver("go", "Go driver", client="go"),
     Peer(
         name="go-ycsb",
         title="go-ycsb",

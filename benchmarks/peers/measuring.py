@@ -25,13 +25,17 @@ _SETTLE_S = 0.3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """Both processes and the whole machine at one instant."""
+    """Both processes and the whole machine at one instant.
+
+    `before_cpu_ns` is of the program of ours that stands before the client, where there is one.
+    """
 
     at_ns: int
     host_busy_ns: int
     client_cpu_ns: int
     server_cpu_ns: int
     counters: dict[str, int]
+    before_cpu_ns: int = 0
 
 
 def command_line(peer: Peer, program: list[str], uri: str, cell: Cell, settings: Settings) -> list[str]:
@@ -69,8 +73,8 @@ def measure(
         begin = _read(running, peer, server)
         running.expect("end", deadline=time.monotonic() + settings.measured_of(cell) + _LOAD_DEADLINE_S)
         end = _read(running, peer, server)
-        # A program from outside ends before its result is out; all others wait until they are released.
-        memory = _memory(running, peer) if peer.outside else None
+        # What is behind a program of ours ends before its result is out; all others wait until they are released.
+        memory = _memory(running, peer) if peer.is_behind else None
         answer = _answer(running.line(deadline=time.monotonic() + _END_DEADLINE_S))
         memory = answer.get("peak_memory_bytes") or memory or _memory(running, peer)
         running.release()
@@ -126,7 +130,7 @@ def run_of(
 
 def others_share(begin: Reading, end: Reading, *, client_cpu_ns: int) -> float:
     """The part of all cores that was used between two readings, and not by client or server."""
-    own_ns = client_cpu_ns + end.server_cpu_ns - begin.server_cpu_ns
+    own_ns = client_cpu_ns + end.server_cpu_ns - begin.server_cpu_ns + end.before_cpu_ns - begin.before_cpu_ns
     others_ns = end.host_busy_ns - begin.host_busy_ns - own_ns
     return max(others_ns / (os.cpu_count() or 1) / max(end.at_ns - begin.at_ns, 1), 0.0)
 
@@ -142,6 +146,7 @@ def _read(running: Client, peer: Peer, server: Server) -> Reading:
         client_cpu_ns=client_cpu_ns,
         server_cpu_ns=server_cpu_ns,
         counters=server.counters(),
+        before_cpu_ns=cpu_ns(running.pid) if peer.is_behind else 0,
     )
 
 
@@ -150,7 +155,7 @@ def _memory(running: Client, peer: Peer) -> int:
 
 
 def _processes(running: Client, peer: Peer) -> list[int]:
-    return descendants(running.pid) if peer.outside else [running.pid]
+    return descendants(running.pid) if peer.is_behind else [running.pid]
 
 
 def _answer(line: str) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def read_arguments(words: Sequence[str]) -> argparse.Namespace:
     add("--batch", type=_positive(int), help="documents per command of a batched load")
     add("--measured-s", type=_positive(float), help="length of a window")
     add("--warmup-s", type=_positive(float), help="warm-up of what is compiled")
-    add("--warmup-jvm-s", type=_positive(float), help="warm-up of what runs on a JVM")
+    add("--warmup-jvm-s", type=_positive(float), help="warm-up of what runs on a JVM or Node.js")
     add("--together", action="store_true", help="client and server on all cores, instead of cores of their own")
     add("--client-cores", type=_cores, default=client_cores, metavar="0,1", help="where clients run")
     add("--server-cores", type=_cores, default=server_cores, metavar="0,1", help="where mongod runs")

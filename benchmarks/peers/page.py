@@ -94,7 +94,7 @@ def _lengths(settings: Mapping[str, Any]) -> str:
         [figure(made.measured_of(cell)), *(figure(made.warmup_of(cell, jvm=jvm)) for jvm in (False, True))]
         for cell in (CELLS[0], CELLS[-1])
     )
-    lengths = "last {} s, after a warm-up of {} s, on a JVM {} s".format(*unbatched)
+    lengths = "last {} s, after a warm-up of {} s, on a JVM and Node.js {} s".format(*unbatched)
     if "batched_part" in settings:
         said = f"Windows {lengths}; in batched loads {{}} s, {{}} s and {{}} s.".format(*batched)
     else:

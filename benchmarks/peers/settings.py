@@ -40,7 +40,7 @@ CELLS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Lengths in seconds. `warmup_jvm_s` is for peers on a JVM, which compiles while it runs.
+    """Lengths in seconds. `warmup_jvm_s` is for peers on a JVM or Node.js, which compile while they run.
 
     `batched_part` of all lengths are for batched loads: they fill a collection the sooner, and a larger one is dearer
     for the server, by a fifth at 750 000 documents beside 450 000. `documents_per_s_ycsb` is what YCSB loads unbatched:

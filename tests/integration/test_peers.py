@@ -70,9 +70,11 @@ def test_a_peer_is_measured_beside_brimline(tmp_path: Path) -> None:
         *(("pymongo", "batch", 3), ("brimline", "batch", 3)),
     ]
     assert all(run["failed"] == 0 and run["operations"] > 0 and run["client_cpu_ns"] > 0 for run in values["runs"])
+    assert [run["operations_by"] for run in values["runs"]] == ["server", "client"] * 3
     assert all(0 < run["p50_ns"] <= run["p99_ns"] for run in values["runs"])
     theirs, ours = values["commands"]["pymongo"], values["commands"]["brimline"]
     assert (theirs.pop("insert"), ours.pop("insert")) == ("insert of 1, ordered", "insert of 1, unordered")
+    assert "--client pymongo " in values["command_lines"]["pymongo, a"]
     assert theirs == ours
     assert set(ours) == {"find", "update", "insert, batched"}
     assert ours["insert, batched"] == "insert of 10, unordered"

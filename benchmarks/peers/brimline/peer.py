@@ -2,6 +2,8 @@
 
 A closed loop with one engine thread. A load has no warm-up, since nothing is compiled while it runs, and ends when its
 documents are in: `--records` is how many, and its window is the whole load.
+
+With `--client` the operations go through a driver in a process of its own, and a load has a warm-up and a window.
 """
 
 import argparse
@@ -17,20 +19,33 @@ from brimline import _native
 from brimline.execution import Silence, Tick, documents_inserted
 from brimline.plan import Plan
 
+_OWN = "wire"
+_READ_S = 2.0
+"""Within which the runner has read the CPU time of a driver's process, which works on for so long."""
+
 
 def main() -> None:
     """Runs one workload; see ../../README.md."""
-    given = options().parse_args()
+    parser = options()
+    parser.add_argument("--client", default=_OWN)
+    given = parser.parse_args()
+    by_count = given.client == _OWN and given.workload == "load"
     with tempfile.TemporaryDirectory(prefix="peers-brimline-") as runs:
-        result = load(given, Path(runs)) if given.workload == "load" else run(given, Path(runs))
-    answer(result | {"versions": {"brimline": _native.__version__}})
+        result = load(given, Path(runs)) if by_count else run(given, Path(runs))
+    answer({"versions": {"brimline": _native.__version__}, **result})
 
 
 def run(given: argparse.Namespace, runs: Path) -> dict[str, Any]:
-    """Workload A or C over the measured window."""
+    """Workload A or C over the measured window, or a driver's load: inserts of new records.
+
+    A driver's process works on for a moment, so that it can be read.
+    """
+    is_driver, inserts = given.client != _OWN, given.workload == "load"
+    length_s = given.measured_s + (_READ_S if is_driver else 0)
+    work = {"operations": {"insert": 1}, "insert_batch_size": given.batch} if inserts else {}
     result = brimline.run(
-        f"ycsb-{given.workload}",
-        overrides=overrides(given) | {"warmup": f"{given.warmup_s}s", "duration": f"{given.measured_s}s"},
+        "ycsb-c" if inserts else f"ycsb-{given.workload}",
+        overrides=overrides(given) | work | {"warmup": f"{given.warmup_s}s", "duration": f"{length_s}s"},
         options=brimline.Options(
             uri=given.uri, data="as-is", runs_dir=runs, progress=WindowOfRun(given.warmup_s, given.measured_s)
         ),
@@ -39,13 +54,22 @@ def run(given: argparse.Namespace, runs: Path) -> dict[str, Any]:
     # Throughput is of what was answered, found or not; both rates are shares of what failed as well.
     ended = seen.throughput_ops_per_s * seen.measured_s / max(1 - seen.error_rate, 1e-9)
     failed = (seen.error_rate + seen.miss_rate) * ended
-    return {
-        "operations": round(ended - failed),
-        "failed": round(failed),
-        "window_ns": round(seen.measured_s * 1e9),
+    told = {
+        "failed": round(failed) * given.batch,
         "p50_ns": seen.service and seen.service.p50_ns,
         "p99_ns": seen.service and seen.service.p99_ns,
-        "engine_cpu_ns": seen.generator.engine_cpu_ns,
+    }
+    if not is_driver:
+        return told | {
+            "operations": round(ended - failed),
+            "window_ns": round(seen.measured_s * 1e9),
+            "engine_cpu_ns": seen.generator.engine_cpu_ns,
+        }
+    [runner] = (result.record.summary or {})["runners"]
+    return told | {
+        "operations": None,  # those of the window only the server has counted
+        "window_ns": round(given.measured_s * 1e9),
+        "versions": {runner["driver"]: runner["driver_version"], runner["runtime"]: runner["runtime_version"]},
     }
 
 
@@ -77,6 +101,7 @@ def overrides(given: argparse.Namespace) -> dict[str, object]:
         "connections": given.threads,
         "threads": 1,
         "seed": given.seed,
+        "target.client": given.client,
     }
 
 

@@ -44,6 +44,8 @@ def test_what_neither_client_nor_server_used_was_used_by_others() -> None:
     end = replace(END, host_busy_ns=busy_ns)
     assert others_share(BEGIN, end, client_cpu_ns=10) == pytest.approx((busy_ns - 30) / CORES / 100)
     assert others_share(BEGIN, replace(end, host_busy_ns=10), client_cpu_ns=10) == 0
+    engine = replace(end, before_cpu_ns=CORES * 10)
+    assert others_share(BEGIN, engine, client_cpu_ns=10) == pytest.approx((busy_ns - 30) / CORES / 100 - 0.1)
 
 
 def test_the_cpu_time_of_a_client_that_is_gone_at_the_end_of_its_window_is_its_own_and_nobody_elses() -> None:

@@ -1,12 +1,9 @@
 """The peers' own programs: the same keys as brimline, the command lines of outside tools, what is missing."""
 
 import argparse
-import math
 import os
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 
 import pytest
 
@@ -18,12 +15,8 @@ from benchmarks.peers.measuring import command_line
 from benchmarks.peers.options import read_arguments, settings_of
 from benchmarks.peers.outside import tools
 from benchmarks.peers.protocol import options
-from benchmarks.peers.pymongo import work
 from benchmarks.peers.settings import CELLS, Cell, Settings
-from brimline import _native
 from brimline.errors import UsageError
-from brimline.plan import NullTarget, load_plan
-from brimline.spec import load_spec
 
 GIVEN = argparse.Namespace(
     program="TOOL",
@@ -39,13 +32,6 @@ GIVEN = argparse.Namespace(
 )
 
 
-def histogram(*values: int) -> work.Histogram:
-    made = work.Histogram()
-    for value in values:
-        made.record(value)
-    return made
-
-
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
 def test_what_clients_are_told_is_what_those_in_python_read(cell: Cell) -> None:
     settings = Settings()
@@ -55,40 +41,13 @@ def test_what_clients_are_told_is_what_those_in_python_read(cell: Cell) -> None:
     assert (given.batch, given.measured_s) == (settings.batch_of(cell), settings.measured_of(cell))
 
 
-def test_keys_are_those_that_brimline_loads() -> None:
-    plan = load_plan(load_spec("ycsb-c", overrides={"data.records": 1000}).spec, target=NullTarget())
-    assert [work.key(number) for number in range(1000)] == _native.generate_keys(plan.canonical_json(), 0, 1000)
-
-
-def test_popularity_is_zipfian() -> None:
-    count, draws, chance = 100, 100_000, Random(1)
-    records = work.Records(count)
-    drawn = Counter(records.choose(chance) for _ in range(draws))
-    assert len(drawn) == count
-    total = math.fsum((rank + 1) ** -0.99 for rank in range(count))
-    for rank, (_, seen) in enumerate(drawn.most_common(3)):
-        expected = draws * (rank + 1) ** -0.99 / total
-        assert abs(seen - expected) < 5 * math.sqrt(expected)
-
-
-def test_a_quantile_is_the_smallest_value_that_enough_are_not_above() -> None:
-    assert histogram(*range(1, 101)).quantile(0.99) == 99
-    assert histogram(7).quantile(0.5) == 7
-    assert histogram().quantile(0.5) is None
-
-
-def test_a_histogram_is_exact_to_a_thousandth_and_never_below() -> None:
-    for value in (0, 1, 2047, 2048, 2049, 4095, 4096, 123_456_789, 2**36 - 1):
-        found = histogram(value).quantile(0.5)
-        assert value <= found <= value * 1.001
-    assert histogram(2**40).quantile(0.5) == 2**36 - 1
-
-
-def test_histograms_are_added() -> None:
-    total = histogram(*[1_000] * 50)
-    total.add(histogram(*[5_000_000] * 50))
-    assert total.quantile(0.5) == 1_000
-    assert 5_000_000 <= total.quantile(0.51) <= 5_005_000
+def test_a_driver_s_peer_is_its_runner(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where that isn't ready, the peer is missing, for the same reason."""
+    assert catalogue.peer_named("pymongo").command()[-3:] == ["benchmarks.peers.brimline.peer", "--client", "pymongo"]
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Missing, match="there is no java on the PATH") as missing:
+        catalogue.peer_named("java-reactive").command()
+    assert "make runners" in missing.value.hint
 
 
 def test_outside_tools_are_asked_for_the_same_work() -> None:
