@@ -1,5 +1,6 @@
 """A fault comes on the run's clock, and the servers are put back however the run ends."""
 
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -43,6 +44,16 @@ def _started(fault: Noted, *, hold_s: float = 3600.0, runs: bool = True) -> Stri
         interval: Any = {"end_ns": 5_000_000_000}
         striking.on_samples(cast("Samples", {"operations": [], "intervals": [interval]}))
     return striking
+
+
+def test_it_comes_so_long_after_the_run_began() -> None:
+    fault, waits = Noted(), []
+    striking = Striking(cast("Fault", fault), FACTS, at_s=10.0, hold_s=0.0)
+    striking.on_samples(cast("Samples", {"operations": [], "intervals": [{"end_ns": 4_000_000_000}]}))
+    over: Any = SimpleNamespace(wait=lambda timeout_s: waits.append(timeout_s) or True)
+    striking._over = over
+    striking._strike()
+    assert waits == [pytest.approx(6.0, abs=1.0)] and fault.acts == [], "the run was over before"
 
 
 def test_it_is_undone_when_it_has_lasted() -> None:

@@ -3,6 +3,8 @@
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +16,8 @@ from brimline.api.compared_record import read_compared
 from brimline.api.failover import failover_result
 from brimline.api.vary import VaryResult, vary_result
 from brimline.errors import BrimlineError, GateFailed, InvalidRun, TargetError, UsageError
-from brimline.experiments.failover.figures import failover_figures
-from brimline.experiments.failover.order import FailoverTrial, Limit, parse_limit
+from brimline.experiments.failover.figures import METRICS, failover_figures, figures_of
+from brimline.experiments.failover.order import FailoverProbe, FailoverTrial, Limit, parse_limit
 from brimline.experiments.failover.runner import describe_outcome
 from brimline.experiments.vary.order import VaryProbe
 from brimline.experiments.vary.stored import settings_document
@@ -142,6 +144,20 @@ def test_what_was_never_sent_is_not_never_answered(tmp_path: Path) -> None:
         format_count(figures.overdue)
     )
     assert [each.worst for each in result.judged] == [figures.without_answer], "a user has no answer either way"
+
+
+def test_a_count_is_never_below_nothing_however_it_varies() -> None:
+    seen: list[Any] = [SimpleNamespace(repeated=count) for count in (0, 0, 9)]
+    trials = [
+        FailoverTrial(probe=FailoverProbe(number=number), ended_by="completed", figures=figures)
+        for number, figures in enumerate(seen, start=1)
+    ]
+    repeated = next(each for each in METRICS if each.key == "repeated")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("brimline.experiments.failover.figures.METRICS", (repeated,))
+        found = figures_of(trials)
+    assert (found["repeated"].value, found["repeated"].low) == (3.0, 0.0)
+    assert found["repeated"].high is not None and found["repeated"].high > 9
 
 
 @pytest.mark.parametrize(

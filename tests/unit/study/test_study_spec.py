@@ -10,6 +10,7 @@ from brimline.experiments.vary.factor_kinds import ALIASES
 from brimline.spec.document import parse_document
 from brimline.study.commands import command_of, with_files
 from brimline.study.figures import references
+from brimline.study.order_service import at_scale
 from brimline.study.scale import CI, Scale, Scaled, parse_scale
 from brimline.study.schema import study_schema
 from brimline.study.secrets import storable
@@ -205,3 +206,9 @@ def test_a_user_and_a_file_with_the_password_are_no_secret() -> None:
     study = read_study(text, "mine.yaml", directory=Path())
     words = command_of(study, study.spec.experiments[0], CI, {}).words
     assert storable(words) == list(words)
+
+
+def test_orders_of_a_service_follow_the_scale() -> None:
+    orders = {"full": "1M", "ci": 100}
+    assert [at_scale(orders, scale) for scale in (CI, Scale(0.01), Scale(1.0))] == [100, 10_000, 1_000_000]
+    assert at_scale("2k", CI) == 2000

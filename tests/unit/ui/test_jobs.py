@@ -65,6 +65,14 @@ def test_the_newest_is_first(tmp_path: Path) -> None:
     assert [each.number for each in jobs.all()] == [2, 1]
 
 
+@pytest.mark.parametrize(("more", "kept"), [(0, True), (1, False)])
+def test_the_end_of_what_is_said_begins_with_a_whole_line(more: int, kept: bool, tmp_path: Path) -> None:
+    path = tmp_path / "stderr"
+    path.write_text("first".ljust(jobs_module._TAIL_BYTES - 5 + more, ".") + "\nlast")
+    said = jobs_module._tail(path)
+    assert said.endswith("last") and said.startswith("first" if kept else "last")
+
+
 def test_what_heeds_no_signal_ends_with_the_page_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs_module, "_CLOSE_WAIT_S", 0.05)
     monkeypatch.setattr(jobs_module, "_TERMINATE_WAIT_S", 0.05)
