@@ -641,6 +641,20 @@ def test_the_generator_that_ends_a_search_leaves_a_lower_bound() -> None:
     assert 0.97 * 6000 <= conclusion.at_least <= 6000
 
 
+def test_a_generator_that_was_held_up_once_far_below_the_figure_ended_nothing() -> None:
+    held_up: list[Probe] = []
+
+    def decide(probe: Probe) -> TrialOutcome:
+        if held_up or (probe.rate_ops_per_s or 0) > 5700:
+            return limit(6000)(probe)
+        held_up.append(probe)
+        return TrialOutcome.CLIENT_LIMITED
+
+    conclusion = play(decide, standard())[1]
+    assert held_up and conclusion.sustained is not None
+    assert conclusion.sustained.value == pytest.approx(6000, rel=0.03)
+
+
 def test_counts_that_disagree_in_the_sweep_are_no_start() -> None:
     finding = Finding("opcounters", Standing.FAIL, "disagree")
     trials, conclusion = play(limit(7700), quick(), findings=(finding,))
