@@ -264,6 +264,15 @@ def test_a_backup_by_a_user_of_one_database_says_what_it_does_not_see(
     assert [path.name for path in Path("dump").iterdir() if path.is_dir()] == [DATABASE]
 
 
+@pytest.mark.parametrize(("user", "sees"), [("writer", False), ("owner", True)])
+def test_a_soak_that_will_not_see_the_server_says_so_before(
+    user: str, sees: bool, here: CommandLine, database: Data, server: SecuredServer
+) -> None:
+    uri = f"mongodb://{user}:x@{server.address}/{DATABASE}?authSource=admin"
+    outcome = here.run("soak", "ycsb-c", "--rate", "50/s", "--duration", "1s", "--data", "as-is", "--uri", uri)
+    assert ("serverStatus isn't granted" in outcome.stderr) is not sees, outcome.stderr
+
+
 def test_a_time_series_is_restored_by_who_may_write_its_buckets(
     here: CommandLine, database: Data, server: SecuredServer
 ) -> None:

@@ -19,6 +19,7 @@ from brimline.api.results import Result
 from brimline.api.resume import require_same
 from brimline.api.workload import WorkloadWords, load_workload, objective
 from brimline.api.workplace import Workplace
+from brimline.dataset.rights import rights_to_data
 from brimline.errors import BrimlineError, GateFailed, InvalidRun, TargetError, UsageError
 from brimline.execution import allow_descriptors, check_room
 from brimline.experiments.conductor import conduct_trials
@@ -34,11 +35,14 @@ from brimline.record import ExperimentRecord, read_experiment
 from brimline.record.damage import damage_told
 from brimline.record.layout import SPEC_FILE, TARGET_LOST
 from brimline.report.soak.view import soak_report
+from brimline.servers import control_client
 from brimline.spec import LoadedSpec, Spec, load_spec
 from brimline.units import format_duration
 
 ROW_BYTES = 1_000
 """Of an interval, its rows and the look at the server, once a full piece is compressed."""
+_WATCHING = ("serverStatus",)
+"""What the server's figures take, by MongoDB's name of the action."""
 OPERATION_BYTES = 2_000
 """Of an operation in an interval, its histograms."""
 
@@ -108,6 +112,7 @@ def soak_in(place: Workplace, settings: SoakSettings, *, directory: Path | None 
     plan = resolve(place.spec, target=place.target)
     allow_descriptors(plan)
     require_same(directory if resume else None, plan_hash=plan.hash8(), environment=place.context.environment)
+    _tell_what_is_not_seen(place)
     place.prepare()
     place.stop.raise_if_requested()
     with recording(
@@ -125,6 +130,19 @@ def soak_in(place: Workplace, settings: SoakSettings, *, directory: Path | None 
             done=done,
         )
     return writer.directory
+
+
+def _tell_what_is_not_seen(place: Workplace) -> None:
+    """A user who may not see the server's figures knows it before hours of which nothing else is told. TargetError."""
+    deployment = place.context.deployment
+    if deployment is None or deployment.protocol != "mongodb" or deployment.access.login is None:
+        return
+    with control_client(deployment.address, access=deployment.access) as client:
+        if lacking := rights_to_data(client.admin).lacking_of_cluster(_WATCHING):
+            place.context.progress.warning(
+                f"the user may not see the server's figures ({', '.join(lacking)} isn't granted): of the server "
+                "nothing can drift or change its level here; grant it, as the role clusterMonitor on admin would"
+            )
 
 
 def _check_room(plan: Plan, settings: SoakSettings, left_s: float, directory: Path) -> None:
