@@ -43,7 +43,7 @@ def copies(tmp_path: Path) -> Copies:
 
 def test_each_copy_goes_over_the_one_before_and_none_is_left(copies: Copies, tmp_path: Path) -> None:
     copies._work()
-    assert copies.copied == [{"0": b"a longer one"}, {"0": b"short"}]
+    assert copies.copied == [{"collection.wt": b"a longer one"}, {"collection.wt": b"short"}]
     assert copies._sizes == [12, 5]
     assert not list((tmp_path / "backups").iterdir())
 
