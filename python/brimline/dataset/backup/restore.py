@@ -262,7 +262,8 @@ def _require_taken(
     shape, kind = _shape(metadata), metadata.get("type")
     actions = ["createCollection", *(["dropCollection"] if drop else [])]
     if kind != "view":
-        require_rights(client[database], _source(name, metadata), ["find", "insert"])
+        if (source := _source(name, metadata)) != name:
+            require_rights(client[database], source, ["find", "insert"])
         actions += ["find", "insert", *(["createIndex"] if shape.indexes else [])]
         actions += ["bypassDocumentValidation"] if shape.checks_documents else []
         actions += ["collMod"] if _EXPIRY in shape.options else []
