@@ -1,5 +1,6 @@
 """Owns the closed-loop sweep: throughput over connections, its plateau and its knee."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -128,8 +129,13 @@ class Sweep:
         done = of_stage(trials, "sweep")
         if broken_off(done):
             return None
-        order = self._order(done)
-        return None if order is None or len(done) >= len(order) else self._probe(order[len(done)])
+        left = Counter(trial.probe.connections for trial in done)
+        for connections in self._order(done):
+            # Not by position: a trial that failed is dropped on resume, wherever it stood.
+            if not left[connections]:
+                return self._probe(connections)
+            left[connections] -= 1
+        return None
 
     def so_far(self, trials: Sequence[Trial]) -> SoFar:
         """What those who look on are told after `trials`."""
@@ -207,10 +213,18 @@ class Sweep:
                 return limit, where
         return None
 
-    def _order(self, done: Sequence[Trial]) -> list[int] | None:
+    def _first_round(self, done: Sequence[Trial]) -> list[Trial]:
+        """The first trial of each level, ascending, as far as they have come.
+
+        Repeats of those below stand before a level that lacked connections at first and was tried again on resume.
+        """
+        first = {trial.probe.connections: trial for trial in reversed(done)}
+        return [first[connections] for connections in self._settings.levels if connections in first]
+
+    def _order(self, done: Sequence[Trial]) -> list[int]:
         """The connections of all probes in order; they are known as far as the first round has come."""
         levels = repeated = self._settings.levels
-        first_round = done[: len(levels)]
+        first_round = self._first_round(done)
         for count in range(1, len(first_round) + 1):
             if first_round[count - 1].failed:
                 levels, repeated = levels[:count], levels[: count - 1]
@@ -252,12 +266,12 @@ class Sweep:
             return SweepEnd.BROKEN_OFF if lost else SweepEnd.INCOMPLETE
         if self.next_probe(done) is not None:
             return SweepEnd.INCOMPLETE
-        levels = len({trial.probe.connections for trial in done})
-        if done[levels - 1].failed:
+        first_round = self._first_round(done)
+        if first_round[-1].failed:
             return SweepEnd.CONNECTIONS_NOT_HAD
-        if any(_failing(trial) for trial in done[:levels]):
+        if any(_failing(trial) for trial in first_round):
             return SweepEnd.ERRORS
-        return SweepEnd.PLATEAU if self._flat(done[:levels]) else SweepEnd.CONNECTIONS_MAX
+        return SweepEnd.PLATEAU if self._flat(first_round) else SweepEnd.CONNECTIONS_MAX
 
 
 def _slowest(quantiles_ns: Sequence[int | None]) -> int | None:

@@ -74,6 +74,33 @@ def test_a_plateau_stands_though_a_repeat_lacked_connections() -> None:
     assert [level.trial_count for level in conclusion.levels] == [2, 2, 2, 2, 2, 1]
 
 
+@pytest.mark.parametrize("repeats", [1, 2, 3])
+@pytest.mark.parametrize("top", [32, 64, 1_000_000], ids=["gains nothing", "gains a little", "gains on"])
+def test_a_resumed_sweep_asks_for_the_level_that_lacked_connections(top: int, repeats: int) -> None:
+    """The trial that failed is dropped, so that repeats of the levels below stand where it did."""
+    sweep = Sweep(SweepSettings(repeats=repeats, connections_max=256), 1)
+    trials = [each for each in run(sweep, lambda count: 1000.0 * count, connections_max=40)[0] if not each.failed]
+    assert sweep.conclude(trials).ended_by is SweepEnd.INCOMPLETE
+    asked = []
+    while (probe := sweep.next_probe(trials)) is not None:
+        asked.append(probe.connections)
+        trials.append(closed_trial(probe, 1000.0 * min(probe.connections, top)))
+    conclusion, first = sweep.conclude(trials), {32: [64, 128], 64: [64, 128, 256]}.get(top, [64, 128, 256])
+    assert asked[: len(first)] == first and sorted(asked) == sorted(first * repeats)
+    assert conclusion.ended_by is (SweepEnd.CONNECTIONS_MAX if top > 64 else SweepEnd.PLATEAU)
+    assert {level.trial_count for level in conclusion.levels} == {repeats}
+    assert conclusion.knee_connections == (None if top > 64 else top)
+
+
+def test_a_resumed_sweep_asks_for_the_repeat_that_lacked_connections() -> None:
+    sweep = Sweep(SweepSettings(repeats=2), 1)
+    trials = run(sweep, lambda count: min(1000.0 * count, 8000.0))[0]
+    for lost in range(6, 12):
+        kept = [*trials[:lost], *trials[lost + 1 :]]
+        assert sweep.next_probe(kept) == trials[lost].probe
+        assert sweep.next_probe([*kept, trials[lost]]) is None
+
+
 @pytest.mark.parametrize("repeats", [2, 3])
 def test_only_repeats_with_the_same_connections_give_an_interval(repeats: int) -> None:
     """Four levels of the plateau are not four runs of the same."""
