@@ -95,3 +95,12 @@ def test_what_leads_on_from_an_import_is_what_can_be_done(tmp_path: Path) -> Non
         directory = _import_of(runs, {"uri": ELSEWHERE, "server": {"started_by_brimline": is_own}})
         error = open_import(directory).error
         assert error is not None and way_on in str(error.hint)
+
+
+@pytest.mark.parametrize(("stored", "name"), [(SPEC, "orders"), (SPEC.partition("\n")[2], "of the file")])
+def test_a_stored_workload_without_a_name_has_that_of_its_experiment(tmp_path: Path, stored: str, name: str) -> None:
+    """An older brimline stored a file as it was, whose name was that of the file."""
+    made: dict[str, Any] = {"kind": "capacity", "name": "of the file", "settings": {}, "plan_hash": "00000000"}
+    with ExperimentWriter(tmp_path / "experiment", spec_text=stored, environment={}, **made) as writer:
+        writer.seal(ended_by="interrupt")
+    assert resumption(tmp_path / "experiment", kinds=("capacity",)).loaded.spec.name == name

@@ -33,7 +33,8 @@ _IDENTITY = (
 _NAMES = (("hello", "setName"), ("hello", "me"))
 """The same of a server that runs by itself; one that brimline starts has other names each time."""
 
-
+_UNNAMED = SPEC_FILE.removesuffix(".yaml")
+"""The name of a stored workload without a name, as an older brimline left it: that of its file was meant."""
 _RESUMED_BY = {"load": "--resume-design"}
 """The option that goes on with a design, where it has another name."""
 _VERBS = {"frontier": "capacity", "growth": "grow", "vary": "sweep"}
@@ -91,9 +92,10 @@ def resumption(directory: Path, *, kinds: tuple[str, ...]) -> Resumption:
         raise being_written(directory)
     loaded = stored_workload(directory, SPEC_FILE)
     with damage_told(directory):
-        # A workload without a name of its own had that of its file, which is another one here.
-        named = loaded.spec.model_copy(update={"name": experiment.name})
-        spec = _on_its_server(named, experiment.environment)
+        spec = loaded.spec
+        if spec.name == _UNNAMED:
+            spec = spec.model_copy(update={"name": experiment.name})
+        spec = _on_its_server(spec, experiment.environment)
     return Resumption(experiment=experiment, loaded=LoadedSpec(spec, experiment.spec_text, loaded.source))
 
 

@@ -6,6 +6,7 @@ the line: a key that occurs twice, anchors and aliases (and so alias bombs), tag
 is too big or too deep.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -32,10 +33,15 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed text. `lines` maps the path of every key and item to its line, counted from 1."""
+    """A parsed text. `lines` maps the path of every key and item to its line, counted from 1.
+
+    `text` is as it was given, and `begins_at` the character in it at which its keys begin, or the brace around them.
+    """
 
     values: dict[str, Any]
     lines: dict[Path, int] = field(default_factory=dict)
+    text: str = ""
+    begins_at: int = 0
 
     def line_of(self, path: Path) -> int | None:
         """The line of `path`, or of the nearest thing around it."""
@@ -43,6 +49,14 @@ class Document:
             if path[:length] in self.lines:
                 return self.lines[path[:length]]
         return None
+
+    def text_with(self, key: str, value: str) -> str:
+        """The text with one more key before the others; all else stays as it is."""
+        before, behind = self.text[: self.begins_at], self.text[self.begins_at :]
+        if behind.startswith("{"):
+            return f"{before}{{{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}, {behind[1:]}"
+        indent = before[len(before.rstrip(" ")) :]
+        return f"{before}{dump_document({key: value})}{indent}{behind}"
 
 
 def dotted(path: Path) -> str:
@@ -71,7 +85,7 @@ def parse_document(text: str, source: str, *, wanted: str | None = None) -> Docu
         raise SpecError(
             f"{source} holds no keys", line=1, hint=wanted or 'a spec is a mapping, such as "operations: {read: 1}"'
         )
-    return Document(values, reader.lines)
+    return Document(values, reader.lines, text, reader.begins_at)
 
 
 def dump_document(values: dict[str, Any]) -> str:
@@ -104,6 +118,7 @@ class _Reader:
 
     def __init__(self, source: str) -> None:
         self.lines: dict[Path, int] = {}
+        self.begins_at = 0
         self._source = source
 
     def read(self, events: Iterator[yaml.Event]) -> Any:
@@ -118,6 +133,7 @@ class _Reader:
                     )
             elif isinstance(event, yaml.NodeEvent):
                 self.lines[()] = _line(event)
+                self.begins_at = event.start_mark.index if event.start_mark is not None else 0
                 values = self._node(event, events, ())
         return values
 

@@ -36,8 +36,9 @@ class LoadedSpec:
     """A checked spec and the text that a record stores.
 
     `text` is the user's YAML byte for byte (it encodes back to the same UTF-8), or, where properties or
-    overrides had a say, the effective spec. It never holds a password: one in an address is replaced by
-    `***`. `place_of`: where a path stands, as far as that is known.
+    overrides had a say, the effective spec. One without a name bears that of its file, since the record's file is
+    called otherwise. It never holds a password: one in an address is replaced by `***`. `place_of`: where a path
+    stands, as far as that is known.
     """
 
     spec: Spec
@@ -126,7 +127,8 @@ def _from_yaml(data: bytes, source: str, overrides: Mapping[str, object], rows_i
         return Place(source, document.line_of(path), path)
 
     spec = _check(values, overrides, place_of, rows_in=rows_in)
-    stored = dump_document(spec.to_document()) if overrides else redact_text(text)
+    named = text if "name" in document.values else document.text_with("name", spec.name)
+    stored = dump_document(spec.to_document()) if overrides else redact_text(named)
     return LoadedSpec(spec, stored, source, place_of)
 
 

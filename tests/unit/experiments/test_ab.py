@@ -1,9 +1,12 @@
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from brimline import Options, ab
+from brimline.api.ab import resumed_ab
 from brimline.experiments.conductor import Made
 from brimline.experiments.cost import ASSUMED_COPY_BYTES_PER_S, PutBack, TimeEstimate, pairs_time, run_time
 from brimline.experiments.paired.ab import ABSettings
@@ -138,3 +141,30 @@ def test_older_comparisons_called_arms_and_pairs_otherwise(tmp_path: Path, monke
     monkeypatch.setattr("brimline.experiments.paired.runner.read_record", lambda directory: directory)
     probes = [probe for probe, _ in pair_records(read_experiment(tmp_path / "old"))]
     assert [(each.arm, each.pair) for each in probes] == [("A2", 3), ("B", 2), ("A", 1)]
+
+
+@pytest.mark.parametrize(
+    ("named", "of_old"),
+    [
+        ((True, True), False),
+        ((True, False), False),
+        ((False, True), False),
+        ((False, False), False),
+        ((True, True), True),  # an older brimline stored files as they were, of which only named ones went on
+    ],
+)
+def test_two_workloads_of_other_names_go_on(tmp_path: Path, named: tuple[bool, bool], of_old: bool) -> None:
+    """The hash of a plan has the workload's name, which the experiment's, of both, is not."""
+    files = [tmp_path / "first.yaml", tmp_path / "second.yaml"]
+    for file, is_named in zip(files, named, strict=True):
+        name = f"name: of-{file.stem}\n" if is_named else ""
+        file.write_text(f"{name}data: {{records: 100}}\noperations: {{read: 1}}\nwarmup: 0s\noperation_count: 1000\n")
+    options = Options(null=True, runs_dir=tmp_path / "runs")
+    result = ab(*files, settings=ABSettings(pairs=1), options=options)
+    before = sorted(each.name for each in (result.directory / "trials").iterdir())
+    shutil.rmtree(result.directory / "trials" / before[-1])
+    if of_old:
+        for file, name in zip(files, ("spec.yaml", "spec_b.yaml"), strict=True):
+            shutil.copy(file, result.directory / name)
+    resumed = resumed_ab(result.directory, options)
+    assert sorted(each.name for each in (resumed.directory / "trials").iterdir()) == before

@@ -75,8 +75,39 @@ def test_write_concern_may_be_short(tmp_path: Path) -> None:
 
 
 def test_text_is_stored_byte_for_byte(tmp_path: Path) -> None:
-    text = "\ufeff# mine \r\n" + BASE.replace("\n", "\r\n") + "description: 订单  "
+    text = "\ufeff# mine \r\n" + BASE.replace("\n", "\r\n") + "name: own # by hand\r\ndescription: 订单  "
     assert load(tmp_path, text).text == text
+
+
+@pytest.mark.parametrize(
+    ("marked", "added"),
+    [
+        (f"\ufeff# mine \r\n\r\n@{BASE}# end", "name: my-load\n"),
+        (f"\ufeff@{BASE}", "name: my-load\n"),
+        (f"---\n@{BASE}...\n", "name: my-load\n"),
+        ("  @data: {records: 9}\n  operations: {read: 1}", "name: my-load\n  "),
+        ("# 负载\n{@data: {records: 9}, operations: {read: 1}}", '"name": "my-load", '),
+        ('{@\n "data": {"records": 9},\n "operations": {"read": 1}}', '"name": "my-load", '),
+        ("@? data\n: {records: 9}\noperations: {read: 1}", "name: my-load\n"),
+        ("@'data': {records: 9}\noperations: {read: 1}", "name: my-load\n"),
+    ],
+)
+def test_text_without_a_name_is_stored_with_that_of_its_file(tmp_path: Path, marked: str, added: str) -> None:
+    """All else stays as it is. `marked` has an @ where the name belongs."""
+    loaded = load(tmp_path, marked.replace("@", ""))
+    assert loaded.text == marked.replace("@", added)
+    again = tmp_path / "spec.yaml"
+    again.write_bytes(loaded.text.encode())
+    assert load_spec(again).spec == loaded.spec
+
+
+@pytest.mark.parametrize("name", ["1", "no", "null", "0x1F", "2024-01-01", "_", "订单"])
+def test_a_file_may_be_called_what_would_be_no_text(tmp_path: Path, name: str) -> None:
+    file, again = tmp_path / f"{name}.yaml", tmp_path / "spec.yaml"
+    for text in (BASE, "{data: {records: 9}, operations: {read: 1}}"):
+        file.write_text(text)
+        again.write_text(load_spec(file).text)
+        assert load_spec(again).spec.name == name
 
 
 def test_stored_text_has_no_password_and_says_so_when_read_again(tmp_path: Path) -> None:
@@ -84,7 +115,7 @@ def test_stored_text_has_no_password_and_says_so_when_read_again(tmp_path: Path)
     loaded = load(tmp_path, text)
     assert loaded.spec.target.uri is not None
     assert loaded.spec.target.uri.get_secret_value() == "mongodb://user:secret@host:1/"
-    assert loaded.text == BASE + "target: {uri: 'mongodb://***@host:1/'}\n"
+    assert loaded.text == f"name: my-load\n{BASE}target: {{uri: 'mongodb://***@host:1/'}}\n"
     overridden = load(tmp_path, text, seed=2)
     assert "secret" not in overridden.text + repr(overridden.spec) + str(overridden.spec.to_document())
 
