@@ -1,12 +1,11 @@
 """Owns the verb `soak`: a workload at one rate for hours, and what becomes of the server meanwhile."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
-from brimline.analysis.finding import Standing
 from brimline.analysis.loads import judgeable
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation, observe
@@ -24,7 +23,7 @@ from brimline.errors import BrimlineError, GateFailed, InvalidRun, TargetError, 
 from brimline.execution import allow_descriptors, check_room
 from brimline.experiments.conductor import conduct_trials
 from brimline.experiments.measure import Measure
-from brimline.experiments.soak.figures import soak_figures
+from brimline.experiments.soak.figures import soak_figures, taken_for_hours
 from brimline.experiments.soak.order import SOAK_KIND, Soak, SoakSettings, offers_rate, parts_of, soak_time
 from brimline.experiments.soak.runner import SoakRuns, stored_soak
 from brimline.experiments.stored import stored_settings
@@ -169,29 +168,13 @@ def soak_result(experiment: ExperimentRecord) -> SoakResult:
     with damage_told(experiment.directory):
         found = soak_findings(parts)
         record = found.observed.record
-        observation = _taken_for_hours(observe(record, objectives=slo.latencies if slo else ()))
+        observation = taken_for_hours(observe(record, objectives=slo.latencies if slo else ()))
         judged = None if slo is None else judgeable(record, slo)
         judgement = None if judged is None else judge(observation, judged)
         report = soak_report(experiment, [trial for trial, _ in trials], found, observation, slo=judged or slo,
                              judgement=judgement)  # fmt: skip
     return SoakResult(report=report, directory=experiment.directory, experiment=experiment, findings=found,
                       observation=observation, judgement=judgement)  # fmt: skip
-
-
-def _taken_for_hours(observation: Observation) -> Observation:
-    """What makes a run invalid and is a warning here.
-
-    A part that was cut short counts: what was measured of it is whole, and the soak goes on. So does one beside another
-    client, as long as the server did all that was sent: for hours a server that others use is rarely left alone, and
-    times and failures are what this client saw of it.
-    """
-    findings = [
-        replace(each, verdict=Standing.WARN)
-        if each.verdict is Standing.FAIL and (each.name == "ended" or each.another_client)
-        else each
-        for each in observation.findings
-    ]
-    return replace(observation, findings=tuple(findings))
 
 
 def _slo(experiment: ExperimentRecord) -> Slo | None:

@@ -1,20 +1,22 @@
 """Which rights a user has, by what the server says of its privileges."""
 
 from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from brimline.dataset.rights import require_rights
 from brimline.errors import TargetError
+from brimline.servers.faults import kinds
+from brimline.servers.faults.kinds import KINDS
 
 
 class Database:
     """Answers `connectionStatus` with these privileges."""
 
-    name = "shop"
-
-    def __init__(self, privileges: object, *, users: object = ({"user": "u"},)) -> None:
+    def __init__(self, privileges: object, *, users: object = ({"user": "u"},), name: str = "shop") -> None:
+        self.name = name
         self._answer = {"authInfo": {"authenticatedUsers": list(users), "authenticatedUserPrivileges": privileges}}
 
     def command(self, _command: object) -> dict[str, Any]:
@@ -72,6 +74,56 @@ def test_what_holds_a_time_series_has_privileges_of_its_own(resource: dict[str, 
     database: Any = Database([_privilege("find", **resource)])
     with nullcontext() if is_covered else pytest.raises(TargetError, match="find isn't granted"):
         require_rights(database, "system.buckets.heat", ["find"])
+
+
+@pytest.mark.parametrize(
+    ("name", "resource", "is_covered"),
+    [
+        ("config", {"db": "", "collection": ""}, False),
+        ("local", {"db": "", "collection": ""}, False),
+        ("admin", {"db": "", "collection": ""}, True),
+        ("config", {"db": "config", "collection": ""}, True),
+        ("config", {"db": "", "collection": "chunks"}, True),
+        ("config", {"anyResource": True}, True),
+    ],
+)
+def test_what_covers_every_database_does_not_cover_the_servers_own(
+    name: str, resource: dict[str, object], is_covered: bool
+) -> None:
+    database: Any = Database([_privilege("find", **resource)], name=name)
+    with nullcontext() if is_covered else pytest.raises(TargetError, match="find isn't granted"):
+        require_rights(database, "chunks", ["find"])
+
+
+class Liar(Database):
+    """Of its status `answer` is all that it says."""
+
+    def __init__(self, answer: object) -> None:
+        super().__init__([])
+        self._answer: Any = answer
+
+
+def _told(*privileges: object) -> dict[str, object]:
+    return {"authInfo": {"authenticatedUsers": [{"user": "u"}], "authenticatedUserPrivileges": list(privileges)}}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"authInfo": [1]},
+        *map(_told, [{}, "x", None, {"resource": {}}, {"resource": None, "actions": []}, {"resource": "db"}]),
+        *map(_told, [{"resource": {}, "actions": 5}, {"resource": {}, "actions": [{}]}]),
+    ],
+    ids=repr,
+)
+def test_rights_that_cannot_be_read_are_an_error(answer: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    database: Any = Liar(answer)
+    with pytest.raises(TargetError, match="asking for the user's rights: the server's answer can't be read"):
+        require_rights(database, "orders", ["find"])
+    monkeypatch.setattr(kinds, "control_client", lambda *_, **__: nullcontext(SimpleNamespace(admin=database)))
+    site: Any = SimpleNamespace(deployment=SimpleNamespace(access=SimpleNamespace(login="u"), address="a:1"))
+    with pytest.raises(TargetError, match="the user's rights can't be asked for"):
+        KINDS["step-down"].check(site, "")
 
 
 @pytest.mark.parametrize("database", [Database([], users=()), Database(None)])

@@ -207,7 +207,7 @@ def require_readable(client: Client, database: str) -> None:
 
 def _collections(client: Client, databases: Sequence[str], *, notice: Callable[[str], None]) -> list[_Found]:
     rights = rights_to_data(client.admin)
-    for name in databases:
+    for name in databases:  # here as well: the server leaves a database out that the user may not see, as if none were
         require_rights(client[name], "", LISTING, rights=rights)
     hidden = not databases and bool(rights.lacking_of_cluster(["listDatabases"]))
     with target_errors("looking at the collections"):
@@ -272,7 +272,9 @@ def _of_database(client: Client, name: str, left_out: list[str], rights: Rights)
             continue
         indexes: list[dict[str, Any]] = []
         if (source := _source(collection, kind)) is not None:
-            require_rights(database, source, READING, rights=rights)
+            # The indexes of a time series are asked for by its own name.
+            require_rights(database, source, READING if source == collection else ("find",), rights=rights)
+            require_rights(database, collection, ("listIndexes",), rights=rights)
             with target_errors(f"looking at the indexes of {name}.{collection}"):
                 indexes = [dict(one) for one in database[collection].list_indexes()]
         yield _Found(database=name, name=collection, type=kind, options=dict(each.get("options", {})),

@@ -1,6 +1,7 @@
 """Owns the figures of a soak as a comparison and a design need them: those of a run, and how each drifts in an hour."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from brimline.analysis.figure import Figure
@@ -11,9 +12,6 @@ from brimline.experiments.soak.runner import stored_soak
 from brimline.record import read_experiment
 from brimline.wording import message
 
-_ENDED = "ended"
-"""The check of how a run ended: of a soak what was measured counts, whatever ended it."""
-
 
 def soak_figures(directory: Path) -> Mapping[str, Figure]:
     """The figures by key; none of a soak that proves nothing, as where nothing was measured. Raises RecordError."""
@@ -21,10 +19,26 @@ def soak_figures(directory: Path) -> Mapping[str, Figure]:
     if not parts:
         return {}
     found = soak_findings(parts)
-    observation = observe(found.observed.record)
-    if any(each.verdict is Standing.FAIL and each.name != _ENDED for each in observation.findings):
+    observation = taken_for_hours(observe(found.observed.record))
+    if any(each.verdict is Standing.FAIL for each in observation.findings):
         return {}
     return {each.key: each for each in figures_of(found, observation)}
+
+
+def taken_for_hours(observation: Observation) -> Observation:
+    """What makes a run invalid and is a warning of a soak.
+
+    A part that was cut short counts: what was measured of it is whole, and the soak goes on. So does one beside another
+    client, as long as the server did all that was sent: for hours a server that others use is rarely left alone, and
+    times and failures are what this client saw of it.
+    """
+    findings = [
+        replace(each, verdict=Standing.WARN)
+        if each.verdict is Standing.FAIL and (each.name == "ended" or each.another_client)
+        else each
+        for each in observation.findings
+    ]
+    return replace(observation, findings=tuple(findings))
 
 
 def figures_of(found: SoakFindings, observation: Observation) -> Iterator[Figure]:
