@@ -150,7 +150,7 @@ def execute_unread(
             change()
             # The load's figures begin behind the change.
             _note_sizes(facts, "before", target, writer)
-            before = target.counters()
+            before = target.counters(connected=True)
 
         try:
             with Watching.during(plan, target, context.host) as watching:

@@ -23,6 +23,8 @@ from brimline.servers.target_uri import TargetUri
 
 pymysql._auth.sha2_rsa_encrypt = sealed
 Row = tuple[Any, ...]
+CONTROL_SESSION = "brimline-control"
+"""How a PostgreSQL server names the sessions of these connections; all others of brimline are a run's."""
 
 
 class SqlError(Exception):
@@ -158,7 +160,7 @@ class PostgresClient:
             password=None if login is None else login.password,
             ssl_context=False if target.tls is None else tls_context(target.tls),
             sock=connection,
-            application_name="brimline-control",
+            application_name=CONTROL_SESSION,
         )
         self._connection._usock.settimeout(timeout_s)
 

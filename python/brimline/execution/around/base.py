@@ -38,8 +38,11 @@ class Around:
         """
         return None
 
-    def counters(self) -> Any:
-        """The server's counts of now, in a form of its own; see `counted`."""
+    def counters(self, *, connected: bool = False) -> Any:
+        """The server's counts of now, in a form of its own; see `counted`.
+
+        `connected`: the run's own connections are there already, and have sent nothing.
+        """
         return None
 
     def counted(self, before: Any, after: Any) -> Opcounters | None:

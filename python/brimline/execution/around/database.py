@@ -47,10 +47,10 @@ class AroundDatabase(Around):
             return f"refused: {error}"
         return CHECKPOINT_TAKEN
 
-    def counters(self) -> SqlCounters:
+    def counters(self, *, connected: bool = False) -> SqlCounters:
         """Of now, when what has ended is counted."""
         with self._client() as client, sql_errors("reading the server's counts"):
-            self._dialect.settle(client, self._database)
+            self._dialect.settle(client, self._database, connected)
             return self._dialect.counters(client, self._database)
 
     def counted(self, before: SqlCounters, after: SqlCounters) -> Opcounters | None:

@@ -52,8 +52,9 @@ class AroundMongodb(Around):
             counts=parts,
         )
 
-    def counters(self) -> dict[str, Reading]:
+    def counters(self, *, connected: bool = False) -> dict[str, Reading]:
         """By address."""
+        del connected  # what a server counted is up to date at once
         return read_counters(self.deployment, self._commands)
 
     def counted(self, before: dict[str, Reading], after: dict[str, Reading]) -> Opcounters | None:

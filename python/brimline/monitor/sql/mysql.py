@@ -109,7 +109,7 @@ def _counters(client: SqlClient, database: str) -> SqlCounters:  # noqa: ARG001 
     )
 
 
-def _settle(client: SqlClient, database: str) -> None:
+def _settle(client: SqlClient, database: str, connected: bool) -> None:
     """Counts are up to date at once."""
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from brimline.monitor.server_status import known_count
 from brimline.monitor.sql.counters import SqlCounters
 from brimline.monitor.sql.dialect import Columns, MonitorDialect
-from brimline.servers.sql_client import SqlClient, SqlError
+from brimline.servers.sql_client import CONTROL_SESSION, SqlClient, SqlError
 
 _OF_DATABASE: Final = (
     "SELECT d.*, current_setting('block_size')::bigint AS block_bytes, "
@@ -45,7 +45,7 @@ _STATEMENTS: Final = (
 )
 _OTHERS: Final = (
     "SELECT count(*) FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend' "
-    "AND pid <> pg_backend_pid() AND application_name LIKE 'brimline%' AND application_name <> 'brimline-control'"
+    "AND pid <> pg_backend_pid() AND application_name LIKE 'brimline%' AND (application_name = $2) = $3"
 )
 _KINDS: Final = {"start": "begin", "end": "commit", "abort": "rollback", "with": "select", "values": "select"}
 _SETTLED_WITHIN_S: Final = 2.0
@@ -151,9 +151,10 @@ def _counters(client: SqlClient, database: str) -> SqlCounters:
     )
 
 
-def _settle(client: SqlClient, database: str) -> None:
+def _settle(client: SqlClient, database: str, connected: bool) -> None:
+    """What a session did is counted once it has ended. Those of a run that is about to begin have done nothing yet."""
     until_s = time.monotonic() + _SETTLED_WITHIN_S
-    while int(client.rows(_OTHERS, database)[0][0]) and time.monotonic() < until_s:
+    while int(client.rows(_OTHERS, database, CONTROL_SESSION, connected)[0][0]) and time.monotonic() < until_s:
         time.sleep(_REST_S)
     client.rows("SELECT pg_stat_clear_snapshot()")
 
