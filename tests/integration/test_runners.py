@@ -207,12 +207,12 @@ def _run(
 
 
 def _all_do_the_same(brimline_cli: CommandLine, uri: str, spec: Path, *, database: str, told: tuple[str, ...],
-                     clients: Sequence[str] = FOR_MONGODB, timeout_s: float = TIMEOUT_S) -> None:  # fmt: skip
+                     timeout_s: float = TIMEOUT_S) -> None:  # fmt: skip
     """Each client loads and runs. What is `told` of the run, the server's counts and what is in the collections then
     are as by the wire.
     """
     seen = {}
-    for client in ("wire", *clients):
+    for client in ("wire", *FOR_MONGODB):
         outcome = _run(brimline_cli, spec, client, uri, "--connections", "1", timeout_s=timeout_s)
         assert outcome.exit_code in (0, 4), outcome.stderr
         summary = _summary(brimline_cli)
@@ -225,18 +225,15 @@ def _all_do_the_same(brimline_cli: CommandLine, uri: str, spec: Path, *, databas
 
 
 @pytest.mark.mongod
-@pytest.mark.slow("each client loads and runs")
+@pytest.mark.long
 def test_every_client_does_the_same(brimline_cli: CommandLine, mongod: Deployment, tmp_path: Path) -> None:
-    """Operations by their hash, counts, and what is in the collection in the end: one after the other, so that the last
-    update of a record is the same one. Twins of another runner are in the test with every kind of step, which is next.
-    """
+    """YCSB's kinds; the quick twin is `test_every_kind_of_step_does_the_same`."""
     _all_do_the_same(
         brimline_cli,
         f"mongodb://{mongod.address}",
         _spec(tmp_path),
         database="ycsb",
         told=("operations_hash", "commands", "operations"),
-        clients=[name for name in FOR_MONGODB if TWINS.get(name) not in READY],
     )
 
 
@@ -269,7 +266,7 @@ def test_twenty_thousand_operations_of_every_client_leave_the_same(
 ) -> None:
     """YCSB A, and an operation of several steps with a transaction: 20 000 operations of each.
 
-    The quick twins are `test_every_client_does_the_same` and `test_every_kind_of_step_does_the_same`.
+    The quick twin is `test_every_kind_of_step_does_the_same`.
     """
     address = members[0].address
     if kind == "ycsb-a":
@@ -316,19 +313,20 @@ def test_twenty_thousand_operations_of_every_sql_client_leave_the_same(
 @pytest.mark.mongod
 @pytest.mark.slow("each client loads and runs")
 def test_every_kind_of_step_does_the_same(brimline_cli: CommandLine, members: Sequence[Member], tmp_path: Path) -> None:
-    """Loaded by the wire: that each client loads the same is shown by `test_every_client_does_the_same`."""
+    """Operations by their hash, counts, and what is in the collections in the end.
+
+    One operation after the other, so that the last update of a record is the same one.
+    """
     uri, spec = f"mongodb://{members[0].address}/?replicaSet=test", _spec(tmp_path, EVERY_STEP)
     seen = {}
     for client in ("wire", *FOR_MONGODB):
-        loaded = brimline_cli.run("load", spec, "--uri", uri, "--drop", "--seed", "7")
-        assert loaded.exit_code == 0, loaded.stderr
-        outcome = brimline_cli.run(
-            *("run", spec, "--client", client, "--uri", uri, "--data", "as-is", "--json", "--seed", "7")
-        )
+        outcome = _run(brimline_cli, spec, client, uri)
         assert outcome.exit_code in (0, 4), outcome.stderr
         summary = _summary(brimline_cli)
         assert summary["failed"] == summary["unfinished"] == 0, summary["errors"]
-        told = {name: summary[name] for name in ("commands", "operations", "steps", "document_counts")}
+        told = {
+            name: summary[name] for name in ("commands", "operations", "steps", "document_counts", "operations_hash")
+        }
         told["commands"].pop("getmore", None)
         seen[client] = (told, _content(f"mongodb://{members[0].address}", "runners"))
     for client, (told, content) in seen.items():
