@@ -1,5 +1,6 @@
 """`brimline backup` and `restore`: everything that a server holds, as of one instant, and the same afterwards."""
 
+import errno
 import os
 import shutil
 import signal
@@ -25,6 +26,8 @@ from brimline.dataset.backup import BackupProgress, read, read_summary
 from brimline.dataset.backup.layout import ContentHash, documents_of, split
 from brimline.dataset.backup.restore import content_of
 from brimline.errors import Interrupted, InvalidRun, RecordError, TargetError, UsageError
+from brimline.record.files import AppendOnlyFile
+from brimline.record.layout import unwritable
 from brimline.servers import control_client
 from tests.support.command_line import CommandLine
 from tests.support.replica_set import replica_set
@@ -476,6 +479,29 @@ def test_no_room_and_an_interrupt_leave_nothing(uri: str, tmp_path: Path, monkey
     with pytest.raises(Interrupted):
         backup(tmp_path / "dump", uri=uri, databases=["backup_room"])
     assert not (tmp_path / "dump").exists()
+
+
+@pytest.mark.parametrize("summary", [1, 2])
+def test_a_summary_that_cannot_be_written_hints_at_what_the_verb_has(
+    uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, summary: int
+) -> None:
+    """At the beginning, and when all is read."""
+    with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as client:
+        client["backup_room"]["one"].insert_one({})
+        appended = AppendOnlyFile.append
+        left, full = [None] * summary, OSError(errno.ENOSPC, "")
+
+        def append(self: AppendOnlyFile, text: str) -> None:
+            left.pop()
+            appended(self, text)
+            if not left:
+                raise unwritable(self._path, full) from full
+
+        monkeypatch.setattr(AppendOnlyFile, "append", append)
+        with pytest.raises(RecordError, match=r"brimline-backup\.json: no space left on device") as caught:
+            backup(tmp_path / "dump", uri=uri, databases=["backup_room"])
+        assert caught.value.hint == "free some space, or choose another directory"
+        client.drop_database("backup_room")
 
 
 @pytest.mark.parametrize("place", [".", "dump"])

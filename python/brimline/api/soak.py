@@ -139,8 +139,8 @@ def _tell_what_is_not_seen(place: Workplace) -> None:
     with control_client(deployment.address, access=deployment.access) as client:
         if lacking := rights_to_data(client.admin).lacking_of_cluster(_WATCHING):
             place.context.progress.warning(
-                f"the user may not see the server's figures ({', '.join(lacking)} isn't granted): of the server "
-                "nothing can drift or change its level here; grant it, as the role clusterMonitor on admin would"
+                f"the user may not see the server's figures ({', '.join(lacking)} isn't granted): none of them can "
+                "drift or change its level here; grant it, as the role clusterMonitor on admin would"
             )
 
 

@@ -108,7 +108,10 @@ class Agreement:
 
     @property
     def another_client(self) -> bool:
-        """Whether all that is wrong is that the server counted more than brimline sent."""
+        """Whether all that is wrong is that the server counted more than brimline sent.
+
+        What it didn't do of a kind can't be seen where others sent as many of that kind.
+        """
         wrong = [check for check in self.checks if not check.agrees]
         return bool(wrong) and not any(check.deficit for check in wrong)
 

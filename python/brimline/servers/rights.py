@@ -11,6 +11,7 @@ from typing import Any
 from pymongo.database import Database
 from pymongo.errors import OperationFailure
 
+from brimline.servers.deployment import engine_of
 from brimline.servers.distrust import UnreadableReply
 
 OF_THE_SERVER = "system."
@@ -62,6 +63,8 @@ def rights_of(database: Database[dict[str, Any]]) -> Rights:
         told = known.get("authenticatedUserPrivileges")
         if not known.get("authenticatedUsers") or not isinstance(told, list):
             return Rights(None)
+        if not told and engine_of(database.command("buildInfo"), {}) == "FerretDB":
+            return Rights(None)  # 1.x knows users, and tells of no privilege
         return Rights([(dict(each["resource"]), frozenset(each["actions"])) for each in told])
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise UnreadableReply(f"the user's rights can't be read ({type(error).__name__})") from error

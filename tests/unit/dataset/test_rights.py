@@ -126,6 +126,25 @@ def test_rights_that_cannot_be_read_are_an_error(answer: object, monkeypatch: py
         KINDS["step-down"].check(site, "")
 
 
+class Silent(Database):
+    """Tells of a user and of no privilege, as an engine does that `build` names."""
+
+    def __init__(self, build: dict[str, Any]) -> None:
+        super().__init__([])
+        self._build = build
+
+    def command(self, command: object) -> dict[str, Any]:
+        return self._build if command == "buildInfo" else super().command(command)
+
+
+def test_who_has_no_privilege_may_do_nothing_but_on_an_engine_that_has_none() -> None:
+    silent: Any = Silent({"version": "8.0.0", "gitVersion": "0" * 40})
+    with pytest.raises(TargetError, match="insert isn't granted"):
+        require_rights(silent, "orders", ["insert"])
+    ferret: Any = Silent({"version": "7.0.42", "ferretdbVersion": "v1.24.0"})
+    require_rights(ferret, "orders", ["insert"])
+
+
 @pytest.mark.parametrize("database", [Database([], users=()), Database(None)])
 def test_without_a_user_and_where_the_server_does_not_tell_nothing_is_refused(database: Any) -> None:
     require_rights(database, "orders", ["insert"])

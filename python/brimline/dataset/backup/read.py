@@ -34,7 +34,7 @@ from brimline.dataset.backup.layout import (
 from brimline.dataset.backup.summary import SUMMARY_FILE, Backup, CollectionBackup, write_summary
 from brimline.dataset.manifest import MANIFEST_COLLECTION
 from brimline.dataset.rights import LISTING, READING, require_rights, rights_to_data
-from brimline.errors import TargetError, UsageError
+from brimline.errors import RecordError, TargetError, UsageError
 from brimline.record.files import sync_directory
 from brimline.record.layout import unwritable
 from brimline.servers.deployment import Client
@@ -145,7 +145,7 @@ def write_backup(
         raise _unwritable(directory, error) from error
     backup = Backup(server=server, server_version=version, as_of=None, not_consistent=why_not, gzip=gzip,
                     collections=(), files_bytes=0, elapsed_s=0.0, complete=False)  # fmt: skip
-    write_summary(directory, backup)
+    _summarize(directory, backup)
     made: list[CollectionBackup] = []
     with _session(client, snapshot=not why_not) as session:
         for each in found:
@@ -179,7 +179,7 @@ def write_backup(
         apart=() if why_not else tuple(each.namespace for each in found if not each.has_snapshots),
         complete=True,
     )
-    write_summary(directory, whole)
+    _summarize(directory, whole)
     return whole
 
 
@@ -316,6 +316,15 @@ def _sync(directory: Path) -> None:
         sync_directory(directory)
     except OSError as error:
         raise _unwritable(directory, error) from error
+
+
+def _summarize(directory: Path, backup: Backup) -> None:
+    try:
+        write_summary(directory, backup)
+    except RecordError as error:
+        if isinstance(error.__cause__, OSError):
+            raise _unwritable(directory / SUMMARY_FILE, error.__cause__) from error
+        raise
 
 
 def _write_metadata(directory: Path, found: _Found, *, gzip: bool) -> None:

@@ -29,8 +29,8 @@ def taken_for_hours(observation: Observation) -> Observation:
     """What makes a run invalid and is a warning of a soak.
 
     A part that was cut short counts: what was measured of it is whole, and the soak goes on. So does one beside another
-    client, as long as the server did all that was sent: for hours a server that others use is rarely left alone, and
-    times and failures are what this client saw of it.
+    client, as long as no kind of operation shows that the server did less than it said: for hours a server that others
+    use is rarely left alone, and times and failures are what this client saw of it.
     """
     findings = [
         replace(each, verdict=Standing.WARN)

@@ -149,9 +149,9 @@ class CommandFault:
 
 
 def fault_on(asked: Asked, site: Site, *, alone: bool = False) -> Fault:
-    """What was asked for, on these servers. `alone`: it may befall the only server. Raises UsageError.
+    """What was asked for, on these servers. `alone`: it may befall the only server. Nothing is done by this.
 
-    Nothing is done by this.
+    Raises UsageError where it can't be done to them, TargetError where the user may not.
     """
     kind = asked.kind
     if kind is None:
