@@ -3,7 +3,7 @@ package peers;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Owns what every peer is told on its command line; see benchmarks/README.md for the meaning of each. */
+/** Owns what YCSB is told on its command line, but for the seed, which it has none of; see benchmarks/README.md for the meaning of each. */
 record Arguments(
     String uri,
     String database,
@@ -13,8 +13,7 @@ record Arguments(
     int threads,
     int batch,
     double warmupSeconds,
-    double measuredSeconds,
-    long seed) {
+    double measuredSeconds) {
 
   static Arguments parse(String[] words) {
     Map<String, String> given = new HashMap<>();
@@ -30,8 +29,7 @@ record Arguments(
         Integer.parseInt(given.get("--threads")),
         Integer.parseInt(given.get("--batch")),
         Double.parseDouble(given.get("--warmup-s")),
-        Double.parseDouble(given.get("--measured-s")),
-        Long.parseLong(given.get("--seed")));
+        Double.parseDouble(given.get("--measured-s")));
   }
 
   /** The share of reads; what remains are updates. */

@@ -8,29 +8,11 @@ import org.HdrHistogram.Histogram;
 
 /** Owns the measured window and what is said about it on standard output: ready, begin, end, the result. */
 final class Window {
-  enum Phase {
-    WARM_UP,
-    MEASURE,
-    STOP
-  }
-
   private static final int SIGNIFICANT_DIGITS = 3;
   // Not System.out, which YCSB's peer has turned away.
   private static final PrintStream RUNNER = new PrintStream(new FileOutputStream(FileDescriptor.out), true);
 
-  private volatile Phase phase = Phase.WARM_UP;
-
-  Phase phase() {
-    return phase;
-  }
-
-  boolean measuring() {
-    return phase == Phase.MEASURE;
-  }
-
-  boolean open() {
-    return phase != Phase.STOP;
-  }
+  private Window() {}
 
   static Histogram histogram() {
     return new Histogram(SIGNIFICANT_DIGITS);
@@ -41,20 +23,15 @@ final class Window {
     RUNNER.flush();
   }
 
-  /** Lets the load run through warm-up and window; returns the window's length in ns. */
-  long pass(Arguments arguments, Runnable onBegin, Runnable onEnd) throws InterruptedException {
+  /** Lets the load run through warm-up and window. */
+  static void pass(Arguments arguments, Runnable onBegin, Runnable onEnd) throws InterruptedException {
     say("ready");
     sleep(arguments.warmupSeconds());
     onBegin.run();
-    phase = Phase.MEASURE;
-    long begin = System.nanoTime();
     say("begin");
     sleep(arguments.measuredSeconds());
     onEnd.run();
-    phase = Phase.STOP;
-    long length = System.nanoTime() - begin;
     say("end");
-    return length;
   }
 
   /** Prints the result and waits until the runner has read what it wants of this process. */

@@ -41,7 +41,7 @@ public final class YcsbPeer {
     ycsb.setDaemon(true);
     ycsb.start();
     ready.await();
-    new Window().pass(arguments, YcsbPeer::cut, YcsbPeer::cut);
+    Window.pass(arguments, YcsbPeer::cut, YcsbPeer::cut);
     report(arguments, logs);
     // YCSB has no way to be stopped from within; what is in flight is the server's to finish.
     Runtime.getRuntime().halt(0);
