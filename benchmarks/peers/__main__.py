@@ -188,7 +188,7 @@ def _estimate_s(all_turns: Sequence[Turn], settings: Settings) -> float:
 
 
 def _length_s(cell: Cell, peer: Peer, settings: Settings) -> float:
-    return settings.length_of(cell, jvm=peer.jvm, by_count=peer.by_count)
+    return settings.length_of(cell, compiles=peer.compiles, by_count=peer.by_count)
 
 
 def _cell_named(name: str) -> Cell:

@@ -4,9 +4,10 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchmarks.peers.builds import GO_YCSB_VERSION, Missing, build_go_ycsb, java_command, rust_command
+from benchmarks.peers.results import Results
 from brimline.runners import CATALOGUE as RUNNERS
 
 BRIMLINE = "brimline"
@@ -15,17 +16,22 @@ ALL_CELLS = ("c", "a", "load", "batch")
 DATABASE = "peers"
 COLLECTION = "usertable"
 LOAD_DATABASE = "peers_load"
+_OWN_LOOP = (
+    "All figures are of a loop of its own, in its own process and without brimline's engine: these results are from "
+    "before drivers were measured as brimline's clients, and can't be set beside those from after."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
     """A client. `command` is how it is started without its arguments; it raises Missing where it can't be.
 
-    `cells`: what it can do. `jvm`: compiles while it runs, so that its warm-up is longer. `by_count`: its loads end
-    when their documents are in. `outside`: a program that knows nothing of this comparison; a small
-    program of ours stands before it, whose own CPU and memory are left out. `driver`: a driver's process, which has its
-    operations from brimline's engine; the engine's CPU and memory are left out likewise. `own_records`: the namespaces
-    of its records and of its loads where they are its own; it loads its records itself, before it works on them.
+    `cells`: what it can do. `compiles`: while it runs, as on a JVM and Node.js, so that its warm-up is longer.
+    `by_count`: its loads end when their documents are in. `outside`: a program that knows nothing of this comparison; a
+    small program of ours stands before it, whose own CPU and memory are left out. `driver`: a driver's process, which
+    has its operations from brimline's engine; the engine's CPU and memory are left out likewise. `own_records`: the
+    namespaces of its records and of its loads where they are its own; it loads its records itself, before it works on
+    them.
     `reference`: no load generator, but what one is measured against. `other_work`: it can't be made to do quite the
     same; its note says what differs.
     """
@@ -34,7 +40,7 @@ class Peer:
     title: str
     command: Callable[[], list[str]]
     cells: tuple[str, ...] = ALL_CELLS
-    jvm: bool = False
+    compiles: bool = False
     by_count: bool = False
     outside: bool = False
     driver: bool = False
@@ -71,11 +77,11 @@ def driver(name: str, title: str, *, client: str, compiles: bool = False) -> Pee
 
     note = (
         "CPU time, memory and latencies are of the driver's process. It reads each command from brimline's engine, "
-        "which runs on the same cores and is left out. Reading commands is part of its CPU time, so that an "
-        "application needs less. Operations are the server's count. Latencies are over the window and two seconds "
-        "after it."
+        "which runs on the same cores and is left out: its throughput is lower by that, and reading commands is part "
+        "of its CPU time, so that an application needs less. Operations are the server's count, memory is read at the "
+        "end of the window. Latencies and failures are over the window and two seconds after it."
     )
-    return Peer(name=name, title=title, command=command, jvm=compiles, driver=True, other_work=True, note=note)
+    return Peer(name=name, title=title, command=command, compiles=compiles, driver=True, other_work=True, note=note)
 
 
 def outside_program(tool: str, names: tuple[str, ...], variable: str) -> Callable[[], list[str]]:
@@ -136,7 +142,7 @@ CATALOGUE = (
         name="ycsb",
         title="YCSB",
         command=java_command("peers.YcsbPeer"),
-        jvm=True,
+        compiles=True,
         note="YCSB's core from Maven Central on a thin binding of ours. It takes its keys by the exact zipfian law as "
         "the others do; its own draws ranks for 10¹⁰ items and hashes them onto the records, which is other work for "
         "the server. With batches it has no latency per command.",
@@ -171,7 +177,7 @@ CATALOGUE = (
         title="YCSB, release",
         command=outside_program("ycsb", ("ycsb.sh", "ycsb"), "PEERS_YCSB"),
         cells=("c", "a", "load"),
-        jvm=True,
+        compiles=True,
         outside=True,
         other_work=True,
         note="Operations are the server's count, latencies and failures span its warm-up. Its zipfian is YCSB's own.",
@@ -194,3 +200,11 @@ CATALOGUE = (
 def peer_named(name: str) -> Peer:
     """The peer of that name. Raises KeyError."""
     return {peer.name: peer for peer in CATALOGUE}[name]
+
+
+def peer_in(results: Results, name: str) -> Peer:
+    """The peer as it was for these results: a driver had a loop of its own once, which counted. Raises KeyError."""
+    peer, runs = peer_named(name), [run for run in results.runs if run.client == name]
+    if peer.driver and runs and all(run.operations_by != "server" for run in runs):
+        return replace(peer, driver=False, other_work=False, note=_OWN_LOOP)
+    return peer

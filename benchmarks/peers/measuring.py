@@ -48,7 +48,7 @@ def command_line(peer: Peer, program: list[str], uri: str, cell: Cell, settings:
         "records": settings.documents if cell.loads and peer.by_count else settings.records,
         "threads": settings.threads,
         "batch": settings.batch_of(cell),
-        "warmup-s": settings.warmup_of(cell, jvm=peer.jvm),
+        "warmup-s": settings.warmup_of(cell, compiles=peer.compiles),
         "measured-s": settings.measured_of(cell),
         "seed": settings.seed,
     }
@@ -64,7 +64,7 @@ def measure(
         server.empty_for_load()
     rested = server.rest()
     command = command_line(peer, program, server.uri, cell, settings)
-    warmup_s = settings.warmup_of(cell, jvm=peer.jvm)
+    warmup_s = settings.warmup_of(cell, compiles=peer.compiles)
     started_ns = time.monotonic_ns()
     with client(command, cores=settings.client_cores, log=log) as running:
         running.expect("ready", deadline=time.monotonic() + _START_DEADLINE_S)

@@ -13,7 +13,7 @@ from benchmarks.peers.settings import CELLS, Settings, default_cores
 from brimline.errors import UsageError
 
 _LOOK_RECORDS, _LOOK_READY_BYTES = 10_000, 64 << 20
-_NUMBERS = ("rounds", "records", "threads", "batch", "measured_s", "warmup_s", "warmup_jvm_s")
+_NUMBERS = ("rounds", "records", "threads", "batch", "measured_s", "warmup_s", "warmup_compiling_s")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -41,7 +41,7 @@ def read_arguments(words: Sequence[str]) -> argparse.Namespace:
     add("--batch", type=_positive(int), help="documents per command of a batched load")
     add("--measured-s", type=_positive(float), help="length of a window")
     add("--warmup-s", type=_positive(float), help="warm-up of what is compiled")
-    add("--warmup-jvm-s", type=_positive(float), help="warm-up of what runs on a JVM or Node.js")
+    add("--warmup-compiling-s", type=_positive(float), help="that of what compiles while it runs: on a JVM, Node.js")
     add("--together", action="store_true", help="client and server on all cores, instead of cores of their own")
     add("--client-cores", type=_cores, default=client_cores, metavar="0,1", help="where clients run")
     add("--server-cores", type=_cores, default=server_cores, metavar="0,1", help="where mongod runs")
@@ -64,7 +64,7 @@ def settings_of(given: argparse.Namespace) -> Settings:
 
 def short_windows(settings: Settings) -> Settings:
     """Long enough to see what a client does, not how fast it is."""
-    return replace(settings, warmup_s=0.5, warmup_jvm_s=1.0, measured_s=1.0)
+    return replace(settings, warmup_s=0.5, warmup_compiling_s=1.0, measured_s=1.0)
 
 
 def _list_of(what: str, known: Sequence[str]) -> Callable[[str], list[str]]:

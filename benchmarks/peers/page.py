@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from benchmarks.peers.catalogue import BRIMLINE, CATALOGUE, peer_named
+from benchmarks.peers.catalogue import BRIMLINE, CATALOGUE, peer_in, peer_named
 from benchmarks.peers.commands import differences
 from benchmarks.peers.figures import Measure, Spread, over, ratios
 from benchmarks.peers.results import COUNT_TOLERANCE, OTHERS_SHARE_MAX, Absence, Results, Run
@@ -91,7 +91,10 @@ def _lengths(settings: Mapping[str, Any]) -> str:
     """What is recorded of them: results from before the last two settings were say nothing of batched loads."""
     made = Settings(**settings)
     unbatched, batched = (
-        [figure(made.measured_of(cell)), *(figure(made.warmup_of(cell, jvm=jvm)) for jvm in (False, True))]
+        [
+            figure(made.measured_of(cell)),
+            *(figure(made.warmup_of(cell, compiles=compiles)) for compiles in (False, True)),
+        ]
         for cell in (CELLS[0], CELLS[-1])
     )
     lengths = "last {} s, after a warm-up of {} s, on a JVM and Node.js {} s".format(*unbatched)
@@ -301,7 +304,8 @@ def _circumstances(results: Results) -> str:
     if unrested := [run for run in results.runs if not run.rested]:
         machine["the server had not come to rest before"] = _named(unrested)
     blocks = ["## Circumstances", "\n".join(f"- {name}: {value}" for name, value in machine.items())]
-    notes = [f"- {peer_named(name).title}: {peer_named(name).note}" for name in clients if peer_named(name).note]
+    peers = [peer_in(results, name) for name in clients]
+    notes = [f"- {peer.title}: {peer.note}" for peer in peers if peer.note]
     blocks.append("\n".join(notes))
     rows = [
         (peer_named(name).title, ", ".join(f"{part} {version}" for part, version in versions[name].items()))

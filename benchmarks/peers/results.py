@@ -19,13 +19,14 @@ class Run:
 
     `round` counts from 1; `number` is that of the pair: a peer and the brimline run beside it have the same.
     `operations` ended within the window; of a load they are documents. So are `failed`, which found nothing or weren't
-    carried out: a batch that failed counts with all its documents, and a program from outside tells of its whole run.
+    carried out: a batch that failed counts with all its documents. A program from outside tells of its whole run, a
+    driver of its window and two seconds after it.
     `counted` is what the server counted between both ends. `operations_by`: who told `operations`; a client that can't
     is taken at the server's count, so that there is nothing to compare. None in results from before it was recorded.
     `start_ns` is from the start of the process until it was ready to send, `cpu_before_window_ns` all CPU time it took
     until the window began, warm-up included. `engine_cpu_ns`: of brimline, without Python.
     `peak_memory_bytes` is of the whole process when its result is out, so that what it does after the window counts; of
-    a program from outside it is read at the end of the window.
+    a program from outside or a driver it is read at the end of the window.
     `others_share`: how much of all cores neither client nor server used, but somebody else. `rested`: whether the
     server had done what the client before had left to it. `read_ns`: from the one reading of counters and CPU time to
     the other, which is not quite the client's own window. None in results from before it was recorded.
@@ -154,6 +155,8 @@ class Results:
         values = json.loads(file.read_text(encoding="utf-8"))
         if (found := values.pop("format_version", None)) != FORMAT_VERSION:
             raise ValueError(f"format_version is {found}, not {FORMAT_VERSION}")
+        if "warmup_jvm_s" in (settings := values["settings"]):  # so it was called before Node.js was a peer
+            settings["warmup_compiling_s"] = settings.pop("warmup_jvm_s")
         runs = [Run(**each) for each in values.pop("runs")]
         absent = [Absence(**each) for each in values.pop("absent")]
         return cls(runs=runs, absent=absent, **values)

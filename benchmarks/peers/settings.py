@@ -40,7 +40,7 @@ CELLS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Lengths in seconds. `warmup_jvm_s` is for peers on a JVM or Node.js, which compile while they run.
+    """Lengths in seconds. `warmup_compiling_s` is for peers that compile while they run, as on a JVM and Node.js.
 
     `batched_part` of all lengths are for batched loads: they fill a collection the sooner, and a larger one is dearer
     for the server, by a fifth at 750 000 documents beside 450 000. `documents_per_s_ycsb` is what YCSB loads unbatched:
@@ -52,7 +52,7 @@ class Settings:
     threads: int = 32
     batch: int = 1_000
     warmup_s: float = 2.0
-    warmup_jvm_s: float = 12.0
+    warmup_compiling_s: float = 12.0
     measured_s: float = 6.0
     batched_part: float = 0.5
     documents_per_s_ycsb: int = 15_000
@@ -65,19 +65,19 @@ class Settings:
         """Documents per command."""
         return self.batch if cell.batched else 1
 
-    def warmup_of(self, cell: Cell, *, jvm: bool) -> float:
+    def warmup_of(self, cell: Cell, *, compiles: bool) -> float:
         """Seconds before the window."""
-        return (self.warmup_jvm_s if jvm else self.warmup_s) * (self.batched_part if cell.batched else 1)
+        return (self.warmup_compiling_s if compiles else self.warmup_s) * (self.batched_part if cell.batched else 1)
 
     def measured_of(self, cell: Cell) -> float:
         """Seconds of the window."""
         return self.measured_s * (self.batched_part if cell.batched else 1)
 
-    def length_of(self, cell: Cell, *, jvm: bool, by_count: bool) -> float:
+    def length_of(self, cell: Cell, *, compiles: bool, by_count: bool) -> float:
         """Seconds of a run; about, of a load that ends by count."""
         if cell.loads and by_count:
             return self.documents / _DOCUMENTS_PER_S_AT_LEAST[cell.batched]
-        return self.warmup_of(cell, jvm=jvm) + self.measured_of(cell)
+        return self.warmup_of(cell, compiles=compiles) + self.measured_of(cell)
 
     @property
     def documents(self) -> int:
@@ -86,7 +86,7 @@ class Settings:
         So many that its collection is as large on average as YCSB's in the window of an unbatched load, which begins
         when the warm-up has filled it.
         """
-        mean = self.documents_per_s_ycsb * (self.warmup_jvm_s + self.measured_s / 2)
+        mean = self.documents_per_s_ycsb * (self.warmup_compiling_s + self.measured_s / 2)
         return max(round(2 * mean), self.threads * self.batch)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks.peers.catalogue import BARE_LOOP, BRIMLINE, peer_named
+from benchmarks.peers.catalogue import BARE_LOOP, BRIMLINE, peer_in, peer_named
 from benchmarks.peers.figures import Measure, Spread, ratios
 from benchmarks.peers.results import Results, Run
 
@@ -63,7 +63,7 @@ class Target:
 def targets(results: Results) -> list[Target]:
     """Every target with its outcome; those of a peer that is optional and absent are left out."""
     found = [
-        _target(_client_cpu_text(peer, cell), times, results, cell, peer)
+        _target(_client_cpu_text(results, peer, cell), times, results, cell, peer)
         for peer, times in _CLIENT_CPU_TIMES
         for cell in ("c", "a")
         if peer not in _OPTIONAL or any((run.client, run.cell) == (peer, cell) for run in results.runs)
@@ -78,9 +78,9 @@ def targets(results: Results) -> list[Target]:
     return found
 
 
-def _client_cpu_text(peer: str, cell: str) -> str:
+def _client_cpu_text(results: Results, peer: str, cell: str) -> str:
     text = f"client CPU per operation, {cell.upper()}: {peer} ÷ brimline"
-    return f"{text} (other work: see its note)" if peer_named(peer).other_work else text
+    return f"{text} (other work: see its note)" if peer_in(results, peer).other_work else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,7 +52,7 @@ def compare(tmp_path: Path, *words: str, **environment: str) -> subprocess.Compl
         "--threads",
         "4",
     )
-    by_count = ("--warmup-jvm-s", "0.5")  # the documents of a load depend on it
+    by_count = ("--warmup-compiling-s", "0.5")  # the documents of a load depend on it
     command = [sys.executable, "-m", "benchmarks.peers", *short, *by_count, *words, "--output", str(tmp_path)]
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path), **environment}
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=DEADLINE_S)

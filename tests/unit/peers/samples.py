@@ -35,7 +35,7 @@ def results(*runs: Run, **other: object) -> Results:
         "threads": 32,
         "batch": 100,
         "warmup_s": 2.0,
-        "warmup_jvm_s": 12.0,
+        "warmup_compiling_s": 12.0,
         "measured_s": 6.0,
         "client_cores": [0],
         "server_cores": [1],

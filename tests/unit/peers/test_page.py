@@ -57,6 +57,23 @@ def test_that_latencies_are_not_of_the_same_queue_nor_end_alike_is_said() -> Non
     assert "when the reply arrives at the host" in note
 
 
+def test_a_driver_is_noted_as_it_was_measured() -> None:
+    def said(by: str | None) -> tuple[str, str]:
+        lines = page(results(run("brimline", "c"), run("pymongo", "c", operations_by=by))).splitlines()
+        note = next(line for line in lines if line.startswith("- PyMongo, blocking: "))
+        return note, next(line for line in lines if line.startswith("| client CPU per operation, C: pymongo"))
+
+    note, target = said("server")
+    assert "brimline's engine, which runs on the same cores and is left out: its throughput is lower by that" in note
+    assert "failures are over the window and two seconds after it" in note
+    assert "(other work: see its note)" in target
+    for by in ("client", None):
+        note, target = said(by)
+        assert "of a loop of its own, in its own process and without brimline's engine" in note
+        assert "the server's count" not in note
+        assert "other work" not in target
+
+
 def test_a_bare_loop_stands_beside_the_targets_where_it_was_measured() -> None:
     both = [run("ycsb", "c"), run("brimline", "c")]
     bare = [run("bare-loop", "c", number=2, client_cpu_ns=8_000_000), run("brimline", "c", number=2)]

@@ -202,17 +202,17 @@ def test_options_go_before_the_short_windows_of_a_look() -> None:
 
 
 def test_a_load_by_count_has_a_collection_as_large_on_average_as_that_of_a_window_of_unbatched_ycsb() -> None:
-    settings = Settings(warmup_jvm_s=12.0, measured_s=6.0)
+    settings = Settings(warmup_compiling_s=12.0, measured_s=6.0)
     begin, end = 12 * 15_000, 18 * 15_000
     assert settings.documents / 2 == (begin + end) / 2
-    assert Settings(warmup_jvm_s=0.1, measured_s=0.1, threads=32, batch=1_000).documents == 32_000
+    assert Settings(warmup_compiling_s=0.1, measured_s=0.1, threads=32, batch=1_000).documents == 32_000
 
 
 def test_batched_loads_have_windows_and_warmups_half_as_long() -> None:
     unbatched, batched = CELLS[-2:]
-    settings = Settings(warmup_s=2.0, warmup_jvm_s=12.0, measured_s=6.0)
-    assert settings.length_of(unbatched, jvm=True, by_count=False) == 18
-    assert (settings.warmup_of(batched, jvm=True), settings.warmup_of(batched, jvm=False)) == (6, 1)
+    settings = Settings(warmup_s=2.0, warmup_compiling_s=12.0, measured_s=6.0)
+    assert settings.length_of(unbatched, compiles=True, by_count=False) == 18
+    assert (settings.warmup_of(batched, compiles=True), settings.warmup_of(batched, compiles=False)) == (6, 1)
     assert settings.measured_of(batched) == 3
 
 
@@ -220,8 +220,10 @@ def test_how_long_a_load_by_count_takes_follows_its_documents() -> None:
     finds, _, unbatched, batched = CELLS
     settings = Settings()
     once, twice = (replace(settings, documents_per_s_ycsb=times * settings.documents_per_s_ycsb) for times in (1, 2))
-    assert once.length_of(unbatched, jvm=False, by_count=True) == settings.documents / 15_000
+    assert once.length_of(unbatched, compiles=False, by_count=True) == settings.documents / 15_000
     for cell in (unbatched, batched):
-        lengths = [each.length_of(cell, jvm=False, by_count=True) for each in (once, twice)]
+        lengths = [each.length_of(cell, compiles=False, by_count=True) for each in (once, twice)]
         assert lengths[1] == 2 * lengths[0] > 0
-    assert settings.length_of(finds, jvm=False, by_count=True) == settings.length_of(finds, jvm=False, by_count=False)
+    assert settings.length_of(finds, compiles=False, by_count=True) == settings.length_of(
+        finds, compiles=False, by_count=False
+    )

@@ -54,6 +54,15 @@ def test_what_was_written_before_a_field_was_recorded_is_read(tmp_path: Path) ->
     assert [each.operations_by for each in Results.read(file).runs] == [None, None]
 
 
+def test_the_warm_up_of_what_compiles_is_read_by_its_former_name_as_well(tmp_path: Path) -> None:
+    file = tmp_path / "results.json"
+    made = written(file)
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace('"warmup_compiling_s"', '"warmup_jvm_s"'), encoding="utf-8")
+    assert file.read_text(encoding="utf-8") != text
+    assert Results.read(file) == made
+
+
 def test_another_version_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "results.json"
     written(file)
