@@ -32,6 +32,7 @@ from brimline.execution.import_inputs import (
 )
 from brimline.execution.import_progress import ImportSilence, ImportSink
 from brimline.execution.memory import allow_memory_of
+from brimline.execution.scratch import sweep_scratch
 from brimline.execution.stop import StopToken
 from brimline.record import create_run_directory
 from brimline.record.data_import import (
@@ -298,6 +299,7 @@ def import_data(
         )
     uri = _uri(options, throw_away=throw_away)
     require_routable(settings, options.topology)
+    sweep_scratch(options.runs_dir, say=(progress or ImportSilence()).note)
     require_room_for_records(options.runs_dir)
     job = import_job(files, settings=settings, database=database, collection=collection, gzip=gzip, uri=uri,
                      drop=options.drop, wait_for_server_s=wait_for_server_s)  # fmt: skip

@@ -31,6 +31,7 @@ from brimline.execution import (
 )
 from brimline.execution.carried import Carried
 from brimline.execution.protocols import found, opened_for, target_on
+from brimline.execution.scratch import sweep_scratch
 from brimline.execution.step_profile import require_profiler
 from brimline.execution.targets import require_client, server_of
 from brimline.execution.telemetry import at_work
@@ -246,6 +247,7 @@ def workplace(
     require_client(loaded.spec)
     require_target(loaded.spec, options, uri)
     share = profiler_share(loaded.spec, options, uri)
+    sweep_scratch(options.runs_dir, say=options.progress.note)
     require_room_for_records(options.runs_dir, *([] if resume is None else [resume]))
     if uri is None:
         refuse_over_shards(loaded.spec, options)

@@ -10,19 +10,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from tempfile import NamedTemporaryFile, TemporaryDirectory
+from tempfile import NamedTemporaryFile
 
 from brimline.dataset.access import WORK_WITHIN_S, target_errors
 from brimline.dataset.backup import BackupProgress, Stopped, require_readable, write_backup
 from brimline.errors import UsageError
 from brimline.execution.background import LOOK_S, Background
 from brimline.execution.log_room import check_room
+from brimline.execution.scratch import scratch
 from brimline.plan import Plan
 from brimline.servers import Deployment, control_client
 from brimline.servers.password import environment_without_secrets
 
 _DUMP_TOOL, _FILES = "mongodump", "files"
-_PREFIX = ".brimline-backup-"
 _NO_DATA = {"diagnostic.data"}
 _PREPARED = ("WiredTigerPreplog", "WiredTigerTmplog", "WiredTiger.turtle.set", "mongod.l")
 """Journal files that hold nothing yet, what a checkpoint gives another name at once, the server's log and its lock."""
@@ -41,9 +41,9 @@ class Backup(Background):
 
     def _work(self) -> None:
         while not self._stop.is_set():
-            with TemporaryDirectory(prefix=_PREFIX, dir=self._directory) as place, self._span():
+            with scratch(self._directory) as place, self._span():
                 try:
-                    size = sum(self._dump(address, Path(place) / str(number)) for number, address in
+                    size = sum(self._dump(address, place / str(number)) for number, address in
                                enumerate((self._deployment.address, *self._deployment.shards)))  # fmt: skip
                 except Stopped:
                     return
@@ -88,10 +88,10 @@ class FileCopies(Background):
 
     def _work(self) -> None:
         # Each copy goes over the one before: to remove that took a sixth of the time, in which nothing was copied.
-        with TemporaryDirectory(prefix=_PREFIX, dir=self._directory) as place:
+        with scratch(self._directory) as place:
             while not self._stop.is_set():
                 with self._span():
-                    size = self._copy(Path(place))
+                    size = self._copy(place / "files")
                 if size is None:
                     return
                 self._made(size)

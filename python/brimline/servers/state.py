@@ -96,7 +96,7 @@ def create_directory(parent: Path) -> Path:
     try:
         private_directory(parent)
         directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
-        write_json(directory / OWNER_FILE, Owner.current().to_document())
+        claim(directory)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise TargetError(
@@ -106,13 +106,20 @@ def create_directory(parent: Path) -> Path:
     return directory
 
 
+def claim(directory: Path) -> None:
+    """Marks a directory as this process's, so that a sweep leaves it until the process is gone. Raises OSError."""
+    write_json(directory / OWNER_FILE, Owner.current().to_document())
+
+
 def read_server(directory: Path) -> ProcessIdentity | None:
     """The server process that was started in this directory; None as long as there is none."""
     return process_of(read_json(directory / SERVER_FILE))
 
 
-def sweep(parent: Path) -> Swept:
+def sweep(parent: Path, *, prefix: str = _PREFIX) -> Swept:
     """Ends servers whose brimline is gone and removes their directories; what is in use stays.
+
+    `prefix`: how names of the directories begin that are looked at, of servers or of what else was claimed.
 
     A process is only killed when pid, start time and executable are those that were written down, in the same
     boot of the same host and the same pid namespace. Never raises: what can't be removed now is left to the
@@ -122,7 +129,7 @@ def sweep(parent: Path) -> Swept:
     killed: list[int] = []
     here = Scope.current()
     with suppress(OSError):
-        for directory in sorted(parent.glob(f"{_PREFIX}*")) if is_own(parent) else ():
+        for directory in sorted(parent.glob(f"{prefix}*")) if is_own(parent) else ():
             if directory.is_symlink() or not is_own(directory) or not _is_abandoned(directory, here):
                 continue
             server = read_server(directory)

@@ -1,5 +1,7 @@
 """Copies of a server's files, made again and again beside a run, while files come and go."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +11,8 @@ from typing import Any
 import pytest
 
 from brimline.execution.backups import FileCopies
+from brimline.execution.scratch import scratch
+from tests.support.command_line import CommandLine
 
 
 class Copies(FileCopies):
@@ -23,7 +27,7 @@ class Copies(FileCopies):
     @contextmanager
     def _locked(self) -> Iterator[None]:
         yield
-        (place,) = self._directory.iterdir()
+        (place,) = self._directory.glob("*/files")
         self.copied.append({each.name: each.read_bytes() for each in place.iterdir()})
 
     def _made(self, size_bytes: int) -> None:
@@ -46,6 +50,32 @@ def test_each_copy_goes_over_the_one_before_and_none_is_left(copies: Copies, tmp
     assert copies.copied == [{"collection.wt": b"a longer one"}, {"collection.wt": b"short"}]
     assert copies._sizes == [12, 5]
     assert not list((tmp_path / "backups").iterdir())
+
+
+KILLED = """\
+import os, signal, sys
+from pathlib import Path
+from brimline.execution.scratch import scratch
+with scratch(Path(sys.argv[1])) as place:
+    (place / "files").mkdir()
+    (place / "files" / "collection.wt").write_bytes(b"left")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_backup_left_is_removed_and_named_by_the_next_command(
+    tmp_path: Path, brimline_cli: CommandLine
+) -> None:
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    subprocess.run([sys.executable, "-c", KILLED, runs], check=False)
+    (left,) = runs.iterdir()
+    assert (left / "files" / "collection.wt").exists(), "else there is nothing to remove"
+    with scratch(runs) as in_use:
+        words = ("run", "ycsb-c", "--null", "--operations", "10", "--runs-dir", runs)
+        assert f"removed {left}, which a backup beside a run left" in brimline_cli.run(*words).stderr
+        assert in_use.exists() and not left.exists()
+        assert "removed" not in brimline_cli.run(*words).stderr
 
 
 def test_files_that_a_server_renames_meanwhile_end_no_copy(
