@@ -38,6 +38,7 @@ SEEDS = range(5)
 FEW_SEEDS = range(1)
 """For the quick twin, in which each answer must be right."""
 AXIS = Axis(On.RATE)
+MISCOUNTED = Finding("opcounters", Standing.FAIL, "server and generator disagree")
 
 
 def each_seed(count: int) -> pytest.MarkDecorator:
@@ -90,6 +91,42 @@ def test_a_search_goes_on_with_fewer_connections_where_some_could_not_be_had(on:
         return
     assert conclusion.kind is ConclusionKind.SUSTAINED and conclusion.open_loop_connections == 18
     assert conclusion.sustained is not None and conclusion.sustained.value == pytest.approx(1000, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("on", "law", "after", "miscounted"),
+    [
+        (On.RATE, Law(gate_ops_per_s=1000), ("search", 1), True),
+        (On.CONNECTIONS, Law(gate_ops_per_s=1000), ("search", 1), True),
+        (On.CONNECTIONS, Law(servers=16, service_s=0.016, service_law="exponential"), ("verify", 2), False),
+        (On.CONNECTIONS, Law(servers=1000, service_s=0.03, service_law="exponential"), ("search", 3), False),
+    ],
+    ids=["to be repeated at a rate", "to be repeated on connections", "to be verified", "below all that missed"],
+)
+def test_a_search_ends_though_its_next_window_lacks_connections(
+    on: On, law: Law, after: tuple[str, int], miscounted: bool
+) -> None:
+    """What is asked for instead lacks one too. `after`: how many windows of which stage have all of theirs."""
+    slo = p99_within(100 * MS)
+    chosen = replace(quick(slo.on_service_time() if on is On.CONNECTIONS else slo), on=on)
+    capacity, simulator = Capacity(chosen, 2), QueueSimulator(law, 2)
+    trials: list[Trial] = []
+    most, failures = 1_000_000, 0
+    while (probe := capacity.next_probe(trials)) is not None and failures < 10:
+        if probe.target == "server" and probe.connections > most:
+            trials.append(not_had(probe, up=most))
+            failures += 1
+            most -= failures == 1 and most > 1
+            continue
+        trial = simulator.execute(probe)
+        so_many = sum(each.probe.stage == after[0] for each in (*trials, trial))
+        if most == 1_000_000 and (probe.stage, so_many) == after:
+            most = (probe.connections if miscounted else capacity.next_probe([*trials, trial]).connections) - 1
+            if miscounted:
+                trial = replace(trial, observation=replace(trial.observation, findings=(MISCOUNTED,)))
+        trials.append(trial)
+    assert 0 < failures <= 2
+    assert capacity.next_probe(trials) is None
 
 
 def exponential_capacity(service_ops_per_s: float, target_s: float) -> float:

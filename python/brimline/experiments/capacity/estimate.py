@@ -63,12 +63,17 @@ class Found:
 
 
 def candidate(state: SearchState) -> Tried:
-    """The load to be verified: the posterior's middle, or what held near it already."""
+    """The load to be verified: the posterior's middle, or what held near it already and can be tried again."""
     axis, posterior = state.settings.axis, state.posterior
     middle = posterior.quantile(0.5)
     low, high = (posterior.quantile(each) for each in NEAR)
     low = min(low, middle * (1 - state.settings.resolution))
-    held = [each for each in tried_loads(state) if low <= each.load <= high and each.holds]
+    verifications = state.settings.verifications
+    held = [
+        each
+        for each in tried_loads(state)
+        if low <= each.load <= high and each.holds and (each.load <= state.most or not each.missing(verifications))
+    ]
     if held:
         return max(held, key=lambda each: (each.held, -abs(each.load - middle)))
     load = min(max(axis.nearest(middle), state.least), state.most)

@@ -1,7 +1,7 @@
 """Owns what a trial of a capacity search tells the search."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
@@ -94,10 +94,18 @@ def spoilt(judged: Sequence[Judged]) -> Judged | None:
     return None
 
 
-def to_repeat(judged: Sequence[Judged]) -> Probe | None:
-    """The last probe, when it came to nothing that a second try couldn't mend."""
+def to_repeat(judged: Sequence[Judged], connections_had: int | None, *, axis: Axis) -> Probe | None:
+    """The last probe, when it came to nothing that a second try couldn't mend.
+
+    With as many connections as could be had since; not where they are the load, which would be another one.
+    """
     last = judged[-1] if judged else None
-    return last.probe if last and last.outcome is TrialOutcome.INVALID and last.probe.stage != "reused" else None
+    if last is None or last.outcome is not TrialOutcome.INVALID or last.probe.stage == "reused":
+        return None
+    connections = min(last.probe.connections, connections_had or last.probe.connections)
+    if connections < last.probe.connections and axis.whole:
+        return None
+    return replace(last.probe, connections=connections)
 
 
 def usable(judged: Sequence[Judged]) -> list[Judged]:

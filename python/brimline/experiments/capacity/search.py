@@ -100,14 +100,15 @@ class Capacity:
     def _next_at_load(self, trials: Sequence[Trial], state: SearchState) -> Probe | None:
         if state.reached_ops_per_s <= 0 or state.spoilt is not None:
             return None
-        probe = to_repeat(state.judged) or self._next_search(trials, state)
+        probe = to_repeat(state.judged, state.connections_had, axis=state.settings.axis)
+        probe = probe or self._next_search(trials, state)
         return probe if probe is not None and self._affordable(state, probe.cost_s) else None
 
     def _next_search(self, trials: Sequence[Trial], state: SearchState) -> Probe | None:
         left = self._settings.windows_max - sum(each.probe.stage != "reused" for each in state.judged)
         if left <= 0:
             return None
-        if self._reference_due(trials):
+        if self._reference_due(trials, state):
             return self._reference(state)
         sides = {each.met > 0.5 for each in state.windows}
         if state.measured >= ONE_SIDED_WINDOWS and len(sides) == 1:
@@ -126,9 +127,9 @@ class Capacity:
     def _stride(self, state: SearchState, *, up: bool) -> Probe | None:
         """While all windows came out alike: beyond them, up to what can be tried; there again, then no further."""
         loads = [each.load for each in state.windows]
-        end, edge = (state.most, max(loads)) if up else (state.least, min(loads))
+        end, edge = (state.most, max(loads)) if up else (min(state.least, state.most), min(loads))
         load = state.settings.axis.nearest(edge * STRIDE if up else edge / DESCENT)
-        load = min(load, end) if up else max(load, end)
+        load = min(load if up else max(load, end), state.most)
         there = [each for each in state.judged if each.load == end]
         # Where it was the generator that missed, at least once, the next window may hold.
         enough = 4 if any(each.outcome is TrialOutcome.CLIENT_LIMITED for each in there) else 2
@@ -156,8 +157,10 @@ class Capacity:
             best = max(best, (per_second, probe), key=lambda each: each[0])
         return best[1]
 
-    def _reference_due(self, trials: Sequence[Trial]) -> bool:
-        """Whether so many windows ran since the reference load did."""
+    def _reference_due(self, trials: Sequence[Trial], state: SearchState) -> bool:
+        """Whether so many windows ran since the reference load did, and it can still be had."""
+        if state.connections_had is not None and state.connections_had < state.knee_connections:
+            return False
         since = 0
         for trial in reversed(of_stage(trials, "sweep", "reference", *SEARCH_STAGES)):
             if trial.probe.stage in ("sweep", "reference"):
