@@ -42,8 +42,8 @@ def outcome_case(result: "Result") -> "GateCase":
     if error is None:
         return passed_case(name=result.report.name, text=text)
     # What is not good enough the error says itself; what ended it early says nothing of what held until then.
-    told = error.message if isinstance(error, NotGoodEnough) else f"{error.message}. {text}"
-    return _error_case(told, name=result.report.name, exit_code=error.exit_code)
+    text = error.message if isinstance(error, NotGoodEnough) else f"{error.message}. {text}"
+    return _error_case(text, name=result.report.name, exit_code=error.exit_code)
 
 
 def write_error(message: str, junit: Path, *, suite: str, name: str, exit_code: int) -> None:
