@@ -95,7 +95,10 @@ def stated_by_all(runs: Sequence[FactorRun]) -> list[FactorRun]:
 
 
 def mean_of(runs: Sequence[FactorRun], metric: Metric) -> Mean | None:
-    """The mean over `runs` with Student's interval; None where no run has the figure."""
+    """The mean over `runs` with Student's interval; None where no run has the figure.
+
+    The interval ends at 0 unless a run's figure, or the interval that it carries, is below: then the figure can be.
+    """
     values = [run.figures[metric.key] for run in runs if metric.key in run.figures]
     if not values:
         return None
@@ -106,7 +109,9 @@ def mean_of(runs: Sequence[FactorRun], metric: Metric) -> Mean | None:
         own = Estimate(value=mean, low=low, high=high, unit=metric.unit) if known else None  # type: ignore[arg-type]
         return Mean(value=mean, run_count=len(values), estimate=own, low=low, high=high)
     found = mean_interval(values, unit=metric.unit, independent=True)
-    bounded = Estimate(value=found.value, low=max(found.low, 0.0), high=found.high, unit=metric.unit)
+    lows = [low for run in runs if (low := run.ends.get(metric.key, (None, None))[0]) is not None]
+    least = -math.inf if min((*values, *lows)) < 0 else 0.0
+    bounded = Estimate(value=found.value, low=max(found.low, least), high=found.high, unit=metric.unit)
     return Mean(value=mean, run_count=len(values), estimate=bounded, low=bounded.low, high=bounded.high)
 
 

@@ -118,6 +118,25 @@ def test_one_run_shows_no_spread() -> None:
     assert mean.estimate is None
 
 
+@pytest.mark.parametrize(
+    ("values", "low", "reaches_below_0"),
+    [((-50.0, -60.0), -70.0, True), ((-5.0, 3.0), -9.0, True), ((5.0, 90.0), -9.0, True), ((5.0, 90.0), None, False)],
+)
+def test_a_figure_that_can_be_below_0_has_its_whole_interval(
+    values: tuple[float, ...], low: float | None, reaches_below_0: bool
+) -> None:
+    """As a drift can; what never is, as a rate, ends at 0."""
+    key = METRICS[0].key
+    ends = {} if low is None else {key: (low, 100.0)}
+    runs = [
+        FactorRun(levels=("A",), block=block, figures={key: value}, ends=ends) for block, value in enumerate(values)
+    ]
+    mean = mean_of(runs, METRICS[0])
+    assert mean is not None and mean.low is not None and mean.high is not None
+    assert mean.low < mean.value < mean.high and mean.value == pytest.approx(sum(values) / 2)
+    assert (mean.low < 0) is reaches_below_0
+
+
 def test_a_combination_without_runs_leaves_the_others_comparable() -> None:
     machine = Machine(settings_of(*FACTORS), faster_b, seed=1)
     design = {factor.name: factor.levels for factor in machine.settings.factors}
