@@ -3,6 +3,7 @@
 import os
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -148,6 +149,8 @@ def test_a_thread_that_has_ended_is_counted_as_far_as_it_was_seen() -> None:
     seen = look.take()["monitor_server_cpu_ns"]
     end.set()
     thread.join()
+    while Path(f"/proc/self/task/{thread.native_id}").exists():  # for a moment longer than Python knows of it
+        time.sleep(0.001)
     assert seen > 0
     assert look.take()["monitor_server_cpu_ns"] == seen
 
