@@ -109,7 +109,8 @@ def test_dumps_are_made_all_the_while_and_counted(brimline_cli: CommandLine, mon
 
 @pytest.mark.slow("dumps go on beside runs of seconds")
 def test_one_that_fails_is_told_with_its_own_words(brimline_cli: CommandLine, mongod: Deployment, log: Path) -> None:
-    fails = "#!/bin/sh\necho 'Failed: no such host' >&2\nexit 1\n"
+    # After a moment: one that ends at once may be seen to have failed before it began, which has another exit code.
+    fails = "#!/bin/sh\nsleep 0.3\necho 'Failed: no such host' >&2\nexit 1\n"
     outcome = interfere(brimline_cli, mongod, log, stand_in=fails)
     outcome.check_error(4, "mongodump ended with 1: Failed: no such host")
 
