@@ -21,8 +21,13 @@ SLOW_MS = 20
 """Of each read, so that more connections always answer more."""
 
 
+@pytest.mark.long
 @pytest.mark.slow("a sweep, another look at its last level, and a search, on one server")
 def test_a_level_without_all_its_connections_is_no_end(brimline_cli: CommandLine, tmp_path: Path) -> None:
+    """The quick twins are those of the state machines, in unit/experiments/test_sweep.py and test_capacity.py.
+
+    Beside other tests the server frees its connections late, and has none left for who asks for its counts.
+    """
     spec = brimline_cli.directory / "few.yaml"
     spec.write_text(SPEC)
     with OwnMongod.running(tmp_path / "db", more=("--maxConns", "24")) as server, server.slow("find", each_ms=SLOW_MS):
