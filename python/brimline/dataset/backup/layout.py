@@ -21,6 +21,7 @@ from bson import json_util
 
 from brimline.errors import RecordError, UsageError
 from brimline.record.layout import unreadable
+from brimline.servers.rights import BUCKETS
 
 BSON, METADATA, GZ = ".bson", ".metadata.json", ".gz"
 _AS_IT_IS = " !#$&'()+,-.;=@[]^_`{}~"
@@ -33,6 +34,11 @@ DOCUMENT_BYTES_MAX = 16 * 1024 * 1024 + 16 * 1024
 _CHUNK_BYTES = 1 << 20
 COMPRESSION_LEVEL = 1
 """The fastest: a backup is to be over soon."""
+
+
+def source_of(name: str, kind: str | None) -> str:
+    """The collection that holds the documents of one of that type, no view; mongodump names the file by it."""
+    return f"{BUCKETS}{name}" if kind == "timeseries" else name
 
 
 def file_name(collection: str, ending: str, *, gzipped: bool) -> str:

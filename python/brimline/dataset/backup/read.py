@@ -29,6 +29,7 @@ from brimline.dataset.backup.layout import (
     file_name,
     metadata_text,
     open_for_writing,
+    source_of,
     split,
 )
 from brimline.dataset.backup.summary import SUMMARY_FILE, Backup, CollectionBackup, write_summary
@@ -97,14 +98,7 @@ class _Found:
     @property
     def source(self) -> str | None:
         """The collection that holds its documents; None: a view holds none."""
-        return _source(self.name, self.type)
-
-
-def _source(name: str, kind: str) -> str | None:
-    """`_Found.source` of a collection of such a name and type."""
-    if kind == "view":
-        return None
-    return f"{BUCKETS}{name}" if kind == "timeseries" else name
+        return None if self.type == "view" else source_of(self.name, self.type)
 
 
 def write_backup(
@@ -271,7 +265,8 @@ def _of_database(client: Client, name: str, left_out: list[str], rights: Rights)
             left_out += [] if collection.startswith(_TOLD_OTHERWISE) else [f"{name}.{collection}"]
             continue
         indexes: list[dict[str, Any]] = []
-        if (source := _source(collection, kind)) is not None:
+        if kind != "view":
+            source = source_of(collection, kind)
             # The indexes of a time series are asked for by its own name.
             require_rights(database, source, READING if source == collection else ("find",), rights=rights)
             require_rights(database, collection, ("listIndexes",), rights=rights)

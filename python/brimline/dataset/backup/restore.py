@@ -24,6 +24,7 @@ from brimline.dataset.backup.layout import (
     namespaces,
     placed,
     read_metadata,
+    source_of,
     split,
 )
 from brimline.dataset.backup.read import (
@@ -40,7 +41,7 @@ from brimline.dataset.shape import Shape, make_indexes
 from brimline.dataset.trial import TRIAL_DOCUMENTS, require_as_before
 from brimline.errors import InvalidRun, RecordError, TargetError, UsageError
 from brimline.servers.deployment import Client
-from brimline.servers.rights import BUCKETS, OF_THE_SERVER
+from brimline.servers.rights import OF_THE_SERVER
 from brimline.units import counted, format_bytes
 
 _BATCH_DOCUMENTS = 1_000
@@ -227,17 +228,10 @@ def _metadata(directory: Path, database: str, name: str) -> Mapping[str, Any]:
     path = placed(directory, database, name, METADATA)
     assert path is not None  # noqa: S101 - it was found there
     values = read_metadata(path)
-    if values.get("type") != "view" and placed(directory, database, _source(name, values), BSON) is None and (
-        placed(directory, database, name, BSON) is None
-    ):  # fmt: skip
+    if values.get("type") != "view" and _documents_placed(directory, database, name, values) is None:
         raise UsageError(f"{directory} lacks the documents of {database}.{name}",
                          hint="restore the directory from a copy, or make the backup anew")  # fmt: skip
     return values
-
-
-def _source(name: str, metadata: Mapping[str, Any]) -> str:
-    """The collection that holds the documents; mongodump names the file of a time series' buckets by it."""
-    return f"{BUCKETS}{name}" if metadata.get("type") == "timeseries" else name
 
 
 def _require_absent(client: Client, wanted: Sequence[tuple[str, str]], *, drop: bool) -> None:
@@ -262,7 +256,7 @@ def _require_taken(
     shape, kind = _shape(metadata), metadata.get("type")
     actions = ["createCollection", *(["dropCollection"] if drop else [])]
     if kind != "view":
-        if (source := _source(name, metadata)) != name:
+        if (source := source_of(name, metadata.get("type"))) != name:
             require_rights(client[database], source, ["find", "insert"])
         actions += ["find", "insert", *(["createIndex"] if shape.indexes else [])]
         actions += ["bypassDocumentValidation"] if shape.checks_documents else []
@@ -287,9 +281,14 @@ def _shape(metadata: Mapping[str, Any]) -> Shape:
 
 
 def _documents_file(directory: Path, database: str, name: str, metadata: Mapping[str, Any]) -> Path:
-    path = placed(directory, database, _source(name, metadata), BSON) or placed(directory, database, name, BSON)
+    path = _documents_placed(directory, database, name, metadata)
     assert path is not None  # noqa: S101 - looked for before
     return path
+
+
+def _documents_placed(directory: Path, database: str, name: str, metadata: Mapping[str, Any]) -> Path | None:
+    source = source_of(name, metadata.get("type"))
+    return placed(directory, database, source, BSON) or placed(directory, database, name, BSON)
 
 
 def _require_as_written(path: Path, content: ContentHash, said: CollectionBackup | None) -> None:
@@ -355,7 +354,7 @@ def _put_back(
     stopped: Callable[[], bool],
 ) -> RestoredCollection:
     namespace = f"{database}.{name}"
-    shape, source = _shape(metadata), _source(place, metadata)
+    shape, source = _shape(metadata), source_of(place, metadata.get("type"))
     path = _documents_file(directory, database, name, metadata)
     options: CodecOptions[Any] = CodecOptions(document_class=RawBSONDocument)
     collection = client[database].get_collection(source, codec_options=options)
