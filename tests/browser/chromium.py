@@ -6,6 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from brimline.errors import TargetError
 from brimline.study.writing.browser import Browser
 
 CHARTS_DRAWN = "document.readyState === 'complete' && document.documentElement.dataset.charts === 'drawn'"
@@ -66,9 +67,17 @@ class Chromium(Browser):
     def wait_for(self, condition: str, *, timeout_s: float = 30.0) -> None:
         """Waits until a JavaScript expression is true."""
         deadline = time.monotonic() + timeout_s
-        while not self.evaluate(condition):
+        while not self._is_true(condition):
             assert time.monotonic() < deadline, f"still false after {timeout_s} s: {condition}; {self.problems}"
             time.sleep(0.05)
+
+    def _is_true(self, condition: str) -> bool:
+        try:
+            return bool(self.evaluate(condition))
+        except TargetError as error:
+            if "navigated" not in error.message:
+                raise
+            return False  # the page was left for another while it was asked
 
     def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression, as JSON."""

@@ -53,7 +53,10 @@ def browser(address: str) -> Iterator[Chromium]:
         own = re.match(r"http://[^/]+", address)
         assert own is not None
         assert not [each for each in chromium.requests if not each.startswith((own[0], "data:"))]
-        assert not [each for each in chromium.problems if "404" not in each], "but for the page that there is none of"
+        expected = "the server responded with a status of 40"
+        assert not [each for each in chromium.problems if expected not in each], (
+            "but for pages that are asked for wrong"
+        )
 
 
 @pytest.fixture
@@ -201,6 +204,21 @@ def test_a_study_is_started_on_a_phone_by_the_keyboard_alone(browser: Chromium, 
     assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
     document = browser.evaluate("fetch(document.querySelector('iframe').src).then(each => each.text())")
     assert "小测试" in document and "测试目的" in document
+
+
+def test_why_there_is_no_report_is_seen_in_its_frame(browser: Chromium, base: str, command_line: CommandLine) -> None:
+    (name, *_) = browser_names(browser, base)
+    damaged = command_line.directory / "runs" / f"{name}-damaged"
+    damaged.mkdir()
+    (damaged / "record.json").write_text("{")
+    try:
+        go(browser, f"{base}/records/{damaged.name}?lang=en")
+        source = browser.evaluate("document.querySelector('iframe').src")
+        browser.open(source, width=1280, offline=False, ready="document.querySelector('.fail') !== null")
+        assert browser.evaluate("document.querySelector('style') !== null && window.origin === 'null'")
+    finally:
+        (damaged / "record.json").unlink()
+        damaged.rmdir()
 
 
 def test_a_file_becomes_the_text_that_is_sent(browser: Chromium, base: str) -> None:

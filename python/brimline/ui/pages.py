@@ -156,16 +156,15 @@ class Pages:
             raise UsageError("there is no such file", hint="go back to the list")
         return Response(_static(name), media_type=kinds[name])
 
-    def failed(self, request: Request, error: Exception) -> Response:
-        """What went wrong, as a page."""
+    def failed(self, request: Request, error: Exception, *, framed: bool = False) -> Response:
+        """What went wrong, as a page, or within the frame of one."""
         message, hint = "internal", None
         if isinstance(error, BrimlineError):
             message, hint = error.message, error.hint
         status = 404 if isinstance(error, UsageError) and request.method == "GET" else 400
         status = 500 if not isinstance(error, BrimlineError) else status
-        return self._page(
-            request, "error.html.j2", status=status, message=redact_text(message), hint=redact_text(hint or "")
-        )
+        said = {"message": redact_text(message), "hint": redact_text(hint or "")}
+        return self._page(request, "error.html.j2", status=status, framed=framed, **said)
 
     def language_of(self, request: Request) -> str:
         """That which is asked for, or was asked for before."""
@@ -211,10 +210,13 @@ class Pages:
         try:
             text = make(self.language_of(request))
         except BrimlineError as error:
-            return self.failed(request, error)
+            return self.failed(request, error, framed=True)
         return HTMLResponse(text, headers={"content-security-policy": REPORT_POLICY})
 
-    def _page(self, request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
+    def _page(
+        self, request: Request, template: str, *, status: int = 200, framed: bool = False, **values: Any
+    ) -> Response:
+        """A page of our own. In the frame of a report a page has its style with it: nothing is loaded there."""
         language = self.language_of(request)
         text = (
             _templates()
@@ -227,10 +229,14 @@ class Pages:
                 other_language=self._in(request, "zh" if language == "en" else "en"),
                 csrf=self.access.csrf,
                 path=request.url.path,
+                framed=framed,
+                style=_static("ui.css").decode() if framed else "",
                 **values,
             )
         )
-        made = HTMLResponse(text, status_code=status)
+        made = HTMLResponse(
+            text, status_code=status, headers={"content-security-policy": REPORT_POLICY} if framed else None
+        )
         if request.query_params.get("lang") in LANGUAGES:
             made.set_cookie(LANGUAGE_COOKIE, language, samesite="strict", httponly=True)
         return made

@@ -130,6 +130,18 @@ def test_a_damaged_record_is_in_the_list_and_hides_no_other(visitor: Visitor, ru
     assert visitor.get(f"/records/{NAME}/report").status in (400, 404)
 
 
+def test_what_is_wrong_with_a_report_is_shown_within_its_frame(visitor: Visitor, runs: Path) -> None:
+    """A browser doesn't show a page in a frame that forbids it, and nothing is loaded there."""
+    (runs / NAME / "record.json").write_text("{")
+    for url in (f"/records/{NAME}/report", f"/compare/report?a={NAME}&b={OTHER}"):
+        answer = visitor.get(url)
+        assert answer.status in (400, 404) and '<p class="text fail">' in answer.text
+        assert answer.headers["content-security-policy"].startswith("sandbox")
+        assert "frame-ancestors 'self'" in answer.headers["content-security-policy"]
+        assert "/static/" not in answer.text and "<a " not in answer.text and "<style>" in answer.text
+    assert "frame-ancestors 'none'" in visitor.get("/nothing").headers["content-security-policy"]
+
+
 def test_two_records_are_compared_the_older_one_first(visitor: Visitor) -> None:
     page = visitor.get(f"/compare?r={OTHER}&r={NAME}").text
     assert f"A: {NAME}<br>B: {OTHER}" in page
