@@ -17,7 +17,7 @@ from tests.support.command_line import CommandLine
 from tests.support.labs import processes_below
 from tests.support.server import required_mongod
 from tests.support.sql_servers import SYSTEMS, SqlServer, shared_server
-from tests.support.suite import pytest_runtest_makereport  # noqa: F401 (a hook)
+from tests.support.suite import pytest_runtest_call, pytest_runtest_makereport  # noqa: F401 (hooks)
 from tests.support.sweeper import swept
 
 # A busy machine may take its time over any example, and to draw one: a worker that computes steps back for all others.

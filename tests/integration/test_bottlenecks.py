@@ -28,7 +28,11 @@ from tests.support.replica_set import replica_set
 from tests.support.scripted_server import scripted_server
 from tests.support.server import required_mongod
 
-pytestmark = [pytest.mark.mongod, pytest.mark.alone]
+pytestmark = [
+    pytest.mark.mongod,
+    pytest.mark.alone,
+    pytest.mark.slow("a reason is provoked on a real server, and measured"),
+]
 
 RECORDS = 2000
 TRIES = 3

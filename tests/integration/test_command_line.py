@@ -205,6 +205,7 @@ def test_a_sweep_on_the_command_line(brimline_cli: CommandLine, uri: str) -> Non
 
 
 @pytest.mark.alone
+@pytest.mark.slow("a whole search in real time")
 def test_a_capacity_on_real_time(tmp_path: Path) -> None:
     """The twin of the searches on the virtual clock: short windows, a wide margin, three tries on a busy machine."""
     # A service time that even a generator on a busy machine hardly reaches with its lag.

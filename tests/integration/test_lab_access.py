@@ -103,6 +103,7 @@ def test_what_was_imported_is_scanned(brimline_cli: CommandLine, lab: Lab, tmp_p
     check_no_password(brimline_cli, lab, outcome.stdout, outcome.stderr)
 
 
+@pytest.mark.slow("two experiments, one of which goes on, on a lab")
 def test_an_experiment_finds_its_server_again_unless_that_had_a_user(brimline_cli: CommandLine, lab: Lab) -> None:
     """The record holds the whole address, but for who the user is."""
     sweep = ("sweep", "ycsb-c", "--data", "load", "--connections-max", "1", "--repeats", "1", *SHORT)

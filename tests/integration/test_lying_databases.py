@@ -81,6 +81,7 @@ def check_one_error(cli: CommandLine, scheme: str, says: bytes, *, then: str) ->
     assert cli.record_directories() == []
 
 
+@pytest.mark.slow("silence is waited for")
 @pytest.mark.parametrize(
     ("says", "then"),
     [

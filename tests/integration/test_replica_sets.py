@@ -60,6 +60,7 @@ def check_counts(outcome: Outcome) -> None:
     assert checks["opcounters"]["result"] == "pass", checks["opcounters"]
 
 
+@pytest.mark.slow("loads and runs on a set of three")
 def test_the_primary_is_found_from_a_secondary(
     brimline_cli: CommandLine, members: tuple[Member, ...], spec: Path
 ) -> None:
@@ -76,6 +77,7 @@ def test_the_primary_is_found_from_a_secondary(
     check_counts(brimline_cli.run("run", spec, "--uri", uri, "--json"))
 
 
+@pytest.mark.slow("loads and runs on a set of three")
 def test_steps_with_transactions_are_counted_by_the_set(members: tuple[Member, ...], tmp_path: Path) -> None:
     uri = f"mongodb://{members[0].address}/?replicaSet=test"
     require_every_kind(uri, tmp_path, transactions=True)

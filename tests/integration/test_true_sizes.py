@@ -57,6 +57,7 @@ def test_an_import_knows_its_data_on_the_disk(here: CommandLine, uri: str) -> No
     assert size["storage_bytes"] > 4096
 
 
+@pytest.mark.slow("a growth of two sizes, on a real server")
 def test_a_step_of_growth_knows_its_data_on_the_disk(here: CommandLine, uri: str) -> None:
     grown = here.run(
         *("grow", "ycsb-c", "--uri", f"{uri}/grown", "--to", "2000", "--step", "1000", "--drop"),

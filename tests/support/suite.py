@@ -7,7 +7,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 LONG_TEST_S = 5.0
-"""A test that takes longer has the marker `slow` with the reason."""
+"""A test that takes longer has the marker `slow` with the reason. What it waits for a processor isn't counted."""
 _LINE_EVERY_S = 10.0
 MEMORY = "/dev/shm"
 ROOM_IN_MEMORY_BYTES = 8 << 30
@@ -55,9 +55,10 @@ class Suite:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._failed += report.failed
-        has_reason = ("slow", True) in report.user_properties
-        if report.when == "call" and report.duration > LONG_TEST_S and not has_reason:
-            self._without_reason[report.nodeid] = report.duration
+        known = dict(report.user_properties)
+        took_s = report.duration - float(str(known.get("held_up_s", 0.0)))
+        if report.when == "call" and took_s > LONG_TEST_S and "slow" not in known:
+            self._without_reason[report.nodeid] = took_s
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
@@ -99,12 +100,34 @@ def _short(name: str) -> str:
     return f"{Path(file).name}::{test}"
 
 
+_HELD_UP = pytest.StashKey[float]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Knows how long the test waited for a processor that others had: side by side that is up to two thirds."""
+    before_s = _held_up_s()
+    try:
+        return (yield)
+    finally:
+        item.stash[_HELD_UP] = _held_up_s() - before_s
+
+
+def _held_up_s() -> float:
+    """How long this thread could have run and did not, since its start."""
+    try:
+        return int(Path("/proc/thread-self/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """The process that shows knows by this, also of a worker's test, that it has a reason to take long."""
+    """The process that shows knows by this, also of a worker's test, what it took and that it has a reason to."""
     report = yield
     if item.get_closest_marker("slow") is not None:
         report.user_properties.append(("slow", True))
+    report.user_properties.append(("held_up_s", item.stash.get(_HELD_UP, 0.0)))
     return report
 
 

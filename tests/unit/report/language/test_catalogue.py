@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from string import Formatter
 
+import pytest
+
 import brimline
 from brimline.report.language.translator import catalogue, error_pattern, words_of
 
@@ -61,6 +63,7 @@ def _fields(template: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(template) if name is not None}
 
 
+@pytest.mark.slow("reads all sources")
 def test_every_sentence_of_the_sources_has_its_translation() -> None:
     missing = sorted(each for each in _templates() if _has_words(each) and each not in SENTENCES)
     assert not missing, "add to python/brimline/report/language/zh/: " + json.dumps(missing, indent=1)
