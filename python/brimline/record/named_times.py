@@ -1,8 +1,10 @@
 """Owns CPU times by the name of a program in one cell of a row: `mongod 127.0.0.1:27018=1200;cc1plus=7`."""
 
+import re
 from collections.abc import Mapping
 
 _MEANT = ";="
+_TIME = re.compile("[0-9]{1,19}")
 
 
 def named_times_text(times_ns: Mapping[str, int]) -> str:
@@ -15,7 +17,7 @@ def read_named_times(text: object) -> dict[str, int]:
     if not isinstance(text, str):
         return {}
     parts = (part.rpartition("=") for part in text.split(";"))
-    return {name: int(time) for name, _, time in parts if name and time.isascii() and time.isdigit()}
+    return {name: int(time) for name, _, time in parts if name and _TIME.fullmatch(time)}
 
 
 def _plain(name: str) -> str:

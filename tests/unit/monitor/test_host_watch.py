@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from brimline.analysis.server_use import link_bits_per_s
 from brimline.api.watch import watch
 from brimline.errors import TargetError, UsageError
 from brimline.monitor.host import remote
@@ -163,6 +164,41 @@ def test_another_version_and_what_is_no_watcher_at_all_are_told_apart(document: 
     with served(answering(json.dumps(document).encode())) as port, pytest.raises(TargetError) as refused:
         asked(port).require()
     assert reason in refused.value.message and refused.value.hint
+
+
+def test_an_answer_that_is_too_deep_is_refused() -> None:
+    with served(answering(b"[" * 200_000)) as port, pytest.raises(TargetError, match="is no brimline watch"):
+        asked(port).require()
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"host_busy_ns": 10**400, "host_cpu_count": float("nan")},
+        {"disk_busy_ms": float("inf"), "host_memory_total_bytes": "much"},
+        {"others_cpu_ns_by_name": "make=" + "9" * 5000, "members_cpu_ns_by_name": 7},
+        {"others_cpu_ns_by_name": "a=-5;=3;b;c=\u0661"},
+    ],
+)
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"disk": ["sda"], "interfaces_bits_per_s": "eth0", "gaps": 3, "source": 5, "from": None},
+        {"interfaces_bits_per_s": {"eth0": "fast", "eth1": 10**400, "eth2": -1, "eth3": float("nan")}},
+    ],
+)
+def test_what_can_not_be_says_nothing(columns: dict[str, Any], facts: dict[str, Any]) -> None:
+    """Of a record with it nobody could read anything any more."""
+    with served(answering(json.dumps(WHOLE | {"columns": columns, "facts": facts}).encode())) as port:
+        watch = asked(port).watch()
+        told = watch.read().columns
+        known = watch.facts()
+        watch.close()
+    assert {told[name] for name in columns} == {None}
+    assert known["disk"] is None and set(known["interfaces_bits_per_s"].values()) <= {None}
+    assert link_bits_per_s({"monitor": {"host": known}}) == ()
+    assert known.keys() == {"disk", "interfaces_bits_per_s", "source", "from", "clock_error_ns"}
+    assert (known["source"], known["from"]) == ("watch", f"127.0.0.1:{port}")
 
 
 def test_an_answer_without_an_end_is_not_read_to_its_end() -> None:

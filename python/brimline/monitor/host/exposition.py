@@ -6,16 +6,16 @@ https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from brimline.monitor.host.figures import HostFigures, Numbers, is_outside
+from brimline.monitor.host.figures import HostFigures, Numbers, can_be, is_outside
 from brimline.units import NS_PER_S
 
 _SAMPLE = re.compile(
     r"(?P<name>node_\w+)(?:\{(?P<labels>[^}]*)\})?\s+(?P<value>\S+)(?:\s+(?P<unix_ms>-?\d+))?\s*", re.ASCII
 )
-_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+_LABEL = re.compile(r'\b(\w+)="((?:[^"\\]|\\.)*)"')
+"""Begun where a word begins, so that one without an end is looked through once."""
 _IDLE = frozenset({"idle", "iowait"})
 _MS_PER_S = 1000
-_VALUE_MAX = 2.0**63
 _BITS_PER_BYTE = 8
 
 _DISK: Mapping[str, tuple[str, int]] = {
@@ -123,7 +123,7 @@ def _number(text: str) -> float | None:
         value = float(text)
     except ValueError:
         return None
-    return value if abs(value) < _VALUE_MAX else None
+    return value if can_be(value) else None
 
 
 def _labels(text: str) -> dict[str, str]:

@@ -3,13 +3,20 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
 Numbers = dict[str, int | float | None]
 
 _NO_DISK = re.compile(r"(loop|ram|zram|sr|fd|nbd|md|dm-)\d+|dev7-\d+|dev1-\d+")
 """Devices that are none of their own, or lie above others."""
+_VALUE_MAX = 2.0**63
 _NO_INTERFACE = re.compile(r"(lo|veth|docker|br-|virbr|ifb|tun|tap|cni|flannel|cali|vxlan|dummy|bond\d+\.|kube)")
 """Interfaces whose traffic leaves by another one as well, or doesn't leave. Loopback is one of them."""
+
+
+def can_be(value: object) -> bool:
+    """Whether a host can have counted `value`: it is a number, and not beyond all that a host counts."""
+    return type(value) in (int, float) and abs(cast("float", value)) < _VALUE_MAX
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,13 +13,16 @@ from typing import Any
 from brimline.errors import TargetError, on_one_line
 from brimline.monitor.host.asking import ANSWER_BYTES_MAX, PATH, PROTOCOL_VERSION, Question, boot_id
 from brimline.monitor.host.clock import ClockOffset, Exchange
+from brimline.monitor.host.figures import can_be
 from brimline.monitor.host.source import HOST_COLUMNS, HostGone, Reading, meet
+from brimline.record.named_times import named_times_text, read_named_times
 
 ANSWER_S = 2.0
 """How long one answer may take, from the question on."""
 FIRST_EXCHANGES = 8
 """Round trips before a run, of which the quickest says how far the clocks are apart."""
 _WORDS_MAX = 80
+_TEXTS = ("members_cpu_ns_by_name", "others_cpu_ns_by_name")
 
 
 class Refused(Exception):
@@ -81,8 +84,8 @@ class RemoteWatch:
         if not self._clock.known:
             for _ in range(FIRST_EXCHANGES - 1):
                 exchange, answer = self._exchange()
-        self._facts = answer["facts"]
-        columns = {name: value for name, value in answer["columns"].items() if name in HOST_COLUMNS}
+        self._facts = _facts(answer["facts"])
+        columns = {name: _told(name, value) for name, value in answer["columns"].items() if name in HOST_COLUMNS}
         return Reading(at_ns=self._clock.placed(exchange), columns={**columns, "shared_host": self._shares_kernel})
 
     def rest(self, *, since_ns: int, until_ns: int) -> Sequence[Reading]:  # noqa: ARG002 (all was read already)
@@ -135,7 +138,7 @@ class RemoteWatch:
 def _understood(status: int, body: bytes) -> dict[str, Any]:
     """The answer. Raises Refused where it is none of `brimline watch`, or of another version."""
     document: Any = None
-    with suppress(ValueError):
+    with suppress(ValueError, RecursionError):
         document = json.loads(body) if len(body) <= ANSWER_BYTES_MAX else None
     known = document if isinstance(document, dict) else {}
     if status == http.client.UNAUTHORIZED:
@@ -170,6 +173,25 @@ def _is_whole(answer: Mapping[str, Any]) -> bool:
         and type(at_ns) is int
         and isinstance(answer.get("boot_id"), str)
     )
+
+
+def _told(name: str, value: Any) -> int | float | str | None:
+    """What a column says; what can't be says nothing."""
+    if name in _TEXTS:
+        return named_times_text(read_named_times(value)) or None
+    return value if can_be(value) else None
+
+
+def _facts(told: Mapping[str, Any]) -> dict[str, Any]:
+    """What is told of the host, as `ServerHost.to_dict` has it; what can't be is left out."""
+    names = {name: told[name] for name in ("disk", "server") if isinstance(told.get(name), str)}
+    speeds = told.get("interfaces_bits_per_s")
+    known = speeds.items() if isinstance(speeds, dict) else ()
+    return {
+        "disk": None,
+        **names,
+        "interfaces_bits_per_s": {name: speed if can_be(speed) and speed > 0 else None for name, speed in known},
+    }
 
 
 def _words(value: object) -> str:
