@@ -30,6 +30,8 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     suite.keep_files_in_memory(config)
     suite.register(config)
+    # A twenty-fifth of all that the tests compute was to look for circles after every 700 objects.
+    gc.set_threshold(50_000, 20, 20)
     config.pluginmanager.register(starved)
     config.pluginmanager.register(side_by_side)
 
