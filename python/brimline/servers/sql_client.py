@@ -4,6 +4,7 @@ Both libraries follow their server's protocol and nothing else here; what differ
 """
 
 import socket
+import ssl
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Protocol, Self
@@ -14,11 +15,21 @@ import pymysql._auth
 from pg8000.exceptions import DatabaseError, InterfaceError
 
 from brimline.errors import BrimlineError, TargetError, on_one_line
+from brimline.servers.access import Tls
 from brimline.servers.connecting import connect, connection_error, in_time
 from brimline.servers.contact import tls_context
 from brimline.servers.deployment import COMMAND_TIMEOUT_S, CONNECT_TIMEOUT_S
 from brimline.servers.sealing import SealingError, sealed
-from brimline.servers.sql_reading import LOGIN_BYTES_MAX, AnswerTooLong, Connection, ConnectionLost, await_answer
+from brimline.servers.sql_reading import (
+    LOGIN_BYTES_MAX,
+    AnswerTooLong,
+    AnswerTooSlow,
+    Connection,
+    ConnectionLost,
+    TimelySocket,
+    TimelyTls,
+    await_answer,
+)
 from brimline.servers.target_uri import TargetUri
 
 pymysql._auth.sha2_rsa_encrypt = sealed
@@ -74,6 +85,7 @@ class MysqlClient:
 
     def __init__(self, target: TargetUri, connection: socket.socket, *, database: str | None, timeout_s: float) -> None:
         self.refused: set[str] = set()
+        self._timeout_s = timeout_s
         login = target.access.login
         made: Any = Connection
         self._connection: Any = made(
@@ -82,7 +94,7 @@ class MysqlClient:
             user="" if login is None else login.username,
             password=b"" if login is None else (login.password or "").encode(),  # text it would take for Latin-1
             database=database,
-            ssl=None if target.tls is None else tls_context(target.tls),
+            ssl=None if target.tls is None else _timely(target.tls),
             ssl_disabled=target.tls is None,
             charset="utf8mb4",
             read_timeout=CONNECT_TIMEOUT_S,  # of the greeting: other servers wait for ours
@@ -129,7 +141,7 @@ class MysqlClient:
         return int(self._connection.thread_id())
 
     def _executed(self, text: str, parameters: Sequence[Any]) -> tuple[list[str], list[Row], int]:
-        await_answer()
+        await_answer(within_s=self._timeout_s)
         try:
             with self._connection.cursor() as cursor:
                 count = cursor.execute(text, parameters or None)
@@ -138,7 +150,8 @@ class MysqlClient:
         except pymysql.err.InterfaceError as error:
             raise ConnectionLost from error
         except pymysql.MySQLError as error:
-            raise _of_mysql(error) from error
+            told = _of_mysql(error)
+            raise (ConnectionLost if told.code in _NOT_REACHED else told) from error
         except ConnectionLost:
             raise
         except Exception as error:  # whatever the library makes of bytes that are no answer
@@ -150,6 +163,7 @@ class PostgresClient:
 
     def __init__(self, target: TargetUri, connection: socket.socket, *, database: str | None, timeout_s: float) -> None:
         self.refused: set[str] = set()
+        self._timeout_s = timeout_s
         login = target.access.login
         made: Any = pg8000.native.Connection
         self._connection: Any = made(
@@ -158,7 +172,7 @@ class PostgresClient:
             port=target.port,
             database=database or "postgres",
             password=None if login is None else login.password,
-            ssl_context=False if target.tls is None else tls_context(target.tls),
+            ssl_context=False if target.tls is None else _timely(target.tls),
             sock=connection,
             application_name=CONTROL_SESSION,
         )
@@ -204,7 +218,7 @@ class PostgresClient:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        await_answer()
+        await_answer(within_s=self._timeout_s)
         try:
             yield
         except DatabaseError as error:
@@ -226,7 +240,8 @@ def open_client(target: TargetUri, *, database: str | None = None, timeout_s: fl
     Raises:
         TargetError: nothing answers, no TLS connection can be had, or the server refuses the login or the database.
     """
-    connection = connect(target)
+    connection = TimelySocket(fileno=connect(target).detach())
+    connection.settimeout(CONNECT_TIMEOUT_S)
     await_answer(LOGIN_BYTES_MAX)
     database = database or target.database or None
     try:
@@ -267,8 +282,17 @@ def sql_errors(doing: str) -> Iterator[None]:
         ) from error
     except AnswerTooLong as error:
         raise TargetError(f"{doing}: {error}", hint="ask for fewer rows, or for fewer columns") from error
+    except AnswerTooSlow as error:
+        raise TargetError(f"{doing}: {error}", hint="check the server's load, and the network to it") from error
     except ConnectionLost as error:
         raise TargetError(f"{doing}: the server doesn't answer", hint="check that it still runs") from error
+
+
+def _timely(tls: Tls) -> ssl.SSLContext:
+    """How a connection is secured whose reads end in time."""
+    context = tls_context(tls)
+    context.sslsocket_class = TimelyTls
+    return context
 
 
 def _of_mysql(error: pymysql.MySQLError) -> SqlError:
