@@ -173,6 +173,61 @@ def test_a_label_without_an_end_is_looked_through_once() -> None:
     assert time.process_time() - begun < 2.0
 
 
+def test_a_day_of_iostat_is_read_in_seconds(tmp_path: Path) -> None:
+    """Each line was once tried with every form of a time: an hour took 1.9 s, and what is late is not in the record."""
+    head, *lines = (SAMPLES / "iostat.txt").read_text().splitlines()
+    tables = "\n".join(lines[lines.index("11/26/26 18:03:56") + 1 : lines.index("11/26/26 18:03:57")])
+    times = [f"11/26/26 {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}" for second in range(3600)]
+    (tmp_path / "hour.txt").write_text(head + "\n\n" + "".join(f"{at}\n{tables}\n" for at in times))
+    begun = time.process_time()
+    assert len(read_host_file(tmp_path / "hour.txt")) == 3600
+    assert time.process_time() - begun < 1.0
+
+
+@pytest.mark.parametrize("figure", ["nan", "-nan", "inf", "1e308", "99999999999999999999999999", "?"])
+def test_a_figure_that_can_not_be_spoils_no_other(tmp_path: Path, figure: str) -> None:
+    text = (SAMPLES / "iostat.txt").read_text()
+    whole = read_host_file(SAMPLES / "iostat.txt")
+    (tmp_path / "damaged.txt").write_text(text.replace(" 208.00 ", f" {figure} "))
+    figures = read_host_file(tmp_path / "damaged.txt")
+    assert [each.columns for each in figures] == [each.columns for each in whole]
+    assert figures[-1].disks["vda"]["disk_writes"] == whole[-1].disks["vda"]["disk_writes"]
+    assert figures[-1].disks["vda"]["disk_bytes_written"] == (12 + 304) * 1024
+
+
+@pytest.mark.parametrize("report", ["7", '{"disk": 7}', '{"timestamp": "11/26/26 18:03:56", "disk": [7]}', "[[1]]"])
+def test_a_report_that_can_not_be_spoils_no_other(tmp_path: Path, report: str) -> None:
+    text = (SAMPLES / "sadf.json").read_text()
+    begin = text.index("[", text.index('"statistics"')) + 1
+    (tmp_path / "damaged.json").write_text(f"{text[:begin]}{report}, {text[begin:]}")
+    whole = read_host_file(SAMPLES / "sadf.json")
+    damaged = read_host_file(tmp_path / "damaged.json")
+    assert damaged == whole
+
+
+def test_a_report_of_another_day_spoils_no_other(tmp_path: Path) -> None:
+    text = (SAMPLES / "iostat-cut.json").read_text()
+    whole = read_host_file(SAMPLES / "iostat-cut.json")
+    first = text.index("{", text.index('"statistics"'))
+    late = '{"timestamp": "2099-01-01T00:00:00+0000", "avg-cpu": {"user": 1.0}}, '
+    (tmp_path / "damaged.json").write_text(text[:first] + late + text[first:])
+    assert read_host_file(tmp_path / "damaged.json")[:-1] == whole
+
+
+def test_a_file_that_is_too_deep_is_of_no_tool(tmp_path: Path) -> None:
+    (tmp_path / "deep").write_text('{"sysstat": {"statistics": [{"disk": ' + "[" * 200_000)
+    with pytest.raises(UsageError, match="of no tool that is known"):
+        read_host_file(tmp_path / "deep")
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    """Such as what a shell makes of `<(ssh db1 iostat …)`: it is there once, and the run reads it twice."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
+        with pytest.raises(UsageError, match="is no file: it is read before a run and after it"):
+            read_host_file(path)
+
+
 @pytest.mark.parametrize("text", ["what is this\n", "{}", "Linux is a kernel\n"])
 def test_a_file_of_no_tool_is_refused_or_has_nothing(tmp_path: Path, text: str) -> None:
     (tmp_path / "file").write_text(text)

@@ -302,6 +302,29 @@ def test_an_answer_without_an_end_is_left_and_told() -> None:
     let_go.set()
 
 
+class AtTheEnd(Scripted):
+    """What it shows is known at the end only."""
+
+    def __init__(self, rest: Reading | Exception) -> None:
+        super().__init__([])
+        self._rest = rest
+
+    def rest(self, *, since_ns: int, until_ns: int) -> list[Reading]:
+        time.sleep(0.1)
+        if isinstance(self._rest, Exception):
+            raise self._rest
+        return [self._rest]
+
+
+def test_what_is_only_known_at_the_end_may_take_longer_than_an_answer_and_may_fail() -> None:
+    for rest, gap in ((Reading(at_ns=5), ""), (ZeroDivisionError(), "unreadable (ZeroDivisionError)")):
+        host = AtTheEnd(rest)
+        with HostSampler(host, server="db:27017", interval_s=0.001, stop_within_s=0.01) as sampler:
+            assert host.seen.wait(5)
+            sampler.set_origin(0)
+        assert [row["gap"] for row in sampler.take_rows()] == [gap]
+
+
 def test_a_host_that_goes_away_and_comes_back(tmp_path: Path) -> None:
     with watching(tmp_path) as port:
         source = asked(port)

@@ -38,6 +38,11 @@ def read_host_file(path: Path) -> list[HostFigures]:
     Times without a zone are taken to be of this machine's.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise UsageError(
+                f"--host-metrics {path} is no file: it is read before a run and after it",
+                hint=f"write what the tool tells into a file, which may grow meanwhile; {_HOW}",
+            )
         if path.stat().st_size > FILE_BYTES_MAX:
             raise UsageError(f"{path} is larger than 1 GiB", hint="cut out the time of the runs")
         text = path.read_text(encoding="utf-8", errors="replace")
@@ -48,7 +53,7 @@ def read_host_file(path: Path) -> list[HostFigures]:
     assert zone is not None  # noqa: S101 - it was just given one
     try:
         found = _figures(text, zone)
-    except (AttributeError, LookupError, TypeError, ValueError, OverflowError):
+    except (AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError):
         found = None
     if found is None:
         raise UsageError(f"--host-metrics {path} is of no tool that is known", hint=_HOW)

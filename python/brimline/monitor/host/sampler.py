@@ -16,6 +16,8 @@ from brimline.threads import Worker
 ROW_COUNT_MAX = 100_000
 STOP_WITHIN_S = 5.0
 """Longer than one answer may take. Who takes longer is left behind: the thread ends with the program."""
+REST_WITHIN_S = 60.0
+"""What is only known at the end is read here: the file of a day takes some seconds."""
 
 HostRow = dict[str, Any]
 """`at_ns` on the run's clock, `gap`, `server`, and the columns of a host."""
@@ -38,7 +40,7 @@ class HostSampler:
         self._gaps: list[dict[str, Any]] = []
         self._last_ns: int | None = None
         self._is_gone = False
-        self._stopped = threading.Event()
+        self._stopped, self._is_looked = threading.Event(), threading.Event()
         self._thread = Worker(self._look_on, name="watching the server's host")
 
     def __enter__(self) -> Self:
@@ -54,7 +56,8 @@ class HostSampler:
         """Takes a last reading, and what is only known at the end. Idempotent."""
         if not self._stopped.is_set():
             self._stopped.set()
-            if not self._thread.join(self._stop_within_s):
+            is_over = self._thread.join(self._stop_within_s)
+            if not is_over and not (self._is_looked.is_set() and self._thread.join(REST_WITHIN_S)):
                 self._readings.append(Reading(at_ns=time.monotonic_ns(), gap=NO_END))
 
     def set_origin(self, origin_ns: int) -> None:
@@ -104,7 +107,10 @@ class HostSampler:
                 due_ns = self._started_ns + round(tick * self._interval_s * 1e9)
                 self._stopped.wait(max(0, due_ns - time.monotonic_ns()) / 1e9)
             self._look()
+            self._is_looked.set()
             self._readings.extend(self._watch.rest(since_ns=self._started_ns, until_ns=time.monotonic_ns()))
+        except Exception as error:  # nor must a file
+            self._readings.append(_unreadable(error))
         finally:
             self._watch.close()
 
@@ -114,9 +120,13 @@ class HostSampler:
         except (HostGone, Refused) as error:
             reading = Reading(at_ns=time.monotonic_ns(), gap=str(error))
         except Exception as error:  # an answer of an unforeseen shape must not end the watching
-            reading = Reading(at_ns=time.monotonic_ns(), gap=f"unreadable ({type(error).__name__})")
+            reading = _unreadable(error)
         if reading is not None:
             self._readings.append(reading)
+
+
+def _unreadable(error: Exception) -> Reading:
+    return Reading(at_ns=time.monotonic_ns(), gap=f"unreadable ({type(error).__name__})")
 
 
 def _plain(value: int | float | str | None) -> int | float | str | None:

@@ -6,12 +6,13 @@ report only says when counting begins; that of iostat is since the boot anyhow.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 
-from brimline.monitor.host.figures import HostFigures, Numbers, is_outside
+from brimline.monitor.host.figures import HostFigures, Numbers, can_be, is_outside
 from brimline.units import NS_PER_S
 
 GRAIN_NS = NS_PER_S
@@ -22,6 +23,7 @@ _BUSY = ("user", "nice", "system", "steal", "usr", "sys", "irq", "soft", "guest"
 _HEADER = re.compile(r"Linux \S+ \(.*\)\s+(?P<date>\S+)\s+\S+\s+\((?P<cpus>\d+) CPU\)")
 _CLOCK = re.compile(r"(\d{2}:\d{2}:\d{2})(?:\s+([AP]M))?")
 _DATES = ("%Y-%m-%d", "%m/%d/%y", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%Y年%m月%d日")
+_STAMP_LENGTH_MAX = 40
 _STATISTICS = re.compile(r'"statistics"\s*:\s*\[')
 _CPUS = re.compile(r'"number-of-cpus"\s*:\s*(\d+)')
 _DATE = re.compile(r'"(?:file-)?date"\s*:\s*"([^"]+)"')
@@ -50,7 +52,7 @@ _DISK_RATES: Mapping[str, tuple[str, float]] = {
 """Growth per second of a column by the names that the tools have for it; of two for one thing the first counts."""
 _WAITS = (("r/s", "r_await", "disk_read_time_ms"), ("w/s", "w_await", "disk_write_time_ms"))
 
-Told = Mapping[str, Any]
+Told = Mapping[str, float]
 
 
 @dataclass(slots=True)
@@ -77,14 +79,12 @@ def text_figures(lines: Sequence[str], *, zone: tzinfo) -> Iterator[HostFigures]
     yield from _counted(reports, cpu_count=None if header is None else int(header["cpus"]))
 
 
-def _counted(reports: Iterator[_Report], *, cpu_count: int | None) -> Iterator[HostFigures]:
+def _counted(reports: Iterable[_Report], *, cpu_count: int | None) -> Iterator[HostFigures]:
     counted: Numbers = {}
     disks: dict[str, Numbers] = {}
     before: datetime | None = None
-    for report in reports:
+    for report in sorted(reports, key=lambda each: each.at):
         since_s = 0.0 if before is None else (report.at - before).total_seconds()
-        if since_s < 0:
-            continue
         before = report.at
         _grow(counted, _host_rates(report, cpu_count), since_s)
         for name, told in report.disks.items():
@@ -113,8 +113,8 @@ def _host_rates(report: _Report, cpu_count: int | None) -> dict[str, float]:
     rates = {}
     if report.cpu and cpu_count is not None:
         of_all = cpu_count * NS_PER_S / 100
-        rates["host_busy_ns"] = sum(float(report.cpu.get(name, 0)) for name in _BUSY) * of_all
-        rates["host_iowait_ns"] = float(report.cpu.get("iowait", 0)) * of_all
+        rates["host_busy_ns"] = sum(report.cpu.get(name, 0) for name in _BUSY) * of_all
+        rates["host_iowait_ns"] = report.cpu.get("iowait", 0) * of_all
     outside = [told for name, told in report.interfaces.items() if is_outside(name)]
     if outside:
         rates["host_network_bytes_in"] = sum(_of(told, "rxkB/s", "rxkB") for told in outside) * _KIBIBYTE
@@ -128,34 +128,38 @@ def _disk_rates(told: Told) -> dict[str, float]:
     rates: dict[str, float] = {}
     for name, (column, factor) in _DISK_RATES.items():
         if name in told:
-            rates.setdefault(column, float(told[name]) * factor)
+            rates.setdefault(column, told[name] * factor)
     for per_s, wait_ms, column in _WAITS:
         if per_s in told and wait_ms in told:
-            rates[column] = float(told[per_s]) * float(told[wait_ms])
+            rates[column] = told[per_s] * told[wait_ms]
     return rates
 
 
 def _memory(told: Told) -> Numbers:
     available = told.get("kbavail", told.get("avail"))
-    return {} if available is None else {"host_memory_available_bytes": round(float(available) * _KIBIBYTE)}
+    return {} if available is None else {"host_memory_available_bytes": round(available * _KIBIBYTE)}
 
 
 def _of(told: Told, *names: str) -> float:
-    return next((float(told[name]) for name in names if name in told), 0.0)
+    return next((told[name] for name in names if name in told), 0.0)
 
 
-def _json_reports(text: str, zone: tzinfo) -> Iterator[_Report]:
+def _json_reports(text: str, zone: tzinfo) -> list[_Report]:
+    reports = []
     begin = _STATISTICS.search(text)
     date = _DATE.search(text)
     decoder, place = json.JSONDecoder(), len(text) if begin is None else begin.end()
-    while (place := _skipped(text, place)) < len(text) and text[place] == "{":
+    while (place := _skipped(text, place)) < len(text) and text[place] != "]":
         try:
             document, place = decoder.raw_decode(text, place)
         except ValueError:
-            return  # it is being written
-        at = _json_time(document.get("timestamp"), "" if date is None else date[1], zone)
-        if at is not None:
-            yield _json_report(at, document)
+            break  # it is being written
+        # One that is damaged says nothing, and the others are as good as before.
+        with suppress(AttributeError, TypeError):
+            at = _json_time(document.get("timestamp"), "" if date is None else date[1], zone)
+            if at is not None:
+                reports.append(_json_report(at, document))
+    return reports
 
 
 def _skipped(text: str, place: int) -> int:
@@ -164,15 +168,25 @@ def _skipped(text: str, place: int) -> int:
     return place
 
 
-def _json_report(at: datetime, document: Told) -> _Report:
+def _json_report(at: datetime, document: Mapping[str, Any]) -> _Report:
     loads = document.get("cpu-load") or []
     return _Report(
         at=at,
-        cpu=document.get("avg-cpu") or next((each for each in loads if each.get("cpu") in ("all", -1, "-1")), {}),
-        disks={str(each.get("disk_device", each.get("disk-device"))): each for each in document.get("disk") or []},
-        interfaces={str(each.get("iface")): each for each in (document.get("network") or {}).get("net-dev") or []},
-        memory=document.get("memory") or {},
+        cpu=_numbers(
+            document.get("avg-cpu") or next((each for each in loads if each.get("cpu") in ("all", -1, "-1")), {})
+        ),
+        disks={
+            str(each.get("disk_device", each.get("disk-device"))): _numbers(each) for each in document.get("disk") or []
+        },
+        interfaces={
+            str(each.get("iface")): _numbers(each) for each in (document.get("network") or {}).get("net-dev") or []
+        },
+        memory=_numbers(document.get("memory") or {}),
     )
+
+
+def _numbers(told: Mapping[str, Any]) -> Told:
+    return {name: float(value) for name, value in told.items() if can_be(value)}
 
 
 def _json_time(stamp: Any, date: str, zone: tzinfo) -> datetime | None:
@@ -182,7 +196,7 @@ def _json_time(stamp: Any, date: str, zone: tzinfo) -> datetime | None:
     return _stamp(str(stamp), zone)
 
 
-def _text_reports(lines: Sequence[str], date: str, zone: tzinfo) -> Iterator[_Report]:
+def _text_reports(lines: Sequence[str], date: str, zone: tzinfo) -> Iterable[_Report]:
     """Tables under headings. iostat prints a time above its tables; sar before each row, and "Average:" at the end.
 
     Of a file sar prints one table behind the other, each from the file's beginning: each has a day of its own.
@@ -211,7 +225,7 @@ def _text_reports(lines: Sequence[str], date: str, zone: tzinfo) -> Iterator[_Re
             at = last[kind] = _following(_time(date, " ".join(filter(None, clock.groups())), zone), last.get(kind))
         if columns and at is not None and not is_heading:
             _take(reports.setdefault(at, _Report(at)), columns, words)
-    yield from (reports[at] for at in sorted(reports))
+    return reports.values()
 
 
 def _is_heading(words: Sequence[str]) -> bool:
@@ -236,15 +250,16 @@ def _told(names: Sequence[str], words: Sequence[str]) -> Told:
     """Figures by their names; some locales write a comma where others write a point."""
     told = {}
     for name, word in zip(names, words, strict=False):
-        try:
-            told[name] = float(word.replace(",", "."))
-        except ValueError:
-            continue
+        with suppress(ValueError):
+            if can_be(value := float(word.replace(",", "."))):
+                told[name] = value
     return told
 
 
 def _stamp(text: str, zone: tzinfo) -> datetime | None:
     """A date and a time on a line of their own."""
+    if text.count(":") < 2 or len(text) > _STAMP_LENGTH_MAX:
+        return None  # nearly all lines, each of which would be tried with every form
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
