@@ -326,6 +326,13 @@ def join_engine(run: Engine, plan: Plan, *, stop: StopToken, up: int = 0) -> Sum
         hint = "check that the server runs, and that it and this machine allow so many connections (ulimit -n)"
         if "authentication" in reason or "password" in reason:
             hint = "check user name, password, authSource and authMechanism; nothing was tried twice"
+        elif client is not None and reason.startswith("no answer to the handshake"):
+            # A driver that finds no server says so: this one's process has not come so far.
+            reason = f"the client {client} was not ready in time"
+            hint = (
+                "this machine may be too busy to start it: see what else it does, or give a longer connect_timeout; "
+                "else see whether the server answers"
+            )
         elif reason.startswith("no answer to the handshake"):
             hint = (
                 "the server may be slow or overloaded: see what else it does, or give a longer connect_timeout or "
