@@ -15,7 +15,7 @@ _GROWING = (
     "pool_refused",
     "pool_waited_ns",
 )
-"""What counts up as long as a runner lives: a run has the difference."""
+"""What counts up as long as a runner lives: a run has the difference. One that falls counted nothing: it is absent."""
 _KEPT = ("memory_peak_bytes", "connections_created", "connections_closed", "pool_waited_max_ns")
 """What is of its whole life."""
 POOL_WAITS = "pool_waits"
@@ -27,7 +27,7 @@ _TEXTS = ("client", "driver", "driver_version", "runtime", "runtime_version")
 def runner_facts(said: Mapping[str, Any]) -> dict[str, Any]:
     """What the engine hands on of a runner, for the record. What it didn't say, or not as a number, is absent."""
     ready, before, after = (_decoded(said[name]) for name in ("ready", "used_before", "used_after"))
-    used = {name: after[name] - before[name] for name in _GROWING if _is_count(before, name) and _is_count(after, name)}
+    used = {name: after[name] - before[name] for name in _GROWING if _has_grown(before, after, name)}
     kept = {name: after[name] for name in _KEPT if _is_count(after, name)}
     waits = _grown(before.get(POOL_WAITS), after.get(POOL_WAITS))
     clocks = {name: dict(said[name]) for name in ("clock_before", "clock_after") if name in said}
@@ -53,6 +53,11 @@ def _decoded(document: bytes) -> Mapping[str, Any]:
         return bson.decode(document)
     except BSONError:
         return {}
+
+
+def _has_grown(before: Mapping[str, Any], after: Mapping[str, Any], name: str) -> bool:
+    """Whether both instants have a count, and the later one no less: what falls was none."""
+    return _is_count(before, name) and _is_count(after, name) and bool(after[name] >= before[name])
 
 
 def _is_count(document: Mapping[str, Any], name: str) -> bool:

@@ -33,6 +33,13 @@ def test_counts_that_can_not_be_are_left_out(before: object, after: object) -> N
     assert "pool_waits" not in told(before, after)
 
 
+@pytest.mark.parametrize("name", ["cpu_ns", "collections", "collections_ns", "pool_taken", "pool_waited_ns"])
+def test_a_count_that_falls_was_none(name: str) -> None:
+    """Once negative, a CPU time for each operation was below 0."""
+    said = {"used_before": bson.encode({name: 300}), "used_after": bson.encode({name: 1})}
+    assert runner_facts({**SAID, **said}) == {"workers": 4}
+
+
 def test_a_share_of_the_waits_lies_below_the_end_of_its_place() -> None:
     """98 below 1 µs, one from 4 µs to 8 µs, one from 512 µs to 1.024 ms."""
     waits = [98, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1]
