@@ -217,6 +217,19 @@ KINDS: Mapping[str, MetricKind] = {
             figure=_plain(lambda run: run.usage.server_memory_bytes), document_name="server_memory_bytes",
         ),
         MetricKind(
+            name="driver_memory", label="Memory of the driver", unit="bytes",
+            figure=_plain(lambda run: run.usage.driver_memory_bytes), document_name="driver_memory_peak_bytes",
+        ),
+        MetricKind(
+            name="driver_collection", label="Collections of garbage per operation", unit="ns", absolute=True,
+            figure=_plain(lambda run: run.usage.driver_collection_ns_per_op),
+            document_name="driver_collection_ns_per_operation",
+        ),
+        MetricKind(
+            name="pool_wait", label="Wait for a connection of the pool", unit="ns", absolute=True,
+            figure=_plain(lambda run: run.usage.driver_pool_wait_ns), document_name="pool_wait_mean_ns",
+        ),
+        MetricKind(
             name="received", label="Received", unit="bytes/s", figure=_bytes_each_way("received"), of_operations=True,
         ),
         MetricKind(name="sent", label="Sent", unit="bytes/s", figure=_bytes_each_way("sent"), of_operations=True),

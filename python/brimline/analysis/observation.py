@@ -197,7 +197,14 @@ def observe(
         beside_server=_beside_server(record),
         silence=longest_silence(record),
         lateness=figures.lateness,
-        usage=usage(window.intervals, window.done, watched, measured_s=record.measured_s, drivers=_drivers(record)),
+        usage=usage(
+            window.intervals,
+            window.done,
+            watched,
+            measured_s=record.measured_s,
+            drivers=_drivers(record),
+            all_finished=sum(record.summary[name] for name in ("ok", "miss", "failed")) if record.summary else 0,
+        ),
     )
 
 

@@ -24,6 +24,9 @@ _OF_THE_RUN = {
     "client_cpu_share": ("CPU used", "Client"),
     "server_cpu_share": ("CPU used", "Server"),
     "memory": ("Memory", "Server"),
+    "driver_memory": ("Memory", "Driver"),
+    "driver_collection": ("Garbage, per operation", "Driver"),
+    "pool_wait": ("Wait for a connection", "Driver"),
     "received": ("Traffic", "Received"),
     "sent": ("Traffic", "Sent"),
 }

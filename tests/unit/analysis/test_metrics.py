@@ -1,5 +1,7 @@
 """The table of figures: kinds of metric by operation, and how people name them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,26 @@ def test_connections_memory_and_cpu_are_the_windows() -> None:
     assert figures["server_connections"].value == 20  # the most that the monitor saw
     assert figures["memory"].value == 11_000_000
     assert figures["server_cpu"].value == pytest.approx(0.5 * S / 1000)
+
+
+def test_what_a_driver_took_stands_beside_its_figures() -> None:
+    """Of its process: memory, collections of garbage, and the pool; brimline's own client has none for itself."""
+    record = run_record(rate=None, operations=[operation_row(second, ok=1000) for second in range(1, 11)])
+    assert record.summary is not None
+    finished = sum(record.summary[name] for name in ("ok", "miss", "failed"))
+    told = {"collections_ns": 2_000 * finished, "pool_taken": 50, "pool_waited_ns": 50 * MS}
+    silent = {"client": "go", "workers": 8}
+    one = {**silent, "memory_peak_bytes": 30_000_000, **told}
+
+    def figures(*runners: dict[str, object]) -> dict[str, float]:
+        said = replace(record, summary={**record.summary, "runners": list(runners)}) if runners else record
+        return {name: known.value for name, known in run_figures(observe(said), "closed loop").items()}
+
+    names = ("driver_memory", "driver_collection", "pool_wait")
+    assert [figures(one)[name] for name in names] == [30_000_000, 2_000, MS]
+    assert [figures(one, one)[name] for name in names] == [60_000_000, 4_000, MS], "each load has a process"
+    for none in (figures(), figures(silent), figures(one, silent)):
+        assert not set(names) & set(none), "one that doesn't say it has no figure"
 
 
 def pooled_record():
