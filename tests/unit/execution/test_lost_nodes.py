@@ -1,10 +1,12 @@
 """A node from which nothing comes any more is lost, whatever the reason, and nobody waits for it without an end."""
 
+import time
 from typing import Any
 
 import pytest
 
 from brimline.errors import UsageError
+from brimline.execution.cluster import node
 from brimline.execution.cluster.access import PortableAccess
 from brimline.execution.cluster.cluster import Cluster
 from brimline.execution.cluster.link import ANSWER_WITHIN_S, NodeLost
@@ -16,6 +18,7 @@ from brimline.plan import WireTarget
 from brimline.servers import Access
 from tests.support.nodes import HereLink
 from tests.support.run_sets import plan
+from tests.support.waiting import eventually
 
 STOPPED = ("sh", "-c", 'kill -STOP $$; exec "$@"', "sh")
 WITHIN_S = 0.05
@@ -105,3 +108,31 @@ def test_a_node_that_is_stopped_is_lost_also_while_it_is_sent_more_than_it_takes
     finally:
         link.close()
     assert link._process.returncode == -9, "it does not hear that it is to end"
+
+
+def test_whatever_a_node_is_asked_it_is_asked_and_one_that_is_not_ends_by_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Twenty questions for the time come after a run: of a busy machine they took longer than a node waits."""
+    ended: list[int] = []
+    monkeypatch.setattr(node, "LEASE_S", 0.5)
+    monkeypatch.setattr(node.os, "_exit", ended.append)
+    (order,) = share_orders(plan(), 1, identity=None)
+    engine = node.NodeEngine()
+    assert engine.start(order) is None
+    for _ in range(50):
+        time.sleep(0.02)
+        engine.clock()
+    assert ended == []
+    assert eventually(lambda: bool(ended)), "nobody asks, and it goes on"
+    engine.end()
+    assert set(ended) == {node.UNASKED}
+
+
+def test_a_node_that_nobody_asked_says_so() -> None:
+    link = ProcessLink(("sh", "-c", f"exit {node.UNASKED}", "sh"))
+    try:
+        with pytest.raises(NodeLost, match="it ended by itself, as it was not asked for 8 s"):
+            link.call("hello")
+    finally:
+        link.close()

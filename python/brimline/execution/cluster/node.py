@@ -24,7 +24,8 @@ from brimline.servers import OPEN
 
 LEASE_S = 8.0
 """How long a run goes on that nobody asks about."""
-_GONE = 70
+UNASKED = 70
+"""The code with which a node ends by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +75,7 @@ class NodeEngine:
 
     def clock(self) -> int:
         """What the monotonic clock shows here, in ns."""
+        self._asked_at = time.monotonic()
         return self._clock()
 
     def admit(self, access: PortableAccess, ca: bytes | None) -> str | None:
@@ -147,6 +149,7 @@ class NodeEngine:
     def _started(self) -> _native.Run:
         if self._run is None:
             raise RuntimeError("no run was started on this node")
+        self._asked_at = time.monotonic()
         return self._run
 
     def _keep_lease(self, run: _native.Run) -> None:
@@ -155,7 +158,7 @@ class NodeEngine:
             time.sleep(LEASE_S / 10)
             if time.monotonic() - self._asked_at > LEASE_S and self._run is run:
                 run.abort()
-                os._exit(_GONE)
+                os._exit(UNASKED)
 
 
 def network() -> str:

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from brimline.execution.cluster.link import ANSWER_WITHIN_S, NodeLost
-from brimline.execution.cluster.node import NodeEngine
+from brimline.execution.cluster.node import LEASE_S, UNASKED, NodeEngine
 
 _END_WITHIN_S = 5.0
 
@@ -79,6 +79,10 @@ class ProcessLink:
     def _how_it_ended(self) -> str:
         with suppress(subprocess.TimeoutExpired):
             code = self._process.wait(1.0)
+            if code == UNASKED:
+                return (
+                    f"it ended by itself, as it was not asked for {LEASE_S:g} s: this machine had too much else to do"
+                )
             return f"its process ended with signal {-code}" if code < 0 else f"its process ended with code {code}"
         return "its process closed the connection"
 
