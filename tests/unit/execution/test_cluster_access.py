@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from brimline import _native
 from brimline.errors import UsageError
 from brimline.execution.cluster.access import PortableAccess
 from brimline.execution.cluster.link import ANSWER_WITHIN_S
@@ -66,7 +65,7 @@ def _told(access: PortableAccess, *, rows_bytes: int = 0) -> _Heard:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(type(order), "rows_bytes", property(lambda _: rows_bytes))
         run = SharedRun([order], [(heard, {"host": "there"})], access=access, held=False, on_lost=lambda _: None)
-        with pytest.raises(_native.TargetError, match="not here"):
+        with pytest.raises(UsageError, match=r"node 0 \(there\) can't perform the plan: not here"):
             run.join()
     return heard
 

@@ -1,6 +1,8 @@
 """A node from which nothing comes any more is lost, whatever the reason, and nobody waits for it without an end."""
 
 import time
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +16,10 @@ from brimline.execution.cluster.node import Look
 from brimline.execution.cluster.processes import ProcessLink
 from brimline.execution.cluster.shared_run import GIVE_UP_S, SharedRun
 from brimline.execution.cluster.shares import share_orders
-from brimline.plan import WireTarget
+from brimline.plan import NullTarget, WireTarget
+from brimline.record import read_record
 from brimline.servers import Access
-from tests.support.nodes import HereLink
+from tests.support.nodes import HereLink, performed
 from tests.support.run_sets import plan
 from tests.support.waiting import eventually
 
@@ -78,13 +81,46 @@ def test_a_node_that_is_lost_is_the_reason_and_not_that_another_was_stopped_for_
 
 
 class _Elsewhere(HereLink):
+    """A node whose greeting has `told` instead."""
+
+    def __init__(self, **told: Any) -> None:
+        super().__init__()
+        self._told = told
+
     def call(self, name: str, *arguments: Any, within_s: float = ANSWER_WITHIN_S) -> Any:
         answer = super().call(name, *arguments, within_s=within_s)
-        return {**answer, "network": "another one"} if name == "hello" else answer
+        return {**answer, **self._told} if name == "hello" else answer
+
+
+@pytest.mark.parametrize("what", ["version", "engine"])
+@pytest.mark.parametrize(("told", "words"), [("0.0.9", "0.0.9"), (None, "[(]unknown[)]")])
+def test_a_node_of_another_version_is_refused_by_name(what: str, told: str | None, words: str) -> None:
+    with pytest.raises(UsageError, match=rf"node 1 \(over there\) has brimline {words}, and this is \d") as refused:
+        Cluster([HereLink(), _Elsewhere(host="over there", **{what: told})])
+    assert refused.value.hint == "install the same version on all nodes"
+
+
+class _Altering(HereLink):
+    """A way on which a plan becomes another one."""
+
+    def call(self, name: str, *arguments: Any, within_s: float = ANSWER_WITHIN_S) -> Any:
+        if name == "start":
+            arguments = (replace(arguments[0], plan=arguments[0].plan.model_copy(update={"seed": 7})),)
+        return super().call(name, *arguments, within_s=within_s)
+
+
+def test_a_node_with_another_plan_is_refused_by_name_and_nothing_is_sent(tmp_path: Path) -> None:
+    held_to = plan().model_copy(update={"target": NullTarget()})
+    with pytest.raises(
+        UsageError, match=r"node 1 \(.*\) can't perform the plan: the plan that arrived is another"
+    ) as told:
+        performed(held_to, tmp_path / "run", [HereLink(), _Altering()])
+    assert "the same brimline" in (told.value.hint or "")
+    assert read_record(tmp_path / "run").operations == []
 
 
 def test_a_server_on_this_machines_loopback_is_no_target_for_a_node_elsewhere() -> None:
-    nodes = Cluster([HereLink(), _Elsewhere()])
+    nodes = Cluster([HereLink(), _Elsewhere(network="another one")])
     at = {
         address: plan().model_copy(update={"target": WireTarget(address=address, write_concern=None)})
         for address in ("127.0.0.1:27017", "10.0.0.5:27017")

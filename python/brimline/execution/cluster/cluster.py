@@ -126,12 +126,13 @@ def _greeted(number: int, link: Link) -> dict[str, Any]:
         hello: dict[str, Any] = link.call("hello", within_s=_HELLO_WITHIN_S)
     except NodeLost as lost:
         raise TargetError(
-            f"node {number} does not answer: {lost}", hint="see that brimline is installed there, in the same version"
+            f"node {number} does not answer: {lost}",
+            hint="see that brimline is installed there, in the same version, and that its machine has CPUs to spare",
         ) from lost
     for what, ours in (("version", brimline_version()), ("engine", _native.__version__)):
-        if hello[what] != ours:
+        if (theirs := hello.get(what)) != ours:
             raise UsageError(
-                f"node {number} ({hello['host']}) has brimline {hello[what]}, and this is {ours}",
+                f"node {number} ({hello['host']}) has brimline {theirs or '(unknown)'}, and this is {ours}",
                 hint="install the same version on all nodes",
             )
     return hello

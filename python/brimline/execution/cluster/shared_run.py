@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from brimline import _native
+from brimline.errors import UsageError
 from brimline.execution.cluster.access import PortableAccess
 from brimline.execution.cluster.clocks import ROUND_TRIPS, NodeClock, read_clock
 from brimline.execution.cluster.link import Link, NodeLost, taking_s
@@ -27,6 +28,7 @@ GIVE_UP_S = 1.0
 
 The run proves nothing any more; with the node's silence before, it is over within 10 s.
 """
+_ALIKE = "have the same brimline, the same drivers and the same limits (ulimit -n) on all nodes"
 _STAGES = ("connecting", "ready", "running", "finished")
 
 
@@ -45,7 +47,8 @@ class _Node:
     told: int = 0
     seen: SeenOfNode = field(default_factory=SeenOfNode)
     summary: Summary | None = None
-    refused: str | None = None
+    unfit: str | None = None  # why it can't perform the plan
+    refused: str | None = None  # why it never reached the target
     lost: str | None = None
     is_over: bool = False
 
@@ -107,13 +110,20 @@ class SharedRun:
         self._want(2)
 
     def join(self) -> Summary:
-        """The totals of all nodes. Raises `_native.TargetError` when a node could never reach the target."""
+        """The totals of all nodes.
+
+        Raises `_native.TargetError` when a node could never reach the target, UsageError when one can't perform the
+        plan.
+        """
         from brimline import _native
 
         with self._changed:
             while self._stage() != "finished":
                 self._changed.wait(_LOOK_S)
         if all(node.lost is None for node in self._nodes):  # else a node that was stopped while it connected says so
+            for node in self._nodes:
+                if node.unfit is not None:
+                    raise UsageError(f"{_named(node)} can't perform the plan: {node.unfit}", hint=_ALIKE)
             for node in self._nodes:
                 if node.refused is not None:
                     raise _native.TargetError(f"{_named(node)}: {node.refused}")
@@ -132,7 +142,9 @@ class SharedRun:
             return node.summary
         started_unix_ns = self._started_unix_ns or _native.unix_now_ns()
         if node.lost is None:
-            refused = node.seen.summary(f"{_named(node)}: {node.refused}", started_unix_ns=started_unix_ns)
+            refused = node.seen.summary(
+                f"{_named(node)}: {node.unfit or node.refused}", started_unix_ns=started_unix_ns
+            )
             return {**refused, "ended_by": "stopped"}
         return node.seen.summary(f"{_named(node)} was lost: {node.lost}", started_unix_ns=started_unix_ns)
 
@@ -175,11 +187,11 @@ class SharedRun:
     def _follow(self, node: _Node) -> None:
         """The life of a node's run, as it looks from here."""
         try:
-            node.refused = node.link.call("admit", *self._access.in_parts())
-            if node.refused is None:
+            node.unfit = node.link.call("admit", *self._access.in_parts())
+            if node.unfit is None:
                 rows_bytes = node.order.rows_bytes * len(self._nodes)  # all are sent theirs at once
-                node.refused = node.link.call("start", node.order, within_s=taking_s(rows_bytes))
-            if node.refused is None:
+                node.unfit = node.link.call("start", node.order, within_s=taking_s(rows_bytes))
+            if node.unfit is None:
                 self._follow_started(node)
         except Exception as error:  # whatever it is, nothing more is known of the node
             node.lost = str(error) if isinstance(error, NodeLost) else f"{type(error).__name__}: {error}"
@@ -188,7 +200,7 @@ class SharedRun:
             with self._changed:
                 self._merger.finish(node.number)
                 node.is_over = True
-                if node.lost is not None or node.refused is not None:
+                if not node.lost is node.unfit is node.refused is None:
                     # What one of them lacks, the others don't make up for.
                     self._wanted = max(self._wanted, 1)
                     self._lost_at = self._lost_at or time.monotonic()
