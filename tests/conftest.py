@@ -3,7 +3,7 @@
 import gc
 import os
 import signal
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 
 import psutil
@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, settings
 
 from brimline.servers import Deployment, bundled, deployment
 from brimline.servers.distrust import ControlClient
+from brimline.stats import quantile_interval
+from brimline.stats.quantile_interval import Buckets
 from tests.support import side_by_side, starved, suite
 from tests.support.command_line import CommandLine
 from tests.support.labs import processes_below
@@ -52,6 +54,24 @@ def _no_settings_of_whoever_runs_the_tests() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith("BRIMLINE_")]:
             patch.delenv(name)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _the_same_batches_are_resampled_once() -> Iterator[None]:
+    """Reports of a few records are written some thousand times: an eighth of their tests' time was to resample them."""
+    resample, known = quantile_interval._batch_bounds, dict[int, tuple[list[int], list[int]]]()
+
+    def once(
+        batches: Sequence[Buckets], beside: Buckets, quantiles: Sequence[float], *, seed: int
+    ) -> tuple[list[int], list[int]]:
+        key = hash((*map(tuple, batches), None, *beside, *quantiles, seed))
+        if key not in known:
+            known[key] = resample(batches, beside, quantiles, seed=seed)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(quantile_interval, "_batch_bounds", once)
         yield
 
 

@@ -134,7 +134,7 @@ def test_bad_input_is_one_error_and_one_hint(
 
 
 @pytest.mark.long
-@pytest.mark.slow("waits until the server has rested; test_a_client_that_fails_once… is its quick twin")
+@pytest.mark.slow("waits until the server has rested; test_results.py::test_a_failure_is_noted_once… is its quick twin")
 @pytest.mark.parametrize(("code", "reason"), [(3, "ended early"), (0, "did nothing within its window")])
 def test_a_client_that_fails_is_named_and_the_rest_is_written(tmp_path: Path, code: int, reason: str) -> None:
     tool = tmp_path / "mongoimport"
@@ -150,7 +150,8 @@ def test_a_client_that_fails_is_named_and_the_rest_is_written(tmp_path: Path, co
     ]
 
 
-@pytest.mark.slow("it waits for a client of another tool")
+@pytest.mark.long
+@pytest.mark.slow("waits until the server has rested; test_results.py::test_a_failure_is_noted_once… is its quick twin")
 def test_a_client_that_fails_once_is_started_again_and_its_failure_is_told(tmp_path: Path) -> None:
     tool = tmp_path / "mongoimport"
     tool.write_text(FAKE_MONGOIMPORT.replace("/usr/bin/env python3", sys.executable))
