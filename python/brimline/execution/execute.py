@@ -39,6 +39,9 @@ from brimline.record.model import ErrorRow, Samples, Summary
 from brimline.record.operation_log import log_path
 from brimline.runners import CATALOGUE, command_of, runner_facts
 from brimline.servers import OPEN, Access, Deployment
+from brimline.servers.distrust import TURNED_AWAY
+from brimline.units import NS_PER_S, format_duration
+from brimline.wording import message
 
 _POLL_S = 0.1
 _TICK_S = 0.25
@@ -186,11 +189,24 @@ def execute_unread(
                 # It died, or fell silent, so late in the run that the engine was still waiting for it.
                 summary = {**summary, "ended_by": "target_lost", "message": error.message}
         watching.conclude(writer, facts, summary)
+        _tell_turned_away(writer, context)
         writer.seal(summary, counters, ended_by=_ended_by(summary, context.stop), message=summary["message"])
         if summary["ended_by"] == WORKER_LOST:
             context.stop.note_lost(summary["message"])
         if unfinished is not None:
             raise unfinished
+
+
+def _tell_turned_away(writer: RecordWriter, context: RunContext) -> None:
+    """Says how long it took until the server had a connection for those who looked at it, around this run."""
+    if waited_s := TURNED_AWAY.take_s():
+        writer.event("turned_away", waited_s=round(waited_s, 3))
+        context.progress.note(
+            message(
+                "the server closed further connections for {time}, as one at its limit does, and was asked again",
+                time=format_duration(waited_s * NS_PER_S),
+            )
+        )
 
 
 def _error_of(finish: Finish) -> BrimlineError | None:

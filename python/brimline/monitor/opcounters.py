@@ -8,6 +8,7 @@ from pymongo.errors import OperationFailure, PyMongoError
 
 from brimline.errors import TargetError
 from brimline.servers.deployment import Client
+from brimline.servers.distrust import is_turned_away
 from brimline.servers.refusal import NOT_ALLOWED_CODES
 
 KINDS = ("insert", "query", "update", "delete", "getmore")
@@ -167,6 +168,11 @@ def read_opcounters(client: Client, commands: Collection[str] = ()) -> Opcounter
     except PyMongoError as error:
         if isinstance(error, OperationFailure) and error.code in NOT_ALLOWED_CODES:
             return None
+        if is_turned_away(error):
+            raise TargetError(
+                "the server's counters can't be read: it closes each further connection",
+                hint="it may be at its limit of connections: raise that, or ask for fewer",
+            ) from error
         raise TargetError(
             "the server's counters can't be read: it doesn't answer any more",
             hint="check that it still runs, and that it can be reached",

@@ -5,18 +5,21 @@ keys with as many iterations as it is told to. It has no setting for either, so 
 for every client of the process: no server that means well comes near. An answer of another form than it expects leaves
 it as whatever error its own code met; here that becomes an error of the server's. And it waits for a server that is
 gone as long as the work for which it is wanted may take; here it is as long as connecting may. A thread that can't be
-had it waits for without an end; here it is an error.
+had it waits for without an end; here it is an error. A server that is at its limit of connections closes a further one
+at once, which is an error of PyMongo's; here it is asked again, as long as connecting may take.
 """
 
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import pymongo
 from pymongo import ReadPreference, periodic_executor
-from pymongo.errors import OperationFailure, PyMongoError
+from pymongo.errors import AutoReconnect, OperationFailure, PyMongoError
 from pymongo.server_description import ServerDescription
 from pymongo.synchronous import auth, command_cursor, cursor, monitor, pool, topology
 
@@ -27,6 +30,8 @@ REPLY_BYTES_MAX = 48_000_000
 """What every server announces as its longest message."""
 ITERATIONS_MAX = 1_000_000
 """The engine's bound as well (`crates/wire/src/scram.rs`). MongoDB's default is 15 000."""
+
+_REST_S = 0.1
 
 _receive = vars(pool)["receive_message"]
 _parse_scram = vars(auth)["_parse_scram_response"]
@@ -53,16 +58,69 @@ class UnreadableReply(PyMongoError):
     """A server answered with something that has not the form of an answer."""
 
 
+def is_turned_away(error: BaseException | None) -> bool:
+    """Whether a server took a connection and closed it at once, as one does that has its most connections.
+
+    Once it has closed the one that looks whether it is there, PyMongo makes no others, and says that it pauses.
+    """
+    return type(error) is AutoReconnect and (
+        (error.has_error_label("SystemOverloadedError") and not isinstance(error.__cause__, ConnectionRefusedError))
+        or "connection pool paused" in str(error)
+    )
+
+
+class Waiting:
+    """How long the clients of this process waited in all because they were turned away."""
+
+    def __init__(self) -> None:
+        self._lock, self._waited_s = threading.Lock(), 0.0
+
+    def add(self, waited_s: float) -> None:
+        """Notes some of it."""
+        with self._lock:
+            self._waited_s += waited_s
+
+    def take_s(self) -> float:
+        """What came together since this was asked last."""
+        with self._lock:
+            taken, self._waited_s = self._waited_s, 0.0
+        return taken
+
+
+TURNED_AWAY = Waiting()
+
+
 class ControlClient(pymongo.MongoClient[dict[str, Any]]):
     """A client that knows no errors but PyMongo's, whatever a server sends."""
 
     # Every command is sent and its answer read within one of these, but for what a cursor reads of it afterwards.
 
-    def _checkout(self, *arguments: Any) -> Any:
-        return _readable(super()._checkout(*arguments))
+    def _checkout(self, server: Any, *others: Any) -> Any:
+        return _readable(self._patient(server, partial(super()._checkout, server, *others)))
 
-    def _conn_from_server(self, *arguments: Any) -> Any:
-        return _readable(super()._conn_from_server(*arguments))
+    @contextmanager
+    def _patient(self, server: Any, checkout: Callable[[], AbstractContextManager[Any]]) -> Iterator[Any]:
+        """Asks again while the server turns connections away, as long as it would be waited for to be there at all.
+
+        Those of a run that is over may be counted against its limit for a moment.
+        """
+        began_s = time.monotonic()
+        with ExitStack() as entered:
+            while True:
+                try:
+                    connection = entered.enter_context(checkout())
+                    break
+                except AutoReconnect as error:
+                    waited_s = time.monotonic() - began_s
+                    if not is_turned_away(error) or waited_s >= self.options.server_selection_timeout:
+                        raise
+                    server.request_check()  # PyMongo looks every 10 s whether it is there
+                    time.sleep(_REST_S)
+                    TURNED_AWAY.add(time.monotonic() - began_s - waited_s)
+            yield connection
+
+    def _conn_from_server(self, preference: Any, server: Any, *others: Any) -> Any:
+        return _readable(self._patient(server, partial(super()._conn_from_server, preference, server, *others)))
 
     def _end_sessions(self, session_ids: list[Any]) -> None:
         """Those of a server that is gone went with it: nobody waits for it only to say good-bye."""
