@@ -1,5 +1,6 @@
 """A server that takes fewer connections than a sweep or a search would have: what it does with fewer is the answer."""
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,16 +8,23 @@ import pytest
 
 from brimline import Options
 from brimline.api.capacity import capacity
+from brimline.errors import TargetError
 from brimline.experiments.settings import SweepSettings, quick
 from brimline.experiments.trial import UP_AGAIN_SHARE
+from brimline.monitor.opcounters import read_opcounters
 from brimline.report.view import Report, Table
+from brimline.servers import Deployment
+from brimline.servers.deployment import CONNECT_TIMEOUT_S, control_client
+from brimline.servers.distrust import TURNED_AWAY
 from tests.support.command_line import CommandLine
+from tests.support.lies import Lie, Sending
+from tests.support.lying_server import lying_server
 from tests.support.objectives import p99_within
 from tests.support.own_mongod import OwnMongod
 
 pytestmark = pytest.mark.mongod
 
-SPEC = "data: {records: 100}\noperations: {read: 1}\nconnect_timeout: 300ms\n"
+SPEC = "data: {records: 100}\noperations: {read: 1}\nconnect_timeout: 1s\n"
 SLOW_MS = 20
 """Of each read, so that more connections always answer more."""
 
@@ -35,6 +43,10 @@ def test_a_level_without_all_its_connections_is_no_end(brimline_cli: CommandLine
         swept = brimline_cli.run("sweep", spec, *at, "--connections-max", "32", "--duration", "200ms", "--warmup", "0s")
         (directory,) = brimline_cli.record_directories(kind="sweep-")
         again = brimline_cli.run("sweep", "--resume", directory, *at)
+        crossed = brimline_cli.run(
+            *("sweep", spec, *at, "--vary", "connections=2,32", "--vary", "records=100,30k"),
+            *("--repeats", "1", "--duration", "200ms", "--warmup", "0s"),
+        )
         searched = capacity(
             spec,
             settings=replace(
@@ -61,6 +73,12 @@ def test_a_level_without_all_its_connections_is_no_end(brimline_cli: CommandLine
         assert "goes on with it" not in document["hint"] and "--resume" in document["hint"]
     assert len(list((directory / "dropped").iterdir())) == 1, "the level is tried once more"
 
+    assert crossed.exit_code == 4 and "could not be had" in crossed.json()["error"]
+    design = crossed.json()
+    assert {tuple(cell["levels"].values()): bool(cell["figures"]) for cell in design["cells"]} == {
+        (connections, records): connections == "2" for connections in ("2", "32") for records in ("100", "30k")
+    }
+
     searches = [trial for trial in searched.trials if trial.probe.stage in ("search", "verify")]
     assert searches[0].failed and searches[0].probe.connections == 32
     fewer = int(UP_AGAIN_SHARE * (searches[0].connections_up or 0))
@@ -71,6 +89,33 @@ def test_a_level_without_all_its_connections_is_no_end(brimline_cli: CommandLine
     facts = {fact.label: fact.value for fact in searched.report.verdict.facts}
     assert f"of 32 connections; no probe after it asked for more than {fewer} connections" in facts["Not tried"]
     assert "could not be had" in _results(searched.report)
+
+
+def test_a_server_that_has_no_connection_left_is_asked_again(mongod: Deployment) -> None:
+    """It closes each further one at once, until the run before has given its own back."""
+    TURNED_AWAY.take_s()
+    with lying_server(mongod.address, _full(for_s=0.5)) as address, control_client(address) as client:
+        assert read_opcounters(client) is not None
+    assert 0.3 < TURNED_AWAY.take_s() < CONNECT_TIMEOUT_S
+    with (
+        lying_server(mongod.address, _full(for_s=60)) as address,
+        control_client(address, connect_timeout_s=1.0) as client,
+        pytest.raises(TargetError, match="closes each further connection") as caught,
+    ):
+        read_opcounters(client)
+    assert "limit of connections" in str(caught.value.hint)
+    assert 0.5 < TURNED_AWAY.take_s() < CONNECT_TIMEOUT_S, "no wait without end"
+
+
+def _full(*, for_s: float) -> Lie:
+    """Has room for the connection that looks whether it is there, and for no other before that time is over."""
+    until_s: list[float] = []
+
+    def spoil(_random: object, _request: bytes, reply: bytes) -> Sending:
+        until_s.append(time.monotonic() + for_s)
+        return Sending(reply) if time.monotonic() >= until_s[0] else Sending(b"", then="close")
+
+    return Lie("full", spoil, command="hello", first=1, always=True)
 
 
 def _results(report: Report) -> list[str]:

@@ -10,19 +10,22 @@ from brimline.api.opened import opened
 from brimline.api.resume import require_same_server
 from brimline.api.variants import Variant, run_plan
 from brimline.api.workplace import Workplace, workplace
-from brimline.errors import NotPutBack, TargetError, UsageError
+from brimline.errors import NotAllConnected, NotPutBack, TargetError, UsageError
 from brimline.execution import Executor, MakeDirectory, StopToken, allow_descriptors
 from brimline.execution.carried import Carried
 from brimline.execution.indexed_data import ensure_indexed_data
+from brimline.experiments.trial import fewer_connections, not_had_text
 from brimline.experiments.vary.factor_kinds import Scope
 from brimline.experiments.vary.order import Levels, VarySettings
 from brimline.experiments.vary.runner import LOAD_STAGE, Setup
 from brimline.plan import load_plan
+from brimline.plan.pacing import connections_text
 from brimline.record import ExperimentRecord
 from brimline.record.experiment import TrialEntry
 from brimline.record.files import is_there
 from brimline.record.layout import ENVIRONMENT_FILE, EXPERIMENT_FILE
 from brimline.record.reader import read_environment
+from brimline.wording import message
 
 
 @contextmanager
@@ -108,11 +111,29 @@ class _Place:
         loading = self._there(variant).beside(self._variants[loaded_as].loaded)
         carried = self._carried.setdefault(loaded_as, loading.context.carried)
         loading = replace(loading, context=replace(loading.context, carried=carried))
+        try:
+            self._see_to(loading, variant, make_directory)
+        except NotAllConnected as error:
+            # Loading takes the most connections of all levels: who can't have them measures the other levels still.
+            fewer = fewer_connections(error.up)
+            loading.context.progress.note(
+                message(
+                    "loading: {reason}; it goes on with {connections}",
+                    reason=not_had_text(error.up, error.wanted),
+                    connections=connections_text(fewer),
+                )
+            )
+            loading = loading.with_spec(loading.spec.model_copy(update={"connections": fewer}))
+            loading = replace(loading, context=replace(loading.context, carried=carried))
+            self._see_to(loading, variant, make_directory)
+        return carried
+
+    def _see_to(self, loading: Workplace, variant: Variant, make_directory: MakeDirectory) -> None:
+        """Sees to the data, with the index that the combination has."""
         if variant.index and loading.context.deployment is not None:
             self._index(loading, variant.index, make_directory)
         else:
             loading.prepare(make_directory=make_directory)
-        return carried
 
 
 def _served(entry: TrialEntry, settings: VarySettings) -> Levels | None:

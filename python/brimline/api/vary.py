@@ -112,12 +112,19 @@ class VaryResult(Result):
                 f"an objective was missed in {len(missed)} of {len(self.trials)}; the first is {first}",
                 hint=self.where_to_look,
             )
-        if failed := [trial for trial in self.trials if trial.outcome is RunOutcome.FAILED]:
+        if failed := self._failed:
             first = f"{describe_levels(self.settings, failed[0].probe.levels)}: {'; '.join(failed[0].reasons)}"
+            cells = len({(each.probe.block, each.probe.levels) for each in self.trials})
             return InvalidRun(
-                f"cells that failed: {len(failed)} of {len(self.trials)}; the first is {first}", hint=self.where_to_look
+                f"cells that failed: {len(failed)} of {cells}; the first is {first}", hint=self.where_to_look
             )
         return None
+
+    @property
+    def _failed(self) -> list[VaryTrial]:
+        """By block and combination the last trial of those that failed, and did not count when they ran again."""
+        last = {(each.probe.block, each.probe.levels): each for each in self.trials}
+        return [each for each in last.values() if each.outcome is RunOutcome.FAILED]
 
 
 @typed

@@ -80,8 +80,7 @@ class Trial:
         """Why it has no figure, though others may: `could not be had: 468 of 512 connections`; "" where it has one."""
         if self.connections_up is None:
             return ""
-        wanted = self.probe.connections
-        return message("could not be had: {up} of {wanted} connections", up=self.connections_up, wanted=wanted)
+        return not_had_text(self.connections_up, self.probe.connections)
 
     @property
     def probe_s(self) -> float:
@@ -92,6 +91,16 @@ class Trial:
     def cost_s(self) -> float:
         """Time that the trial took without putting data back, never less than what the probe asked for."""
         return max(self.probe_s, (self.took_s or 0.0) - self.put_back_s)
+
+
+def not_had_text(up: int, wanted: int) -> str:
+    """Of a run that could have only `up` of its connections, which sent nothing."""
+    return message("could not be had: {up} of {wanted} connections", up=up, wanted=wanted)
+
+
+def fewer_connections(up: int) -> int:
+    """How many can be had again where `up` could be had once; at least 1."""
+    return max(1, int(UP_AGAIN_SHARE * up))
 
 
 def of_stage(trials: Sequence[Trial], *stages: Stage) -> list[Trial]:
@@ -147,4 +156,4 @@ def connections_had(trials: Sequence[Trial]) -> int | None:
     if lacks is None:
         return None
     measured = connections_below(trials, lacks.probe.connections) or 1
-    return max(measured, int(UP_AGAIN_SHARE * (lacks.connections_up or 0)))
+    return max(measured, fewer_connections(lacks.connections_up or 0))

@@ -2,28 +2,35 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from brimline.analysis.figure import Figure
 from brimline.analysis.metrics import Metric
+from brimline.api.options import Options
 from brimline.api.varied_place import kind_of_server
-from brimline.errors import AnotherServer, BrimlineError, NotPutBack, TargetError
+from brimline.api.vary import resumed_vary, vary, vary_result
+from brimline.errors import AnotherServer, BrimlineError, ExitCode, NotAllConnected, NotPutBack, TargetError
 from brimline.execution import MakeDirectory, Silence, StopToken
+from brimline.execution.execute import join_engine
 from brimline.experiments.measure import Measure
 from brimline.experiments.vary.conclusion import VaryConclusion, _no_difference, conclude_vary
 from brimline.experiments.vary.order import Levels, RunOutcome, Vary, VaryEnd, VarySettings, VaryTrial
 from brimline.experiments.vary.runner import Setup, VaryWork, run_vary
 from brimline.experiments.vary.stored import begun, settings_document, stored_vary_settings, stored_vary_trials
+from brimline.plan import Plan
 from brimline.record import ExperimentWriter, read_experiment
 from brimline.record.files import read_json, replace_json
 from brimline.record.layout import EXPERIMENT_FILE
 from tests.unit.experiments.vary_simulator import settings_of
 
+EXECUTE = sys.modules[join_engine.__module__]
 RATES = {"1": 1000.0, "8": 4000.0, "64": 4100.0}
 
 
@@ -249,3 +256,52 @@ def test_fresh_servers_for_other_data_are_of_one_kind() -> None:
     assert set(kinds.values()) == {("4.4",), ("6.0",)}
     assert kinds["1k", "4.4", "8"] == kinds["2k", "4.4", "1"]
     assert kind_of_server(replace(factors, apart=()), ("1k", "4.4", "8")) == ()
+
+
+@pytest.mark.parametrize("lacks", [("32",), ("2", "32")], ids=["others stand", "none is left"])
+def test_a_run_without_all_its_connections_is_a_cell_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacks: Sequence[str]
+) -> None:
+    """The twin with a server is in integration/test_few_connections.py."""
+
+    def join(run: Any, plan: Plan, **others: Any) -> Any:
+        if str(plan.connections) in lacks:
+            raise NotAllConnected("the target can't be reached", up=1, wanted=plan.connections)
+        return join_engine(run, plan, **others)
+
+    monkeypatch.setattr(EXECUTE, "join_engine", join)
+    options = Options(null=True, runs_dir=tmp_path)
+    short = {"blocks": 2, "blocks_max": 2, "warmup_s": 0.0, "duration_s": 0.02}
+    result = vary("ycsb-c", factors=["connections=2,32"], settings=short, options=options)
+    told = {lack: f"could not be had: 1 of {lack} connections" for lack in lacks}
+    for again in (result, vary_result(read_experiment(result.directory))):
+        reasons = {each.probe.levels[0]: each.reasons for each in again.trials if not each.counts}
+        assert reasons == {lack: (reason,) for lack, reason in told.items()}
+        assert again.error is not None and again.error.exit_code == ExitCode.INCONCLUSIVE
+        assert any(reason in again.error.message for reason in told.values())
+        cells = {cell.levels[0]: cell for cell in again.conclusion.cells}
+        for level, cell in cells.items():
+            assert bool(cell.means) is (level not in lacks)
+            assert [told[level] in text for text in cell.left_out] == [True, True] if level in lacks else True
+
+    monkeypatch.undo()
+    resumed = resumed_vary(result.directory, options)
+    assert resumed.error is None, "what lacked connections is tried again"
+    assert sorted(each.probe.levels for each in resumed.trials) == [("2",), ("2",), ("32",), ("32",)]
+
+
+def test_a_cell_that_counted_in_the_end_has_not_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def join(run: Any, plan: Plan, **others: Any) -> Any:
+        asked.append(plan.connections)
+        if asked.count(32) == 1 == asked.count(plan.connections):
+            raise NotAllConnected("the target can't be reached", up=1, wanted=plan.connections)
+        return join_engine(run, plan, **others)
+
+    monkeypatch.setattr(EXECUTE, "join_engine", join)
+    short = {"blocks": 1, "blocks_max": 1, "warmup_s": 0.0, "duration_s": 0.02}
+    options = Options(null=True, runs_dir=tmp_path)
+    result = vary("ycsb-c", factors=["connections=32,64"], settings=short, options=options)
+    assert [each.outcome for each in result.trials].count(RunOutcome.FAILED) >= 1
+    assert result.error is None

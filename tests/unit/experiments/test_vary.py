@@ -137,6 +137,16 @@ def test_going_on_makes_the_runs_that_were_left(cut_at: int) -> None:
     assert part == whole
 
 
+def test_a_resumed_design_asks_for_what_failed_in_any_block() -> None:
+    """A run that could not have its connections is dropped on resume, wherever it stood."""
+    machine = Machine(settings_of(*TWO_BY_THREE, blocks=2, blocks_max=2), level, seed=5)
+    whole = machine.all()
+    gone = ("/b/mongod", "64")
+    resumed = machine.all([trial for trial in whole if trial.probe.levels != gone])
+    assert Counter(trial.probe for trial in resumed) == Counter(trial.probe for trial in whole)
+    assert machine.vary.ended_by(resumed) is machine.vary.ended_by(whole)
+
+
 def test_settings_that_make_no_sense_are_refused() -> None:
     factors = parse_factors(["connections=1,8"])
     wrong: tuple[dict[str, object], ...] = (

@@ -262,9 +262,9 @@ class Vary:
         if any(trial.ended_by != "completed" for trial in trials):
             return None
         last = max((trial.probe.block for trial in trials), default=0)
-        if last:
-            made = [trial for trial in trials if trial.probe.block == last]
-            left = self._left_of(last, made)
+        # Each block, not the last alone: a run that failed is dropped on resume, wherever it stood.
+        for block in range(1, last + 1):
+            left = self._left_of(block, [trial for trial in trials if trial.probe.block == block])
             if left is not None:
                 return left
         if self._reason_to_end(last, trials) is not None:

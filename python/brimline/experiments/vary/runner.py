@@ -16,12 +16,13 @@ from brimline.analysis.observation import Observation, observe
 from brimline.analysis.spoilt import spoilt_text
 from brimline.analysis.step_truth import plan_summaries
 from brimline.analysis.validity import GENERATOR_CHECKS
-from brimline.errors import AnotherServer, BrimlineError, Interrupted, NotPutBack
+from brimline.errors import AnotherServer, BrimlineError, Interrupted, NotAllConnected, NotPutBack
 from brimline.execution import MakeDirectory, ProgressSink, RunContext, StopToken, execute, putting_back
 from brimline.execution.cool_down import CoolDown, cool_down, cool_down_limit_s
 from brimline.experiments.conductor import Made, conduct_trials
 from brimline.experiments.measure import Measure
 from brimline.experiments.runner import describe_outcome
+from brimline.experiments.trial import not_had_text
 from brimline.experiments.vary.cost import rest_text
 from brimline.experiments.vary.factor_kinds import KINDS
 from brimline.experiments.vary.order import (
@@ -143,7 +144,7 @@ def _stage(measure: Measure | None) -> str:
 def failed_trial(
     probe: VaryProbe, reason: str, *, server: int, name: str = "", took_s: float | None = None
 ) -> VaryTrial:
-    """One that ended with an error before it had a record."""
+    """One that ended with an error before anything was measured."""
     return VaryTrial(probe=probe, outcome=RunOutcome.FAILED, reasons=(reason,), server=server, name=name, took_s=took_s)
 
 
@@ -232,6 +233,7 @@ def _load_directory(probe: VaryProbe, server: int, work: VaryWork) -> MakeDirect
 
 
 def _run(probe: VaryProbe, place: Place, server: int, trials: Sequence[VaryTrial], work: VaryWork) -> Made[VaryTrial]:
+    """A run of a combination. One that can't have all of its connections says so, and the others go on."""
     setup = place.prepare(probe.levels, _load_directory(probe, server, work))
     cooled = _cool_down(setup, work)
     work.stop.raise_if_requested()
@@ -247,8 +249,13 @@ def _run(probe: VaryProbe, place: Place, server: int, trials: Sequence[VaryTrial
         label=probe.label,
         cool_down=None if cooled is None else asdict(cooled),
     )
-    with putting_back(setup.plan, setup.context):
-        record = execute(setup.plan, directory=directory, title=title, context=setup.context)
+    try:
+        with putting_back(setup.plan, setup.context):
+            record = execute(setup.plan, directory=directory, title=title, context=setup.context)
+    except NotAllConnected as error:
+        reason = not_had_text(error.up, error.wanted)
+        trial = failed_trial(probe, reason, server=server, name=directory.name)
+        return Made(trial=trial, directory=directory, title=title, outcome=reason, ended=True, failed=reason)
     observation = observe(record)
     trial = read_vary_trial(probe, record, server=server, observation=observation)
     counts = trial.outcome is RunOutcome.COUNTS
