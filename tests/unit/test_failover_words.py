@@ -34,6 +34,7 @@ URI = "mongodb://127.0.0.1:1"
         (("--repeats", "0"), "1 to 1000 times", "failover --help"),
         (("--ledger", "many"), "many", "failover --help"),
         (("--fault", "full-disk:1MB"), "no room to begin", "full-disk:2GB"),
+        (("--hold", "1e9h"), "a day each at most", "--help"),
         (("--vary", "fault=kill,kil"), "must be one of kill, stop", "of a failover"),
         (("--vary", "loops=1,2"), "has no meaning for failover", "something else"),
         (("--precision", "5%"), "no effect without --vary", "factor"),

@@ -3,8 +3,10 @@
 Pure. An interval belongs to a stall when its slowest operation took far longer than that of most intervals, or when
 nothing was answered in it. A period is looked for by the phases of the stalls: where they come every P seconds, all
 have nearly one phase of P, which chance makes with a probability that Rayleigh's test gives (Mardia and Jupp 2000,
-"Directional Statistics", 6.3). What a stall comes with is what the server's own figures show more often in stalls than
-in as much of any other time: it comes with it, which is a sign and no proof of a cause.
+"Directional Statistics", 6.3). A server that stands still for 60 ms every ten seconds may have many stalls of 2 ms in
+between. So the slowest stalls are looked at alone too, from several sizes on. What a stall comes with is what the
+server's own figures show more often in stalls than in as much of any other time: it comes with it, which is a sign and
+no proof of a cause.
 """
 
 import math
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 
 from brimline.stats.estimate import CONFIDENCE
 from brimline.stats.multiple import holm
+from brimline.units import NS_PER_S
 
 SLOW_FACTOR_MIN = 2.0
 """How many times as slow as usual the slowest operation of a stall is at least."""
@@ -23,8 +26,8 @@ SLOW_DEVIATIONS_MIN = 6.0
 """And how many standard deviations beyond it, on a logarithmic scale, by the median deviation."""
 STALLS_MIN = 4
 """Stalls below which nothing is said of a period."""
-ALPHA_PERIOD = 0.001
-"""Of Rayleigh's test, beside all periods that were tried."""
+ALPHA_PERIOD = 0.01
+"""Of Rayleigh's test, beside all periods and sizes that were tried."""
 PERIOD_INTERVALS_MIN = 4
 """Intervals that a period has at least: a shorter one can't be told from every interval being like that."""
 KEPT_SHARE_MIN = 0.6
@@ -34,6 +37,8 @@ PHASE_WIDTH = 0.1
 LENGTH_SHARE_MIN = 0.75
 """How much of the best period's common phase a longer one has, of which the best may be a fraction."""
 PERIODS_MAX = 3
+SIZE_STEP = 2.0
+"""How many times as slow the slowest stalls are from one size to the next at which they are looked at alone."""
 ALPHA_WITH = 0.01
 WITH_SHARE_MIN = 0.5
 """Share of the stalls that something is seen in, to be named."""
@@ -50,6 +55,11 @@ class Stall:
     at_s: float
     length_s: float
     slowest_ns: float
+
+    @property
+    def size_ns(self) -> float:
+        """How slow it was: of one in which nothing was answered, how long it took."""
+        return self.slowest_ns or self.length_s * NS_PER_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,17 +164,36 @@ def _stalls(starts_s: Values, ends_s: Values, slowest_ns: Values, answered: Valu
 
 
 def _periodic(stalls: Sequence[Stall], span: tuple[float, float], interval_s: float) -> Periodic | None:
-    """The longest period that explains most of them; None where chance would do as well."""
+    """The period of all stalls, else of as many of the slowest as have one; None where chance would do as well."""
+    by_size = _by_size(stalls)
+    found = (_period_of(some, span, interval_s, sizes=len(by_size)) for some in by_size)
+    return next((each for each in found if each is not None), None)
+
+
+def _by_size(stalls: Sequence[Stall]) -> list[Sequence[Stall]]:
+    """All of them, and those that are at least `SIZE_STEP` times as slow as the least, and so on; each lot once."""
+    lots: list[Sequence[Stall]] = []
+    size_ns = min((each.size_ns for each in stalls), default=0.0)
+    while size_ns > 0:
+        lot = [each for each in stalls if each.size_ns >= size_ns]
+        if len(lot) < STALLS_MIN:
+            break
+        if not lots or len(lot) < len(lots[-1]):
+            lots.append(lot)
+        size_ns *= SIZE_STEP
+    return lots
+
+
+def _period_of(stalls: Sequence[Stall], span: tuple[float, float], interval_s: float, *, sizes: int) -> Periodic | None:
+    """The longest period that explains most of them, which are one of so many `sizes`."""
     times = np.asarray([each.at_s for each in stalls])
-    if len(times) < STALLS_MIN:
-        return None
     candidates = _candidates(times, span, interval_s)
     if not len(candidates):
         return None
     lengths = np.abs(np.exp(2j * np.pi * times[None, :] / candidates[:, None]).mean(axis=1))
     # Of a period its fractions have the same phases, and nearly as much of one: the longest is meant.
     for place in np.flatnonzero(lengths >= LENGTH_SHARE_MIN * lengths.max())[::-1]:
-        chance = math.exp(-len(times) * float(lengths[place]) ** 2) * len(candidates)
+        chance = math.exp(-len(times) * float(lengths[place]) ** 2) * len(candidates) * sizes
         if chance <= ALPHA_PERIOD:
             found = _fitted(stalls, times, float(candidates[place]), span, interval_s, p_value=min(1.0, chance))
             if found is not None:

@@ -50,7 +50,7 @@ from brimline.report.failover.view import Seen, failover_report, limit_text
 from brimline.servers.faults.fault import COMMAND, fault_on
 from brimline.servers.faults.kinds import FULL_DISK, KINDS, small_disk_bytes
 from brimline.servers.faults.site import site_of
-from brimline.servers.lab.small_disk import require_mounting
+from brimline.servers.lab.small_disk import require_memory, require_mounting
 from brimline.spec import LoadedSpec, Spec
 from brimline.spec.load_models import ClosedLoad, ConstantLoad, PoissonLoad
 from brimline.units import NS_PER_S, format_rate, round_significant
@@ -179,6 +179,7 @@ def surroundings(loaded: LoadedSpec, faults: Sequence[str], options: Options, *,
     sizes = [small_disk_bytes(each.partition(":")[2]) for each in faults if each.partition(":")[0] == FULL_DISK]
     if sizes:
         require_mounting()
+        require_memory(max(sizes))
         own["disk_bytes"] = max(sizes)
     return replace(options, **own)  # type: ignore[arg-type]
 

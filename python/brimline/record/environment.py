@@ -112,6 +112,15 @@ def _cpu_limit_cores(cgroup: Path) -> float | None:
     return int(quota) / int(period)
 
 
+def memory_left_bytes(root: Path = Path("/")) -> int | None:
+    """What programs could still have of this machine's memory, and no more than a control group allows in all.
+
+    None where this machine tells neither.
+    """
+    known = (_memory_bytes(root, "MemAvailable"), _memory_limit_bytes(root / "sys/fs/cgroup"))
+    return min((each for each in known if each is not None), default=None)
+
+
 def _memory_limit_bytes(cgroup: Path) -> int | None:
     text = _text(cgroup / "memory.max") or _text(cgroup / "memory/memory.limit_in_bytes")
     # cgroup 1 says "no limit" with a number near 2^63.

@@ -55,6 +55,33 @@ def test_a_period_is_found_with_an_interval_that_holds_it() -> None:
         assert all(abs(each.count - COUNT / period_s) <= 3 for each in periods)
 
 
+def mixed(seed: int, *, large_at: np.ndarray, small: int = 40) -> Stalls:
+    """150 s in intervals of 0.25 s: stalls of 60 ms at these times, and `small` of 2 ms to 3 ms at random."""
+    rng = np.random.default_rng(seed)
+    starts = np.arange(0, 150, 0.25)
+    slowest = 0.7e6 * np.exp(0.1 * rng.normal(size=len(starts)))
+    at_random = rng.choice(len(starts), size=small, replace=False)
+    slowest[at_random] = rng.uniform(2e6, 3e6, small)
+    slowest[(large_at / 0.25).astype(int)] = 60e6 * np.exp(0.3 * rng.normal(size=len(large_at)))
+    return find_stalls(starts, starts + 0.25, slowest, np.full(len(starts), 12.0), [])
+
+
+def test_large_stalls_have_their_period_among_many_small_ones_at_random() -> None:
+    """Seen of a mongod that deletes what expired for half a second every 10.5 s: 13 such stalls, and 7 to 40 small."""
+    for seed in range(20):
+        times = 12 + 10.5 * np.arange(13) + np.random.default_rng(100 + seed).normal(size=13) * 0.3
+        found = mixed(seed, large_at=times).periodic
+        assert found, seed
+        assert found[0].count >= 11 and found[0].period_s == pytest.approx(10.5, abs=0.3)
+
+
+def test_large_and_small_stalls_at_random_have_no_period() -> None:
+    rng = np.random.default_rng(7)
+    found = [mixed(seed, large_at=np.sort(rng.uniform(0, 149, count)), small=small)
+             for seed in range(25) for count in (8, 20) for small in (0, 40)]  # fmt: skip
+    assert sum(bool(each.periodic) for each in found) <= 1
+
+
 def test_what_stalls_come_with_is_named_and_what_is_there_anyway_is_not() -> None:
     with_them, without = seen_of(1, period_s=60), seen_of(1, period_s=60, with_checkpoints=False)
     (named,) = with_them.periodic[0].comes_with

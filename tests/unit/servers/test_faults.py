@@ -167,6 +167,27 @@ def test_a_small_disk_is_filled_and_emptied_and_nothing_else_is(tmp_path: Path) 
         (place / "more").write_bytes(bytes(10_000))
 
 
+def test_a_disk_that_memory_could_not_hold_is_refused_and_never_filled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel ends programs where memory is full: the servers, and others that have nothing to do with it."""
+    monkeypatch.setattr(small_disk, "memory_left_bytes", lambda: 3_000_000_000)
+    small_disk.require_memory(1_500_000_000)
+    with pytest.raises(UsageError, match=r"99.0 TB is in memory, of which 3.00 GB are left"):
+        small_disk.require_memory(99_000_000_000_000)
+    with mounted(tmp_path / "disk", "2m") as place:
+        monkeypatch.setattr(small_disk, "memory_left_bytes", lambda: 1_000_000)
+        with pytest.raises(TargetError, match=r"1.00 MB of memory are left: it isn't filled"):
+            small_disk.fill(place)
+        assert list(place.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["slow-network:-5ms", "slow-disk:0B", "full-disk:0"])
+def test_what_stands_behind_a_name_is_read_before_there_is_a_server(text: str) -> None:
+    with pytest.raises(UsageError, match=r"disk|network"):
+        parse_fault(text)
+
+
 @pytest.fixture
 def version_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A tree of control groups of version 2, as files: what would be written to the kernel."""

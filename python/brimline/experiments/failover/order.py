@@ -17,6 +17,8 @@ FAILOVER_KIND = "failover"
 BEFORE_S, HOLD_S, AFTER_S = 10.0, 20.0, 20.0
 """A set elects after 10 s by default, and takes 2 s for that: both fit."""
 WARM_UP_S = 2.0
+TIME_S_MAX = 86_400.0
+"""Of each of the three times: a record is read as a whole."""
 REPEATS_DEFAULT = 3
 LEDGER_MOST_PER_S = 200.0
 _DURATIONS = {"outage": "time without an answer", "back": "time until 95 % of the rate", "p99": "response p99"}
@@ -84,10 +86,12 @@ class FailoverSettings:
     slo: tuple[Limit, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.before_s < 2:
+        if not self.before_s >= 2:
             raise ValueError("what was before a fault is known after 2 s of the run; give --before 2s or more")
-        if self.hold_s < 0 or self.after_s < 2:
+        if not (self.hold_s >= 0 and self.after_s >= 2):
             raise ValueError("a run goes on for 2 s or more after a fault; give --after 2s or more")
+        if max(self.before_s, self.hold_s, self.after_s) > TIME_S_MAX:
+            raise ValueError("--before, --hold and --after take a day each at most")
         if not 1 <= self.repeats <= 1000:
             raise ValueError("a fault is repeated 1 to 1000 times; give --repeats 3")
         if not 0 <= (self.ledger_per_s or 0) <= 10_000:

@@ -54,6 +54,7 @@ def parse_fault(text: str, undo: str = "") -> Asked:
         raise UsageError(
             f"brimline undoes the fault {name} itself", hint="leave --undo out, or give a command as --fault"
         )
+    kind.reads(argument)
     return Asked(name=name, argument=argument)
 
 

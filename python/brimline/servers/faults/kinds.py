@@ -44,6 +44,7 @@ class FaultKind:
     """Something that befalls a server. `what` is said of it, `do` and `undo` make it so; both raise BrimlineError.
 
     `by_hand`: what a person does where undoing fails. `check` refuses what can't be, before anything is done.
+    `reads` refuses what stands behind its name, before any server is there.
     `takes`: how what may stand behind its name is written. `takes_away`: the server is no primary any more, so that
     others must be there to take over. `by_line`: it acts on the forwarder before a server. `of_lab`: of a lab alone.
     """
@@ -54,6 +55,7 @@ class FaultKind:
     undo: Callable[[Site, str], None] = lambda _site, _argument: None
     by_hand: Callable[[Site, str], str] = lambda _site, _argument: ""
     check: Callable[[Site, str], None] = lambda _site, _argument: None
+    reads: Callable[[str], object] = lambda _argument: None
     takes: str = ""
     takes_away: bool = True
     by_line: bool = False
@@ -192,11 +194,6 @@ def _require_others(site: Site, argument: str) -> None:
     _require_line(site, argument)
 
 
-def _require_slow_line(site: Site, argument: str) -> None:
-    _line(argument)
-    _require_line(site, argument)
-
-
 def _slow_disk(site: Site, argument: str) -> None:
     lab, server = site.struck
     directory, process = lab.directory_of(server), site.process
@@ -213,9 +210,8 @@ def _fast_disk(site: Site, _argument: str) -> None:
         let_go(held, pid=None if process is None else process.pid)
 
 
-def _require_disk(site: Site, argument: str) -> None:
+def _require_disk(site: Site, _argument: str) -> None:
     lab, server = site.struck
-    _disk_rate(argument)
     require_rate(lab.directory_of(server))
 
 
@@ -240,8 +236,7 @@ def _empty_disk(site: Site, argument: str) -> None:
     _start(site, argument)
 
 
-def _require_small_disk(site: Site, argument: str) -> None:
-    small_disk_bytes(argument)
+def _require_small_disk(site: Site, _argument: str) -> None:
     if not is_small(_data(site)):
         raise UsageError(
             "the servers of this lab are on the machine's own disk, which brimline doesn't fill",
@@ -292,12 +287,13 @@ _ALL = (
     FaultKind(name="isolate", what="the server hears nothing, neither of members nor of clients", do=_isolate,
               undo=_join, by_hand=_join_by_hand, check=_require_line, by_line=True),
     FaultKind(name="slow-network", what="the line to the server is slow", do=_slow_network, undo=_join,
-              by_hand=_join_by_hand, check=_require_slow_line, takes="slow-network:200ms+1mbit", takes_away=False,
-              by_line=True),
+              by_hand=_join_by_hand, check=_require_line, reads=_line, takes="slow-network:200ms+1mbit",
+              takes_away=False, by_line=True),
     FaultKind(name="slow-disk", what="the disk of the server is slow", do=_slow_disk, undo=_fast_disk,
-              by_hand=_fast_disk_by_hand, check=_require_disk, takes="slow-disk:1MB/s", takes_away=False),
+              by_hand=_fast_disk_by_hand, check=_require_disk, reads=_disk_rate, takes="slow-disk:1MB/s",
+              takes_away=False),
     FaultKind(name=FULL_DISK, what="the disk of the server is full", do=_fill_disk, undo=_empty_disk,
-              by_hand=_empty_by_hand, check=_require_small_disk, takes="full-disk:2GB"),
+              by_hand=_empty_by_hand, check=_require_small_disk, reads=small_disk_bytes, takes="full-disk:2GB"),
 )  # fmt: skip
 KINDS: Mapping[str, FaultKind] = {kind.name: kind for kind in _ALL}
 """Every fault by its name."""

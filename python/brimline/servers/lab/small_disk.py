@@ -4,22 +4,38 @@ It takes root. They go with the lab, also after a crash: what is mounted below i
 """
 
 import os
+import shutil
 import subprocess
 from contextlib import suppress
 from pathlib import Path
 
 from brimline.errors import TargetError, UsageError
+from brimline.record.environment import memory_left_bytes
+from brimline.units import format_bytes
 
 FILLER = "brimline-fills-the-disk"
 _HINT = "a full disk needs root, and the right to mount; without, fill a disk of your own by --fault 'COMMAND'"
 _WITHIN_S = 30.0
 _PIECE_BYTES = 1024 * 1024
+_MEMORY_SHARE_MAX = 0.5
+"""Of the memory that is left, which a disk may take: a full one takes all of its size, others what is on them."""
 
 
 def require_mounting() -> None:
     """Raises UsageError where nobody may mount, before anything is started."""
     if os.geteuid() != 0:
         raise UsageError("only root can give servers small disks of their own", hint=_HINT)
+
+
+def require_memory(size_bytes: int) -> None:
+    """Raises UsageError for a disk that this machine's memory could not hold: the kernel would end programs for it."""
+    left_bytes = memory_left_bytes()
+    if left_bytes is not None and size_bytes > _MEMORY_SHARE_MAX * left_bytes:
+        raise UsageError(
+            f"a disk of {format_bytes(size_bytes)} is in memory, of which {format_bytes(left_bytes)} are left: it may "
+            "take half of that",
+            hint="take a smaller one, such as full-disk:1GB, or fill a disk of your own by --fault 'COMMAND'",
+        )
 
 
 def mount(directory: Path, size_bytes: int) -> None:
@@ -46,6 +62,13 @@ def fill(directory: Path) -> None:
     """Leaves no room on the disk at `directory`. Raises TargetError for any other disk."""
     if not is_small(directory):
         raise TargetError(f"{directory} is no small disk of a lab, and nothing else is filled", hint=_HINT)
+    room_bytes, left_bytes = shutil.disk_usage(directory).free, memory_left_bytes()
+    if left_bytes is not None and room_bytes > left_bytes:
+        raise TargetError(
+            f"the disk has room for {format_bytes(room_bytes)}, and {format_bytes(left_bytes)} of memory are left: it "
+            "isn't filled",
+            hint="end other programs, or take a smaller disk",
+        )
     with (directory / FILLER).open("wb", buffering=0) as file:
         piece = bytes(_PIECE_BYTES)
         while piece:
