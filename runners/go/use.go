@@ -2,7 +2,10 @@ package main
 
 import (
 	"math/bits"
+	"os"
 	"runtime"
+	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -55,9 +58,8 @@ func (pool *pool) used() bson.D {
 	for place := range pool.waits {
 		waits[place] = pool.waits[place].Load()
 	}
-	return bson.D{
+	used := bson.D{
 		{Key: "cpu_ns", Value: usage.Utime.Nano() + usage.Stime.Nano()},
-		{Key: "memory_peak_bytes", Value: usage.Maxrss * 1024},
 		{Key: "collections", Value: int64(memory.NumGC)},
 		{Key: "collections_ns", Value: int64(memory.PauseTotalNs)},
 		{Key: "connections_created", Value: pool.created.Load()},
@@ -68,4 +70,17 @@ func (pool *pool) used() bson.D {
 		{Key: "pool_waited_max_ns", Value: pool.waitedMaxNs.Load()},
 		{Key: "pool_waits", Value: waits},
 	}
+	if peak, is := memoryPeakBytes(); is {
+		used = append(used, bson.E{Key: "memory_peak_bytes", Value: peak})
+	}
+	return used
+}
+
+// memoryPeakBytes is the most memory of this program; that of getrusage begins with that of the process that started it.
+func memoryPeakBytes() (int64, bool) {
+	status, _ := os.ReadFile("/proc/self/status")
+	_, told, is := strings.Cut(string(status), "VmHWM:")
+	told, _, _ = strings.Cut(told, " kB")
+	kilobytes, err := strconv.ParseInt(strings.TrimSpace(told), 10, 64)
+	return kilobytes * 1024, is && err == nil
 }
