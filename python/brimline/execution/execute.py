@@ -357,7 +357,7 @@ def join_engine(run: Engine, plan: Plan, *, stop: StopToken, up: int = 0) -> Sum
         elif client is not None:
             hint = (
                 f"the client {client} needs: {CATALOGUE[client].how}"
-                if reason.startswith("the runner")
+                if reason.startswith("the runner") or "can't be started: " in reason
                 else "these are the driver's words: correct an option that it refuses; else check that the server runs"
             )
         unreached = f"the target can't be reached: {reason}"
