@@ -3,6 +3,7 @@
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from brimline.execution.cluster.cluster import Cluster
 from brimline.execution.cluster.link import ANSWER_WITHIN_S, NodeLost
 from brimline.execution.cluster.node import Look
 from brimline.execution.cluster.processes import ProcessLink
+from brimline.execution.cluster.ray_nodes import RayLink
 from brimline.execution.cluster.shared_run import GIVE_UP_S, SharedRun
 from brimline.execution.cluster.shares import share_orders
 from brimline.plan import NullTarget, WireTarget
@@ -172,3 +174,35 @@ def test_a_node_that_nobody_asked_says_so() -> None:
             link.call("hello")
     finally:
         link.close()
+
+
+class _Error(Exception): ...
+
+
+class _ActorError(_Error): ...
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (_ActorError("it died\nfor a reason"), "its actor is gone (_ActorError)"),
+        (ConnectionError("reset"), "its actor is gone (ConnectionError)"),
+        (_Error("the object store is full\nsee its logs"), "Ray could not carry it: _Error: the object store is full"),
+    ],
+)
+def test_what_ray_can_not_carry_is_no_actor_that_is_gone(error: Exception, words: str) -> None:
+    def get(_answer: object, *, timeout: float) -> Any:
+        raise error
+
+    kinds = SimpleNamespace(
+        GetTimeoutError=TimeoutError,
+        RayTaskError=KeyError,
+        RayActorError=_ActorError,
+        NodeDiedError=_ActorError,
+        WorkerCrashedError=_ActorError,
+        RayError=_Error,
+    )
+    actor = SimpleNamespace(call=SimpleNamespace(remote=lambda *_: None))
+    with pytest.raises(NodeLost) as lost:
+        RayLink(SimpleNamespace(get=get, exceptions=kinds), actor).call("start", b"rows")
+    assert str(lost.value) == words

@@ -100,7 +100,15 @@ def test_who_does_not_know_the_token_is_told_so_and_the_token_is_not_shown(tmp_p
 
 
 @pytest.mark.parametrize(
-    "question", ["/host?port=x", "/host?member=0", "/host?member=70000", "/host?&&", "/host?" + "member=1&" * 200]
+    "question",
+    [
+        "/host?port=x",
+        "/host?member=0",
+        "/host?member=70000",
+        "/host?&&",
+        "/host?port=1&data=a%00",
+        "/host?" + "member=1&" * 200,
+    ],
 )
 def test_a_question_that_cannot_be_is_refused(tmp_path: Path, question: str) -> None:
     with watching(tmp_path, token="") as port, closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:

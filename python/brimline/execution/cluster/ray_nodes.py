@@ -35,14 +35,17 @@ class RayLink:
 
     def call(self, name: str, *arguments: Any, within_s: float = ANSWER_WITHIN_S) -> Any:
         """See `Link`."""
+        kinds = self._ray.exceptions
         try:
             return self._ray.get(self._actor.call.remote(name, *arguments), timeout=within_s)
-        except self._ray.exceptions.GetTimeoutError as error:
+        except kinds.GetTimeoutError as error:
             raise NodeLost(f"no answer within {within_s:g} s") from error
-        except self._ray.exceptions.RayTaskError as error:
+        except kinds.RayTaskError as error:
             raise NodeLost(f"{type(error.cause).__name__}: {error.cause}") from error
-        except (self._ray.exceptions.RayError, ConnectionError) as error:
+        except (kinds.RayActorError, kinds.NodeDiedError, kinds.WorkerCrashedError, ConnectionError) as error:
             raise NodeLost(f"its actor is gone ({type(error).__name__})") from error
+        except kinds.RayError as error:  # such as one of a store that has no room for the rows
+            raise NodeLost(f"Ray could not carry it: {type(error).__name__}: {_in_one_line(error)}") from error
 
     def close(self) -> None:
         """See `Link`."""

@@ -41,9 +41,11 @@ class Question:
     def parse(cls, query: str) -> Self:
         """The question that a query asks. Raises ValueError."""
         asked = parse_qs(query, max_num_fields=MEMBERS_MAX + 3, strict_parsing=bool(query))
+        if "\0" in (data_path := asked.get("data", [""])[0]):
+            raise ValueError("no path holds a NUL")
         return cls(
             port=_number(asked, "port"),
-            data_path=asked.get("data", [""])[0],
+            data_path=data_path,
             members=tuple(map(_port, asked.get("member", ()))),
             ours=_number(asked, "ours"),
         )
