@@ -16,7 +16,7 @@ from brimline.experiments.runner import Experiment, run_trials
 from brimline.experiments.settings import CapacitySettings, SweepSettings
 from brimline.experiments.stored import stored_trials
 from brimline.experiments.sweep import SweepConclusion
-from brimline.experiments.trial import Trial
+from brimline.experiments.trial import SEARCH_STAGES, Trial
 from brimline.plan import resolve
 from brimline.record import ExperimentRecord, RunRecord, read_experiment, read_record
 from brimline.report import detail_trial
@@ -52,7 +52,13 @@ def conduct_in(
     place.prepare()
     place.stop.raise_if_requested()
     with recording(
-        place, plan, kind=search.kind, settings=asdict(settings), directory=directory, resume=resume
+        place,
+        plan,
+        kind=search.kind,
+        settings=asdict(settings),
+        directory=directory,
+        resume=resume,
+        settled_by=SEARCH_STAGES,
     ) as writer:
         run_trials(
             search.make(settings, place.spec.seed),

@@ -1,6 +1,6 @@
 """Owns the record of an experiment while it is conducted: a new one or one to go on with, sealed however it ends."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,16 +24,17 @@ def recording(
     resume: bool,
     name: str | None = None,
     plan_hash: str | None = None,
+    settled_by: Container[str] = (),
 ) -> Iterator[ExperimentWriter]:
     """The record of an experiment for the length of the `with` block, in `directory`; None: a new one.
 
-    `resume`: goes on with what is in `directory`. `settings` are stored with the seed. `name` and `plan_hash` are those
-    of the workload, unless it has several. A BrimlineError is recorded and raised again, with what goes on with the
-    experiment behind its hint.
+    `resume`: goes on with what is in `directory`; `settled_by`: see `reopen`. `settings` are stored with the seed.
+    `name` and `plan_hash` are those of the workload, unless it has several. A BrimlineError is recorded and raised
+    again, with what goes on with the experiment behind its hint.
     """
     stored = {**settings, "seed": place.spec.seed}
     if directory is not None and resume:
-        writer = ExperimentWriter.reopen(directory, settings=stored)
+        writer = ExperimentWriter.reopen(directory, settings=stored, settled_by=settled_by)
     else:
         writer = ExperimentWriter(
             place.directory(plan, kind=kind) if directory is None else directory,

@@ -4,7 +4,7 @@ This package doesn't know what a probe or a conclusion is; both come and go as J
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -126,17 +126,18 @@ class ExperimentWriter(Closing):
         self._begin(directory, fixed)
 
     @classmethod
-    def reopen(cls, directory: Path, *, settings: Mapping[str, Any]) -> Self:
+    def reopen(cls, directory: Path, *, settings: Mapping[str, Any], settled_by: Container[str] = ()) -> Self:
         """Goes on with the experiment in `directory`, whatever ended it. Raises RecordError.
 
         Trials that did not end are moved to `dropped/`: half a trial says nothing, and its place is needed. One that is
-        itself an experiment stays, because it can be gone on with. Those that failed go there too, and are made anew.
+        itself an experiment stays, because it can be gone on with. Those that failed go there too, and are made anew;
+        but one that lacked connections stays where a trial of a stage in `settled_by` followed from that.
         """
         fixed = dict(read_state(directory, EXPERIMENT_FILE))
         writer = cls.__new__(cls)
         writer._begin(directory, {**fixed, "settings": redact(settings)}, goes_on=True)
         try:
-            writer._trial_count = max((_number(path) for path in writer._drop_unfinished()), default=0)
+            writer._trial_count = max((_number(path) for path in writer._drop_unfinished(settled_by)), default=0)
         except OSError as error:
             writer.close()
             raise unwritable(directory, error) from error
@@ -151,11 +152,15 @@ class ExperimentWriter(Closing):
         self._events = EventLog(directory / EVENTS_FILE, goes_on=goes_on)
         replace_json(directory / EXPERIMENT_FILE, {**self._fixed, "ended_by": None, "message": ""})
 
-    def _drop_unfinished(self) -> list[Path]:
+    def _drop_unfinished(self, settled_by: Container[str]) -> list[Path]:
         """Moves trials away that failed, or did not end and can't be gone on with; returns the others."""
         kept = []
-        for path in sorted((self.directory / TRIALS_DIRECTORY).iterdir()):
-            if not _has_failed(path) and (_holds_experiment(path) or _ended(path)):
+        every = sorted((self.directory / TRIALS_DIRECTORY).iterdir(), key=_number)
+        settling = (_number(path) for path in every if _ended(path) and _of_trial(path).get("stage") in settled_by)
+        last = max(settling, default=0)
+        for path in every:
+            settled = _CONNECTIONS_UP in _of_trial(path) and _number(path) < last
+            if settled or (not _has_failed(path) and (_holds_experiment(path) or _ended(path))):
                 kept.append(path)
                 continue
             make_directory(self.directory / DROPPED_DIRECTORY)
@@ -259,7 +264,12 @@ def _ended(directory: Path) -> bool:
 
 
 def _has_failed(directory: Path) -> bool:
-    return (directory / TRIAL_FILE).exists() and _FAILED in read_json(directory / TRIAL_FILE)
+    return _FAILED in _of_trial(directory)
+
+
+def _of_trial(directory: Path) -> Mapping[str, Any]:
+    """What was asked, and what is noted beside it; nothing of one that was killed before."""
+    return read_json(directory / TRIAL_FILE) if (directory / TRIAL_FILE).exists() else {}
 
 
 def _holds_experiment(directory: Path) -> bool:

@@ -120,6 +120,25 @@ def new_experiment(directory: Path) -> ExperimentWriter:
     )
 
 
+@pytest.mark.parametrize("last", ["sweep", "search"])
+def test_a_lack_of_connections_stays_where_windows_follow_from_it(tmp_path: Path, last: str) -> None:
+    """Without windows after it the level is tried once more."""
+    with new_experiment(tmp_path / "e") as writer:
+        for number, stage in enumerate(("sweep", "sweep", last, "search"), 1):
+            directory = writer.begin_trial({"stage": stage}, stage=stage, label=str(number))
+            if number in (2, 4):
+                writer.note_connections(directory, 20)
+                writer.end_trial(directory, took_s=1.0, failed="could not be had: 20 of 32 connections")
+                continue
+            with RecordWriter(directory, plan(), "", {}, codec=FAKE_CODEC) as run:
+                run.seal(summary(), None, ended_by="completed")
+            writer.end_trial(directory, took_s=1.0)
+        writer.seal(ended_by="interrupt")
+    with ExperimentWriter.reopen(tmp_path / "e", settings={}, settled_by=("search", "verify")):
+        kept = [entry.connections_up for entry in read_experiment(tmp_path / "e").trials]
+    assert kept == ([None, None] if last == "sweep" else [None, 20, None])
+
+
 def test_experiment_keeps_its_trials_in_order(tmp_path: Path) -> None:
     with new_experiment(tmp_path / "e") as writer:
         for number in range(12):
