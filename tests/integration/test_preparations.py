@@ -524,7 +524,9 @@ def test_without_a_fault_a_table_is_replaced(verb: str, here: CommandLine, table
             refused.check_error(2, "the index theirs of usertable", "the column mine of usertable")
         refused.check_error(2, "brimline did not make", "--drop")  # MariaDB knows an altered table as another one
         assert client.rows("SELECT * FROM usertable ORDER BY 1") == before
-        assert here.run(*VERBS[verb], *uri).exit_code == 0
+        replaced = here.run(*VERBS[verb], *(each for each in uri if each != "-q"))
+        assert replaced.exit_code == 0, replaced.stderr
+        assert f"dropped with {DATABASE}.usertable: the index theirs of usertable\n" in replaced.stderr
         assert client.rows("SELECT COUNT(*) FROM usertable") == [(200,)]
         names = "SELECT table_name FROM information_schema.tables WHERE table_name LIKE 'brimline_trial%'"
         assert client.rows(names) == []

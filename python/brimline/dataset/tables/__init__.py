@@ -4,7 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from brimline.dataset.tables.copy import drop_copy, has_copy, make_copy, put_copy_back
-from brimline.dataset.tables.inspection import TableInspection, inspect_table, require_nothing_given, require_ours
+from brimline.dataset.tables.inspection import (
+    TableInspection,
+    inspect_table,
+    lost_with,
+    require_nothing_given,
+    require_ours,
+)
 from brimline.dataset.tables.keys import KeysOf, count_known, find_missing, is_being_indexed
 from brimline.dataset.tables.store import DIALECTS, Store
 from brimline.dataset.tables.table import complete, delete_keys, make_empty, require_makable, without_new_records
@@ -32,6 +38,7 @@ __all__ = [
     "has_copy",
     "inspect_table",
     "is_being_indexed",
+    "lost_with",
     "make_copy",
     "make_empty",
     "open_store",

@@ -1,6 +1,6 @@
 """Owns the look before a run: whether a table holds the data that the plan expects, and whose it is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from brimline.dataset.inspection import Inspection, State, judge
@@ -82,16 +82,27 @@ def require_nothing_given(store: Store, table: SqlTable, looked: TableInspection
     It would be lost as a row of theirs is. Where the table itself `stays` and only its rows go, a column is.
     """
     made = [] if looked.stored is None or not looked.is_same else looked.stored.statements
-    if given := [
-        f"the {kind} {name} of {each}"
-        for each in (table.name, *(child.name for child in table.children))
-        for kind, name in store.beside(each)
-        if not (stays and kind != "column") and not any(_is_made_by(text, kind, store.quoted(name)) for text in made)
-    ]:
+    if given := _given(store, table, made, kinds=("column",) if stays else None):
         raise UsageError(
             f"{store.database}.{table.name} would lose what brimline did not make: {', '.join(given)}",
             hint="take it away first, name another database in the workload, or give --drop to lose it",
         )
+
+
+def lost_with(store: Store, table: SqlTable, looked: TableInspection) -> list[str]:
+    """What others gave a table that is dropped: `the index NAME of TABLE`. Its columns go with its rows."""
+    made = [] if looked.stored is None else looked.stored.statements
+    return _given(store, table, made, kinds=("index", "trigger", "foreign key"))
+
+
+def _given(store: Store, table: SqlTable, made: Sequence[str], *, kinds: Collection[str] | None) -> list[str]:
+    """What a table and its children have that no statement of `made` makes, of these kinds or of all."""
+    return [
+        f"the {kind} {name} of {each}"
+        for each in (table.name, *(child.name for child in table.children))
+        for kind, name in store.beside(each)
+        if (kinds is None or kind in kinds) and not any(_is_made_by(text, kind, store.quoted(name)) for text in made)
+    ]
 
 
 def _is_made_by(statement: str, kind: str, name: str) -> bool:

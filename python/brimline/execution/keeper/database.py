@@ -289,7 +289,10 @@ class TableKeeper(Keeper):
 
     def _make_empty(self, look: _Look) -> None:
         with self._store(look.wanted.load) as store:
+            lost = tables.lost_with(store, look.table, look.seen)
             tables.make_empty(store, look.table, look.wanted.manifest)
+        if lost:
+            self.context.progress.note(f"dropped with {look.wanted.namespace}: {', '.join(lost)}")
 
     def _begin(self, plan: Plan, wanted: WantedData) -> None:
         """Sees to one table before a run that makes another one of it; what is only inserted goes again by its key."""
