@@ -20,7 +20,7 @@ from brimline.errors import TargetError, UsageError
 from brimline.monitor.host import remote
 from brimline.monitor.host.asking import PROTOCOL_VERSION, Question
 from brimline.monitor.host.remote import Refused, RemoteHost
-from brimline.monitor.host.sampler import HostSampler
+from brimline.monitor.host.sampler import REST_WITHIN_S, HostSampler
 from brimline.monitor.host.serving import CONNECTIONS_MAX, HostServer
 from brimline.monitor.host.source import HOST_COLUMNS, HostGone, Reading, meet
 
@@ -318,19 +318,30 @@ class AtTheEnd(Scripted):
         self._rest = rest
 
     def rest(self, *, since_ns: int, until_ns: int) -> list[Reading]:
-        time.sleep(0.1)
         if isinstance(self._rest, Exception):
             raise self._rest
         return [self._rest]
 
 
-def test_what_is_only_known_at_the_end_may_take_longer_than_an_answer_and_may_fail() -> None:
-    for rest, gap in ((Reading(at_ns=5), ""), (ZeroDivisionError(), "unreadable (ZeroDivisionError)")):
-        host = AtTheEnd(rest)
-        with HostSampler(host, server="db:27017", interval_s=0.001, stop_within_s=0.01) as sampler:
-            assert host.seen.wait(5)
-            sampler.set_origin(0)
-        assert [row["gap"] for row in sampler.take_rows()] == [gap]
+@pytest.mark.parametrize(
+    ("rest", "gap"), [(Reading(at_ns=5), ""), (ZeroDivisionError(), "unreadable (ZeroDivisionError)")]
+)
+def test_what_is_only_known_at_the_end_may_take_longer_than_an_answer_and_may_fail(
+    rest: Reading | Exception, gap: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = AtTheEnd(rest)
+    with HostSampler(host, server="db:27017", interval_s=0.001, stop_within_s=0.5) as sampler:
+        assert host.seen.wait(5)
+        sampler.set_origin(0)
+        join, waited_s = sampler._thread.join, []
+
+        def too_long_for_an_answer(within_s: float) -> bool:
+            waited_s.append(within_s)
+            return join(10) and within_s > 0.5
+
+        monkeypatch.setattr(sampler._thread, "join", too_long_for_an_answer)
+    assert [row["gap"] for row in sampler.take_rows()] == [gap]
+    assert waited_s == [0.5, REST_WITHIN_S]
 
 
 def test_a_host_that_goes_away_and_comes_back(tmp_path: Path) -> None:
