@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import subprocess
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 
@@ -84,6 +85,9 @@ def _nothing_is_left_running(tmp_path_factory: pytest.TempPathFactory) -> Iterat
         left = processes_below(directory)
         for process in left:
             process.kill()
+        for each in gc.get_objects():
+            if type(each) is subprocess.Popen:
+                each.poll()  # servers of labs outlive who started them: Python would warn of each
     assert not left, f"left running: {left}"
 
 

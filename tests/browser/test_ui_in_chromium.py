@@ -111,18 +111,22 @@ def test_a_report_is_drawn_and_can_reach_nothing(browser: Chromium, base: str) -
     assert browser.evaluate("window.origin") == "null", "it has no origin, and so no cookie"
 
 
+AT_WORK = "#running > ul > li"
+"""Not what was started from the page and ended: that is listed below."""
+
+
 @pytest.mark.slow("starts brimline as a process")
 def test_what_runs_is_shown_and_what_ended_comes_into_the_list(
     browser: Chromium, base: str, command_line: CommandLine
 ) -> None:
     before = len(browser_names(browser, base))
     running = command_line.start("run", "ycsb-a", "--rate", "500/s", "--duration", "1min", *SHORT)
-    browser.wait_for("document.querySelector('.running li') !== null")
-    browser.wait_for("/\\d+ s|ms/.test(document.querySelector('.running li')?.textContent ?? '')")
-    assert browser.evaluate("document.querySelector('.running li a').textContent").endswith("ycsb-a")
+    browser.wait_for(f"document.querySelector('{AT_WORK}') !== null")
+    browser.wait_for(f"/\\d+ s|ms/.test(document.querySelector('{AT_WORK}')?.textContent ?? '')")
+    assert browser.evaluate(f"document.querySelector('{AT_WORK} a').textContent").endswith("ycsb-a")
     running.send(signal.SIGTERM)
     running.end()
-    browser.wait_for("document.querySelector('.running li') === null")
+    browser.wait_for(f"document.querySelector('{AT_WORK}') === null")
     browser.wait_for(f"document.querySelectorAll('input[name=r]').length === {before + 1}")
 
 
