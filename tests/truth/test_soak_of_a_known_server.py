@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from importlib import resources
@@ -12,14 +12,16 @@ from typing import Any
 
 import pytest
 
+from brimline.analysis.objective import LatencyObjective
+from brimline.analysis.observation import Observation, observe
 from brimline.api.options import Options
 from brimline.api.reopen import open_result
-from brimline.api.soak import SoakResult, soak_in, soak_result
+from brimline.api.soak import MEASURE, SoakResult, soak_in, soak_result
 from brimline.api.workload import load_workload
 from brimline.api.workplace import Workplace, workplace
 from brimline.errors import UsageError
 from brimline.experiments.soak.order import SoakSettings
-from brimline.record import read_experiment
+from brimline.record import RunRecord, read_experiment
 from brimline.record.pieces import lines_of
 from tests.support.command_line import CommandLine
 from tests.support.repetitions import repetitions
@@ -73,6 +75,22 @@ def test_what_a_soak_that_proves_nothing_saw_is_no_answer(tmp_path: Path) -> Non
         assert stood.sentence.startswith("The generator itself did not run for 20.0 s from 20.0 s on")
         assert "Nothing drifts" not in stood.sentence
         assert stood.sentence.endswith(f"Seen, and not to be used: {seen}.") is bool(growth)
+
+
+def test_a_design_of_soaks_excuses_what_the_verb_excuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the generator's own lateness spoils depends on the objective of the workload."""
+    result = soaked(SERVER, tmp_path, hours=0.02, rate=50)
+    asked = []
+
+    def seen(record: RunRecord, *, objectives: Sequence[LatencyObjective] = (), **others: Any) -> Observation:
+        asked.append([(each.quantile, each.limit_ns) for each in objectives])
+        return observe(record, objectives=objectives, **others)
+
+    for module in ("brimline.api.soak", "brimline.experiments.soak.figures"):
+        monkeypatch.setattr(sys.modules[module], "observe", seen)
+    assert soak_result(read_experiment(result.directory)).judgement is not None
+    assert "throughput" in MEASURE.measure.figures(result.directory)
+    assert len(asked) == 2 and asked[0] == asked[1] != []
 
 
 def test_a_level_server_does_not_drift(tmp_path: Path) -> None:

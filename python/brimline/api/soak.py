@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
+from brimline.analysis.figure import Figure
 from brimline.analysis.loads import judgeable
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation, observe
@@ -207,8 +208,13 @@ def _missed_in(directory: Path) -> str:
     return "; ".join(error.reasons) if isinstance(error, GateFailed) else ""
 
 
+def _figures(directory: Path) -> Mapping[str, Figure]:
+    experiment = read_experiment(directory)
+    return soak_figures(experiment, slo=_slo(experiment))
+
+
 MEASURE = MeasureInPlace(
-    measure=Measure(name="soak", kind=SOAK_KIND, figures=soak_figures),
+    measure=Measure(name="soak", kind=SOAK_KIND, figures=_figures),
     made_in=soak_in,
     settings=_said,
     estimate=soak_time,

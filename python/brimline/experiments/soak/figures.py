@@ -2,24 +2,27 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from brimline.analysis.figure import Figure
 from brimline.analysis.finding import Standing
+from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.soak import SoakFindings, soak_findings
 from brimline.experiments.soak.runner import stored_soak
-from brimline.record import read_experiment
+from brimline.record import ExperimentRecord
 from brimline.wording import message
 
 
-def soak_figures(directory: Path) -> Mapping[str, Figure]:
-    """The figures by key; none of a soak that proves nothing, as where nothing was measured. Raises RecordError."""
-    parts = [part for trial, part in stored_soak(read_experiment(directory)) if trial.counts]
+def soak_figures(experiment: ExperimentRecord, *, slo: Slo | None) -> Mapping[str, Figure]:
+    """The figures by key; none of a soak that proves nothing, as where nothing was measured. Raises RecordError.
+
+    `slo`: what the workload promises, by which a standstill of the generator may change nothing.
+    """
+    parts = [part for trial, part in stored_soak(experiment) if trial.counts]
     if not parts:
         return {}
     found = soak_findings(parts)
-    observation = taken_for_hours(observe(found.observed.record))
+    observation = taken_for_hours(observe(found.observed.record, objectives=slo.latencies if slo else ()))
     if any(each.verdict is Standing.FAIL for each in observation.findings):
         return {}
     return {each.key: each for each in figures_of(found, observation)}
