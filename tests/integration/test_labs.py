@@ -1,6 +1,7 @@
 """Labs of real servers: complete when they are up, closed to strangers, and gone after any kind of end."""
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -17,8 +18,11 @@ from brimline.api.lab import lab_up
 from brimline.errors import Interrupted
 from brimline.servers.lab.certificates import CLIENT_SUBJECT
 from brimline.servers.lab.fleet import Fleet
+from brimline.servers.lab.forwarding import order
+from brimline.servers.lab.lifecycle import find_lab
 from brimline.servers.lab.mongodb import MongoDbRecipe
 from brimline.servers.lab.recipe import Made
+from brimline.servers.lab.state import server_process
 from tests.support import fake_mongos
 from tests.support.command_line import CommandLine
 from tests.support.labs import left_behind, processes_below, stand_in_mongos
@@ -202,6 +206,29 @@ def test_a_member_behind_a_line_is_started_behind_it_again(cli: CommandLine) -> 
     assert cli.run("lab", "start", "distant", "2").exit_code == 0
     with _reach(document["uris"][1]) as client:
         assert client.admin.command("ping")["ok"] == 1
+
+
+def test_what_a_killed_failover_left_is_put_back_by_starting_a_lab(
+    cli: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that stands still, and a line that is cut. Neither has ended, and their data stays."""
+    document = _up(cli, "struck", "--small", "--client-routed", "2", "--delay", "0ms")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cli.directory / "cache"))
+    lab = find_lab("struck")
+    paused, cut = lab.servers
+    process = server_process(lab, paused)
+    assert process is not None
+    os.kill(process.pid, signal.SIGSTOP)
+    order(lab, cut, cut="all")
+    said = cli.run("lab", "start", "struck")
+    assert said.exit_code == 0, said.stderr
+    assert f"{paused.address} stood still, and goes on" in said.stderr
+    assert f"the line to {cut.address} is as it was brought up" in said.stderr
+    for uri in document["uris"]:
+        with _reach(uri) as client:
+            assert client.admin.command("ping")["ok"] == 1
+    again = cli.run("lab", "start", "struck").stderr
+    assert "stood still" not in again and "as it was brought up" not in again
 
 
 def test_ctrl_c_while_a_lab_comes_up_leaves_nothing(cli: CommandLine, cache: Path) -> None:

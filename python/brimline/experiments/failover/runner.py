@@ -95,7 +95,8 @@ class FailoverWork:
                 self.context.stop.raise_if_requested()
                 raise TargetError(
                     "not every server does its part, so that a fault would show something else",
-                    hint="see brimline lab status, or the status of the set",
+                    hint="see brimline lab status, or the status of the set; brimline lab start puts back what a "
+                    "killed failover left",
                 )
             try:
                 return site_of(self.deployment, at=self.settings.at)

@@ -270,7 +270,7 @@ def _fast_disk_by_hand(_site: Site, _argument: str) -> str:
 
 def _join_by_hand(site: Site, _argument: str) -> str:
     lab, _ = site.struck
-    return f"brimline lab down {lab.name}, and bring it up again"
+    return f"brimline lab start {lab.name}"
 
 
 _ALL = (

@@ -113,6 +113,18 @@ def order(
         time.sleep(_LOOK_S)
 
 
+def restore_line(lab: Lab, server: LabServer) -> bool:
+    """Lets what stands before a server be as it was brought up; whether it was told else before. Raises TargetError."""
+    file = _control_file(lab, server)
+    orders = {} if file is None else read_json(file)
+    line = Network.from_document(lab.settings["network"]) if orders else None
+    if line is None or (not orders.get("cut") and (orders.get("delay_ns"), orders.get("rate_bit_per_s"))
+                        == (line.delay_ns, line.rate_bit_per_s)):  # fmt: skip
+        return False
+    order(lab, server)
+    return True
+
+
 _WITHOUT_FORWARDER = "bring the lab up with a line before its servers: --delay 0ms --between all"
 
 

@@ -1,8 +1,11 @@
 """Owns ending single servers of a lab that is up, and starting those that have ended again, on data and address."""
 
 import json
+import os
+import signal
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from brimline.errors import TargetError, UsageError
@@ -10,6 +13,7 @@ from brimline.servers.bundled import MONGOD_LOG
 from brimline.servers.deployment import split_address
 from brimline.servers.failure import start_error, start_failure
 from brimline.servers.lab import cpu_share
+from brimline.servers.lab.forwarding import restore_line
 from brimline.servers.lab.kinds import kind_of
 from brimline.servers.lab.lifecycle import find_lab, is_complete, look_at
 from brimline.servers.lab.state import FORWARDER_PREFIX, Lab, LabServer, server_process
@@ -53,6 +57,9 @@ def start_servers(
 ) -> list[LabServer]:
     """Starts servers of a lab that have ended, all or `members`, and waits until each does its part again.
 
+    Those that stand still go on, and lines that are cut or slow are as they were brought up: a failover that was killed
+    leaves such. Gives those that had ended.
+
     Raises:
         UsageError: there is no such lab or member, or it can't be told how the server was started.
         TargetError: one can't be started, or the lab is not complete before the deadline.
@@ -60,6 +67,9 @@ def start_servers(
     lab, until = find_lab(name), time.monotonic() + deadline_s
     chosen = [member_named(lab, each) for each in members] or list(lab.servers)
     ended = [server for server in chosen if server_process(lab, server) is None]
+    for server in chosen:
+        if server not in ended:
+            _let_go_on(lab, server, say)
     for server in ended:
         say(f"starting {server.role} {server.address} …")
         _start(lab, server, until, meanwhile)
@@ -72,6 +82,24 @@ def start_servers(
         say=say,
     )
     return ended
+
+
+def _let_go_on(lab: Lab, server: LabServer, say: Callable[[str], None]) -> None:
+    """Undoes what a fault did to a server that runs. Raises TargetError."""
+    process = server_process(lab, server)
+    if process is not None and _stands_still(process):
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGCONT)
+        say(f"{server.address} stood still, and goes on")
+    if restore_line(lab, server):
+        say(f"the line to {server.address} is as it was brought up")
+
+
+def _stands_still(process: ProcessIdentity) -> bool:
+    """Whether a signal stopped it; proc(5) has the state behind the name."""
+    with suppress(OSError):
+        return Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+    return False
 
 
 def _has_returned(lab: Lab, waited: set[str]) -> bool:
