@@ -11,6 +11,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import fmean
 
 from brimline.analysis.compared_run import Metric
 from brimline.analysis.judged_change import ChangeVerdict, adjusted_p_values, change_verdict
@@ -60,8 +61,9 @@ class LevelDifference:
     """What `level` of a factor has more of a metric than `base`, the first level.
 
     `at`: level of each other factor by name where the comparison is within one combination; else only those that are
-    never averaged over. `a` and `b` are geometric means of base and level. `averaged_over` counts the combinations that
-    both levels have in common, of `combinations` that there are.
+    never averaged over. `a` and `b` are means of base and level: geometric ones where all runs of the metric are above
+    0, else, as of a drift, arithmetic ones, which have no ratio and so no `change`. `averaged_over` counts the
+    combinations that both levels have in common, of `combinations` that there are.
     """
 
     factor: str
@@ -164,7 +166,8 @@ def _differences(
         whole = math.prod(len(design[name]) for name in names if name not in (factor, *fixed))
         for at in _combinations(design, fixed):
             for level, metric in itertools.product(others, metrics):
-                sides = _sides(runs, design, factor, (base, level), at, metric)
+                mean = _mean_over(runs, metric)
+                sides = _sides(runs, design, factor, (base, level), at, metric, mean)
                 if sides is None:
                     continue
                 a, b, count = sides
@@ -175,14 +178,20 @@ def _differences(
                     at=at,
                     everywhere=not within,
                     metric=metric,
-                    a=geometric_mean([value for value, *_ in a]),
-                    b=geometric_mean([value for value, *_ in b]),
-                    change=_change(a, b),
+                    a=mean([value for value, *_ in a]),
+                    b=mean([value for value, *_ in b]),
+                    change=_change(a, b) if mean is geometric_mean else None,
                     adjusted_p=None,
                     verdict=ChangeVerdict.NO_CLAIM,
                     averaged_over=count,
                     combinations=whole,
                 )
+
+
+def _mean_over(runs: Sequence[FactorRun], metric: Metric) -> Callable[[Sequence[float]], float]:
+    """How values of a metric are averaged: the same way for all levels."""
+    has_ratio = all(run.figures[metric.key] > 0 for run in runs if metric.key in run.figures)
+    return geometric_mean if has_ratio else fmean
 
 
 def _change(a: Sequence[Interval], b: Sequence[Interval]) -> Change | None:
@@ -207,6 +216,7 @@ def _sides(
     levels: tuple[str, str],
     at: Mapping[str, str],
     metric: Metric,
+    mean: Callable[[Sequence[float]], float],
 ) -> tuple[list[Interval], list[Interval], int] | None:
     """One value a block for either level, over the combinations that both have; None without any.
 
@@ -223,24 +233,28 @@ def _sides(
     common = [rest for rest in tables[0] if rest in tables[1]]
     if not common:
         return None
-    sides = [_block_values(table, common) for table in tables]
+    sides = [_block_values(table, common, mean) for table in tables]
     if min(map(len, sides)) < RUNS_MIN:
         most = max(len(table[rest]) for table in tables for rest in common)
         whole = [rest for rest in common if all(len(table[rest]) == most for table in tables)]
         common = whole or common
-        sides = [_block_values(table, common) for table in tables]
+        sides = [_block_values(table, common, mean) for table in tables]
     return None if not all(sides) else (sides[0], sides[1], len(common))
 
 
-def _block_values(table: Mapping[Levels, Mapping[int, Interval]], wanted: Sequence[Levels]) -> list[Interval]:
-    """The geometric mean over `wanted` of each block that has all of them."""
+def _block_values(
+    table: Mapping[Levels, Mapping[int, Interval]], wanted: Sequence[Levels], mean: Callable[[Sequence[float]], float]
+) -> list[Interval]:
+    """The mean over `wanted` of each block that has all of them."""
     blocks = set.intersection(*(set(table[rest]) for rest in wanted))
-    return [_mean_interval([table[rest][block] for rest in wanted]) for block in sorted(blocks)]
+    return [_mean_interval([table[rest][block] for rest in wanted], mean) for block in sorted(blocks)]
 
 
-def _mean_interval(figures: Sequence[Interval]) -> Interval:
-    """The geometric mean of independent figures; its ends are known where all of theirs are."""
-    value = geometric_mean([each for each, *_ in figures])
+def _mean_interval(figures: Sequence[Interval], mean: Callable[[Sequence[float]], float]) -> Interval:
+    """The mean of independent figures; its ends are known where all of theirs are, and it is a geometric one."""
+    value = mean([each for each, *_ in figures])
+    if mean is not geometric_mean:
+        return value, None, None
     return (
         value,
         _end(figures, [low for _, low, _ in figures], value),

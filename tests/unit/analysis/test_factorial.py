@@ -137,6 +137,17 @@ def test_a_figure_that_can_be_below_0_has_its_whole_interval(
     assert (mean.low < 0) is reaches_below_0
 
 
+@pytest.mark.parametrize("values", [(-2.0, 4.0, 1.0, 5.0), (0.0, 2.0, 3.0, 5.0)], ids=["negative", "nothing"])
+def test_a_figure_that_has_no_ratio_is_shown_by_its_mean(values: tuple[float, ...]) -> None:
+    """As a drift: both sides read 0, the geometric mean of what is not above 0, and nothing is claimed of it."""
+    drift = Metric(key="drift", label="Drift", unit="ops/s", higher_is_better=True, decides=False)
+    runs = [FactorRun(levels=("A" if place < 2 else "B",), block=place % 2 + 1, figures={"drift": value})
+            for place, value in enumerate(values)]  # fmt: skip
+    (only,) = differences(runs, {"mongod": ("A", "B")}, [drift], margin=0.03)
+    assert (only.a, only.b) == (1.0, sum(values[2:]) / 2)
+    assert only.change is None and only.verdict is ChangeVerdict.NO_CLAIM
+
+
 def test_a_combination_without_runs_leaves_the_others_comparable() -> None:
     machine = Machine(settings_of(*FACTORS), faster_b, seed=1)
     design = {factor.name: factor.levels for factor in machine.settings.factors}
