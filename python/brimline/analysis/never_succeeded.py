@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from brimline.errors import on_one_line
 from brimline.operations import KINDS
 from brimline.record.model import ErrorRow, Summary
 from brimline.units import format_count
@@ -14,6 +15,8 @@ _PRIMARY = "the server is no primary"
 _UNEXPECTED = "the data is not what the step expects, or its filter finds other documents"
 UNEXPECTED = "unexpected"
 """Outcome of an operation whose reply was not what its step expects."""
+_SAID_MAX = 160
+"""Characters of a server's words in a sentence; all of them stand beside the error's count."""
 _WHY: Mapping[int, str] = {
     13: _RIGHTS,
     20: "the server can't do this: transactions need a replica set",
@@ -46,14 +49,26 @@ def never_succeeded(summary: Summary) -> Iterator[str]:
 
 
 def in_vain(kind: str, count: int, rows: Sequence[ErrorRow]) -> str:
-    """That none of `count` operations succeeded, how they failed most often, and what that most likely comes from."""
+    """That none of `count` operations succeeded, how they failed most often, and what is known of why."""
     parts: list[str] = [message("none of {count} {kind} operations succeeded", count=format_count(count), kind=kind)]
-    worst = max(rows, key=lambda row: row["count"], default=None)
-    if worst is not None:
-        parts.append(message("most often {what}", what=error_text(worst)))
-        if cause := likely_cause(worst):
-            parts.append(cause)
+    parts += most_often(rows)
     return joined(": ", parts)
+
+
+def most_often(rows: Sequence[ErrorRow]) -> list[str]:
+    """How operations failed most often, and what that most likely comes from, else what the first such answer said.
+
+    Empty where no error was kept.
+    """
+    worst = max(rows, key=lambda row: row["count"], default=None)
+    if worst is None:
+        return []
+    why = likely_cause(worst) or Verbatim(_short(on_one_line(worst["example"])))
+    return [message("most often {what}", what=error_text(worst)), *([why] if why else [])]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SAID_MAX else f"{text[: _SAID_MAX - 1]}…"
 
 
 def _in_a_sentence(operation: str) -> str:

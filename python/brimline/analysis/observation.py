@@ -14,6 +14,7 @@ from brimline.analysis.host_use import QUIET_CHECK
 from brimline.analysis.latency import Latency, latencies
 from brimline.analysis.lateness import LagEffect, Lateness, lateness
 from brimline.analysis.loads import all_loads
+from brimline.analysis.never_succeeded import most_often
 from brimline.analysis.nodes import cpu_elsewhere_ns, hosts_elsewhere
 from brimline.analysis.objective import LatencyKey, LatencyObjective, Statistic, interval_quantiles
 from brimline.analysis.server_use import ServerUse, link_bits_per_s, server_use
@@ -30,6 +31,7 @@ from brimline.stats.batch_means import mean_interval
 from brimline.stats.estimate import Estimate
 from brimline.stats.quantile_interval import QuantileInterval
 from brimline.stats.trend import growth_rate
+from brimline.wording import joined
 
 GROWTH_POINTS_MIN = 5
 """Samples of the backlog below which nothing is said about its growth."""
@@ -50,7 +52,8 @@ class Observation:
     throughput, mean in flight, latencies of all operations, `completed_share`, backlog. Failures and misses are of all.
 
     `kinds` are the latencies of each operation kind by clock, with the quantiles that an objective asked for.
-    `failures` tells how many of how many operations failed, by operation kind and for all together (None).
+    `failures` tells how many of how many operations failed, by operation kind and for all together (None);
+    `most_often_failed` how and why most of all failed, "" where none did.
     `checkpoint_s`: how long checkpoints of the server took. `server_gone_ns`: how long no connection was up, where that
     kept operations from going out.
     `places_kept_unsent`: whether operations never went out because all places for those in flight were taken.
@@ -89,6 +92,7 @@ class Observation:
     steady: SteadyState | None = None  # of a run that is meant to be steady
     back_to_back: bool = False  # a closed loop without think time, from the first to the last worker
     failures: Mapping[str | None, tuple[int, int]] = field(default_factory=dict)
+    most_often_failed: str = ""
     kinds: Mapping[tuple[str, Clock], Latency] = field(default_factory=dict)
     checkpoint_s: float | None = None
     server_gone_ns: int = 0
@@ -190,6 +194,7 @@ def observe(
         steady=steady,
         back_to_back=record.plan.pacer.kind == "closed" and record.plan.pacer.think_time is None,
         failures=_failures(window.due),
+        most_often_failed=joined(": ", most_often(record.summary["errors"])) if record.summary else "",
         kinds={(kind, clock): each for clock in CLOCKS for kind, each in found[clock].items() if kind is not None},
         checkpoint_s=checkpoint_duration_s(record.server),
         server_gone_ns=server_gone_ns(main),

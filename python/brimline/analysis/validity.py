@@ -13,7 +13,7 @@ from brimline.analysis.latency import Latency
 from brimline.analysis.lateness import LAG_CHECK, Lateness, lag_finding
 from brimline.analysis.loads import loads_beside, main_load
 from brimline.analysis.monitor_cost import monitor_findings
-from brimline.analysis.never_succeeded import UNEXPECTED, error_text, likely_cause, never_succeeded
+from brimline.analysis.never_succeeded import most_often, never_succeeded
 from brimline.analysis.nodes import node_findings
 from brimline.analysis.operation_names import shown
 from brimline.analysis.outages import outages
@@ -371,18 +371,13 @@ def errors(summary: Summary | None, error_rate: float) -> Finding:
     """No operation failed."""
     if not error_rate:
         return Finding("errors", Standing.PASS, "no operation failed")
-    kinds = sorted(summary["errors"], key=lambda row: -row["count"]) if summary else []
     in_vain = list(never_succeeded(summary)) if summary else []
     if in_vain:
         return Finding("errors", Standing.FAIL, joined("; ", in_vain))
-    standing = Standing.FAIL if error_rate >= 1 else Standing.WARN
-    share = format_percentage(error_rate)
-    if not kinds:
-        return Finding("errors", standing, message("{share} of the operations failed", share=share))
-    most_often = message("{share} of the operations failed; most often {what}", share=share, what=error_text(kinds[0]))
-    if kinds[0]["outcome"] == UNEXPECTED:
-        most_often = joined(": ", [most_often, likely_cause(kinds[0])])
-    return Finding("errors", standing, most_often)
+    failed = message("{share} of the operations failed", share=format_percentage(error_rate))
+    kinds = most_often(summary["errors"]) if summary else []
+    evidence = joined("; ", [failed, *([joined(": ", kinds)] if kinds else [])])
+    return Finding("errors", Standing.FAIL if error_rate >= 1 else Standing.WARN, evidence)
 
 
 def redirects(record: RunRecord) -> list[Finding]:

@@ -15,7 +15,7 @@ from brimline.analysis.validity import GENERATOR_CHECKS
 from brimline.stats.proportion import events_needed, share_interval
 from brimline.stats.quantile_interval import QuantileInterval
 from brimline.units import format_count, format_duration, format_percentage, format_rate
-from brimline.wording import message
+from brimline.wording import joined, message
 
 HYSTERESIS = 0.05
 """Around the target, a quantile this close to it decides nothing: the next run could fall on the other side."""
@@ -183,6 +183,8 @@ def _judge_errors(observation: Observation, limit: ErrorObjective) -> ObjectiveR
     verdict = Verdict.FAIL if share > limit.share_max else Verdict.PASS
     if low <= limit.share_max < high:
         verdict, evidence = Verdict.INCONCLUSIVE, message("{evidence}: too close to tell", evidence=evidence)
+    elif verdict is Verdict.FAIL and limit.operation is None and observation.most_often_failed:
+        evidence = joined("; ", [evidence, observation.most_often_failed])
     return ObjectiveResult(
         limit.text,
         verdict,

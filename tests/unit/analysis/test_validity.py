@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.objective import ErrorObjective, LatencyObjective, Slo
 from brimline.analysis.observation import observe
+from brimline.analysis.verdict import judge
 from brimline.plan import Plan, WireTarget, resolve
 from brimline.record.model import RunRecord
 from brimline.spec import load_spec
@@ -245,6 +247,20 @@ def test_errors_name_the_most_frequent() -> None:
     errors = finding(run_record(operations=rows, summary=summary(errors=kinds)), "errors")
     assert errors.verdict is Standing.WARN
     assert errors.evidence == "1 % of the operations failed; most often InterruptedAtShutdown (11600)"
+
+
+def test_an_error_that_nobody_can_explain_is_told_in_the_servers_words() -> None:
+    rows = [operation_row(second, ok=990, failed=10) for second in range(1, 11)]
+    said = {"code": 500, "label": "500 Internal Server Error", "example": "clock moved backwards\n" + "x" * 300}
+    kind = {"operation": "read", "outcome": "server_error", "count": 100} | said
+    errors = finding(run_record(operations=rows, summary=summary(errors=[kind])), "errors")
+    head = "1 % of the operations failed; most often 500 Internal Server Error (500): clock moved backwards�xx"
+    assert errors.evidence.startswith(head)
+    assert errors.evidence.endswith("xx…") and len(errors.evidence) < 250
+    seen = observe(run_record(operations=rows, summary=summary(errors=[kind])))
+    limits = (LatencyObjective(quantile=0.5, limit_ns=S),)
+    (missed,) = judge(seen, Slo(latencies=limits, errors=(ErrorObjective(share_max=0.001),))).reasons
+    assert missed.startswith("1 % of the operations failed, 0.1 % are allowed; most often 500 Internal Server Error")
 
 
 @pytest.mark.parametrize(
