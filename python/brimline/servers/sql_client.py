@@ -3,6 +3,7 @@
 Both libraries follow their server's protocol and nothing else here; what differs between them ends in this file.
 """
 
+import re
 import socket
 import ssl
 from collections.abc import Callable, Iterator, Sequence
@@ -313,6 +314,8 @@ _WANTS_TLS = {3159}
 """ER_SECURE_TRANSPORT_REQUIRED."""
 _NO_DATABASE = {1049, "3D000"}
 _TOO_MANY = {1040, 1203, "53300"}
+_NO_SUCH_LOGIN = {2059}
+"""PyMySQL's code for a way of logging in that it hasn't."""
 _NOT_REACHED = {2002, 2003, 2006, 2013, 2026}
 """Codes that PyMySQL gives itself: no connection, it broke, no TLS."""
 
@@ -348,12 +351,26 @@ def _refused(error: SqlError, target: TargetUri) -> TargetError:
         return TargetError(
             f"the server at {target.redacted} takes no more connections: {error}", hint="raise its max_connections"
         )
+    if code in _NO_SUCH_LOGIN:
+        return _no_such_login(str(error), target)
     if code in _NOT_REACHED or "SSL" in str(error):
         return _not_opened(str(error), target)
     return TargetError(f"the server at {target.redacted} refuses: {error.words}", hint="check what its log says")
 
 
+def _no_such_login(words: str, target: TargetUri) -> TargetError:
+    named = re.search(r"plugin '(?:b')?([^']+)'", words)
+    way = named[1] if named else "client_ed25519"
+    return TargetError(
+        f"the server at {target.redacted} wants this user to log in by {way}, which brimline does not have",
+        hint="let the user log in by mysql_native_password or caching_sha2_password; in MariaDB: ALTER USER NAME "
+        "IDENTIFIED VIA mysql_native_password USING PASSWORD('…')",
+    )
+
+
 def _not_opened(words: str, target: TargetUri) -> TargetError:
+    if "ed25519" in words:  # PyMySQL wants a library of its own for it
+        return _no_such_login(words, target)
     plain = connection_error(OSError(words), target)
     if plain.message.startswith("no TLS connection"):
         return plain

@@ -67,6 +67,17 @@ def test_bytes_that_are_no_answer_are_one_error(named: str) -> None:
     assert "secret" not in str(refused.value)
 
 
+@pytest.mark.parametrize("plugin", ["client_ed25519", "parsec"])
+def test_a_login_that_is_lacking_is_named(plugin: str) -> None:
+    asks = b"\xfe" + plugin.encode() + b"\0" + bytes(range(32)) + b"\0"
+    with _answering([greeting(), bytes([len(asks), 0, 0, 2]) + asks], greets=True, pause_s=0.1) as port:
+        target = parse_target_uri(f"mysql://user:secret@127.0.0.1:{port}/db")
+        with pytest.raises(TargetError, match=f"log in by {plugin}, which brimline does not have") as refused:
+            open_client(target)
+    assert "mysql_native_password" in str(refused.value.hint)
+    assert "secret" not in f"{refused.value} {refused.value.hint}"
+
+
 @pytest.mark.parametrize(("scheme", "begin"), [("mysql", b"\x40\0\0\0\x0a8.0"), ("postgresql", b"R\0\0\xff\xff")])
 def test_a_login_without_an_end_is_not_waited_for(scheme: str, begin: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sql_client, "COMMAND_TIMEOUT_S", 0.2)
