@@ -115,6 +115,8 @@ def test_what_ended_early_tells_a_ci_system_what_held_until_then(runs: Callable[
         assert (case.kind, case.verdict) == ("interrupted", GateVerdict.INCONCLUSIVE)
         assert case.text.startswith("interrupted by SIGINT. ") and case.text.endswith(verdict.sentence)
         assert verdict.quoted in case.text and verdict.interval in case.text
+        document, planned_ns = json.loads(render_json(run.report)), run.record.plan.duration_ns
+        assert document["planned_s"] == (None if planned_ns is None else planned_ns / 1e9)
 
 
 def test_the_draws_hold_what_they_are_for(runs: Callable[[int], Drawn]) -> None:

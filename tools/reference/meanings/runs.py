@@ -195,6 +195,7 @@ RUNS: Mapping[str, str] = {
     "closed_loop": "Whether operations waited for replies.",
     "back_to_back": "Whether it was a closed loop without think time, from the first to the last worker.",
     "measured_s": "Length of the measured window.",
+    "planned_s": "Length that was planned for it; null where operations were counted.",
     "offered_ops_per_s": "Rate that was due; null in a closed loop.",
     "completed_share": "Share of what was due in the window that was answered in it.",
     "mean_in_flight": "Mean number of operations in flight.",

@@ -61,6 +61,7 @@ def run_document(
         "verdict": verdict_document(observation, judgement),
         "objective": None if slo is None else slo_document(slo),
         "objectives": objectives_document(judgement),
+        "planned_s": None if record.plan.duration_ns is None else record.plan.duration_ns / 1e9,
         **observation_document(observation),
         # What "throughput_ops_per_s" counts: of a load insert commands, whose documents have a rate of their own.
         "operation_unit": statistics[0].unit,
