@@ -358,6 +358,12 @@ def _overall(
     if loads is not None and not loads.closed:
         return ChangeVerdict.NOT_JUDGED, "What differs is what was asked for."
     if deciding and len(of[ChangeVerdict.EQUIVALENT]) == len(deciding):
+        of_times = any(each.metric.key in METRIC_QUANTILES for each in deciding)
+        if unknown and not of_times and a[0].kind.endswith("open loop"):
+            return ChangeVerdict.INCONCLUSIVE, message(
+                "The throughput is what was asked for, and of the times nothing is known of every run: {unknown}.",
+                unknown=joined(", ", unknown),
+            )
         if unknown:
             return ChangeVerdict.EQUIVALENT, message(
                 "Every difference that is known is surely too small to matter; not known of every run: {unknown}.",

@@ -157,6 +157,16 @@ def test_equivalence_is_not_claimed_of_what_is_not_known() -> None:
     assert any("those without may be the slow ones: Service p99" in each for each in comparison.warnings)
 
 
+def test_a_rate_that_was_asked_for_makes_nothing_equivalent() -> None:
+    """In an open loop both sides have the rate that was asked for; of too few operations no time is known."""
+    known = {"throughput": 50.0, "errors": 0.0}
+    a, b = runs("a", **known), runs("b", start=1, **known)
+    assert compare_runs(a, b).verdict is ChangeVerdict.EQUIVALENT, "a closed loop's throughput is the server's"
+    comparison = compare_runs(*([replace(run, kind="open loop") for run in side] for side in (a, b)))
+    assert comparison.verdict is ChangeVerdict.INCONCLUSIVE
+    assert comparison.reason.startswith("The throughput is what was asked for, and of the times nothing is known")
+
+
 # what can't be compared
 
 
