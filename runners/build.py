@@ -22,8 +22,12 @@ class Left(Exception):
 
 
 def main() -> int:
-    """Builds all of them, or those that are named. 0, or 1 where one failed."""
+    """Builds all of them, or those that are named. 0, 1 where one failed, or 2 of a name that there is none of."""
     wanted = sys.argv[1:] or list(BUILDS)
+    if unknown := [name for name in wanted if name not in BUILDS]:
+        print(f"error: there is no runner {unknown[0]!r} to build", file=sys.stderr)
+        print(f"hint: make runners ARGUMENTS='...' takes these: {' '.join(BUILDS)}", file=sys.stderr)
+        return 2
     is_good = True
     for name in wanted:
         try:

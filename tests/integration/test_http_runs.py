@@ -2,8 +2,10 @@
 
 import base64
 import json
+import re
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -88,6 +90,35 @@ def test_a_run_on_a_service(brimline_cli: CommandLine, service: OrderService, wo
     html = (directory / "report.html").read_text()
     assert "look: to the first byte" in html
     assert "orders/1.0" in html
+
+
+def test_a_reply_that_comes_in_two_pieces_is_told_on_the_first_screen(brimline_cli: CommandLine) -> None:
+    """Neither more connections nor a faster database shortens what lies between the pieces."""
+    path = brimline_cli.directory / "late.yaml"
+    path.write_text("name: late\nprotocol: http\noperations:\n  look: {get: {path: /}}\n")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=_answer_in_two_pieces, args=(listener,), daemon=True).start()
+        uri = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        done = run(brimline_cli, path, uri)
+        listener.shutdown(socket.SHUT_RDWR)
+
+    assert done.exit_code == 0, done.stderr
+    (directory,) = brimline_cli.record_directories()
+    shown = brimline_cli.run("report", directory, "--format", "markdown", "-o", "-").stdout
+    assert re.search(r"look: [34][0-9.]+ ms of [34][0-9.]+ ms lie between the first byte of a reply and", shown)
+
+
+def _answer_in_two_pieces(listener: socket.socket) -> None:
+    def answer(connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            while connection.recv(65536):
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
+                time.sleep(0.03)
+                connection.sendall(b"{}")
+
+    with suppress(OSError):
+        while True:
+            threading.Thread(target=answer, args=(listener.accept()[0],), daemon=True).start()
 
 
 def test_the_report_of_a_service_says_nothing_of_a_database(

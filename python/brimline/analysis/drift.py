@@ -110,6 +110,15 @@ class Drift:
         return self.per_hour / self.begin if self.begin else None
 
     @property
+    def told_s(self) -> float:
+        """The time that the change is told for: an hour, or all that was seen, beyond which nobody knows."""
+        return min(SECONDS_PER_HOUR, float(self.series.times_s[-1] - self.series.times_s[0]))
+
+    def told(self, per_hour: float) -> float:
+        """What a change per hour, such as an end of the interval, is in `told_s`."""
+        return per_hour * self.told_s / SECONDS_PER_HOUR
+
+    @property
     def is_worse(self) -> bool:
         """Whether it drifts in the direction that nobody wants."""
         return self.found and (self.per_hour > 0) is not self.series.higher_is_better

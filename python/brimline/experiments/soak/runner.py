@@ -13,6 +13,7 @@ from brimline.plan import TargetPlan, resolve
 from brimline.record import ExperimentRecord, ExperimentWriter
 from brimline.record.coarse import read_coarse
 from brimline.spec import Spec
+from brimline.spec.load_models import ConstantLoad, Load, PoissonLoad
 from brimline.units import NS_PER_S, format_duration, format_rate
 from brimline.wording import message
 
@@ -30,10 +31,11 @@ class SoakRuns:
     def perform(self, probe: SoakProbe, trials: Sequence[SoakTrial]) -> Sequence[Made[SoakTrial]]:
         """Runs, and puts the data back. Raises what `execute` raises."""
         del trials
-        plan = resolve(soak_spec(self.spec, self.settings, probe), target=self.target)
+        spec = soak_spec(self.spec, self.settings, probe)
+        plan = resolve(spec, target=self.target)
         directory = self.writer.begin_trial(asdict(probe), stage=probe.stage, label=str(probe.number),
                                             counts_in_part=probe.stage == "part")  # fmt: skip
-        title = describe_probe(probe)
+        title = describe_probe(probe, spec.load)
         with putting_back(plan, self.context):
             execute_unread(plan, directory=directory, title=title, context=self.context)
         part = read_soaked(directory)
@@ -42,14 +44,12 @@ class SoakRuns:
         return (Made(trial=trial, directory=directory, title=title, outcome=outcome, ended=part.record.complete),)
 
 
-def describe_probe(probe: SoakProbe) -> str:
-    """One line: what is asked."""
+def describe_probe(probe: SoakProbe, load: Load) -> str:
+    """One line: what is asked, by a probe whose run has this `load`."""
     length = format_duration(probe.duration_s * NS_PER_S)
-    if probe.stage == "level":
+    if not isinstance(load, ConstantLoad | PoissonLoad):
         return message("how much it answers in a closed loop of {length}", length=length)
-    if probe.rate_ops_per_s is None:
-        return message("soak of {length} at the workload's own rate", length=length)
-    return message("soak of {length} at {rate}", length=length, rate=format_rate(probe.rate_ops_per_s))
+    return message("soak of {length} at {rate}", length=length, rate=format_rate(load.rate_ops_per_s))
 
 
 def stored_soak(experiment: ExperimentRecord) -> list[tuple[SoakTrial, PartRecord]]:

@@ -7,10 +7,12 @@ from brimline.analysis.operation_names import shown
 from brimline.operations import KINDS
 from brimline.record.model import REQUEST_CLOCKS, RunRecord
 from brimline.report.jmeter_table import time_cells, time_columns
-from brimline.report.view import Cell, Column, Table
-from brimline.units import format_count
-from brimline.wording import message
+from brimline.report.view import Cell, Column, Fact, Table
+from brimline.units import format_count, format_duration
+from brimline.wording import joined, message
 
+SLOW_REPLY_NS_MIN = 20_000_000
+"""From the first byte of a reply to its last: half of what a held back acknowledgement takes."""
 _REQUEST_PARTS = {
     "connect": "{operation}: to connect",
     "redirect": "{operation}: redirects followed",
@@ -47,6 +49,30 @@ def request_parts_table(record: RunRecord) -> Table | None:
         "until the first byte of the reply; from there to its last. A redirect that was not followed is a reply as "
         "any other.",
     )
+
+
+def request_facts(record: RunRecord) -> list[Fact]:
+    """Operations most of whose time lies within the reply, for the first screen: no connection more shortens that.
+
+    A service that writes head and body apart waits between them for an acknowledgement, which its client's system
+    holds back for 40 ms (Nagle's algorithm against delayed acknowledgements, RFC 896 and 1122).
+    """
+    told = []
+    for operation in dict.fromkeys(row["operation"] for row in record.operations):
+        times = request_part_times(record, operation)
+        first, rest = (
+            times[part].quantiles[0.5].value_ns if part in times else 0 for part in ("first_byte", "transfer")
+        )
+        if rest >= SLOW_REPLY_NS_MIN and rest > first:
+            told.append(
+                message(
+                    "{operation}: {rest} of {whole} lie between the first byte of a reply and its last, in the median",
+                    operation=shown(operation, record.plan),
+                    rest=format_duration(rest),
+                    whole=format_duration(first + rest),
+                )
+            )
+    return [Fact(label="Within replies", value=joined("; ", told), tone="warn")] if told else []
 
 
 def _parts(operation: str) -> Iterable[str]:

@@ -11,6 +11,7 @@ from brimline.analysis.step_truth import StepTruth, plan_remarks, plan_text, ste
 from brimline.plan.pacing import short_load
 from brimline.record.model import RunRecord
 from brimline.record.plans import StepProfile, profile_begins_s, step_profiles
+from brimline.report.run.parts_table import request_facts
 from brimline.report.view import Block, Cell, Code, Column, Fact, Report, Section, Table, Text, Tone
 from brimline.stats.quantile_interval import QuantileInterval
 from brimline.units import (
@@ -211,9 +212,11 @@ def remark_facts(truths: Sequence[StepTruth]) -> list[Fact]:
 
 
 def with_remarks(report: Report, record: RunRecord | None) -> Report:
-    """`report` with what stands out of the plans of the run that it shows more closely, on its first screen."""
-    truths = [] if record is None else step_truths(record, None)
-    facts = remark_facts(truths)
+    """`report` with what stands out of the plans and replies of the run that it shows more closely."""
+    if record is None:
+        return report
+    truths = step_truths(record, None)
+    facts = [*remark_facts(truths), *request_facts(record)]
     if not facts:
         return report
     verdict = replace(report.verdict, facts=[*facts, *report.verdict.facts])

@@ -36,6 +36,7 @@ from brimline.report.run import (
 from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds
 from brimline.report.run.as_json import run_document
 from brimline.report.run.driver_facts import driver_facts
+from brimline.report.run.parts_table import request_facts
 from brimline.report.run.step_sections import remark_facts
 from brimline.report.statistics import operation_statistics
 from brimline.report.view import Fact, Facts, Report
@@ -97,7 +98,12 @@ def run_report(
         name=record.name,
         subtitle=_subtitle(record, observation),
         verdict=first_screen.verdict(
-            record, observation, slo, judgement, before_loss, [*limit_facts(observation), *remark_facts(truths)]
+            record,
+            observation,
+            slo,
+            judgement,
+            before_loss,
+            [*limit_facts(observation), *remark_facts(truths), *request_facts(record)],
         ),
         sections=sections,
         data=run_document(

@@ -26,10 +26,11 @@ from brimline.report.soak.words import (
     change_text,
     drift_text,
     full_text,
-    per_hour_text,
+    pace_text,
     periodic_text,
     signed,
     time_text,
+    told_time_text,
     with_text,
 )
 from brimline.report.view import Badge, Block, Cell, Column, Fact, Facts, Report, Section, Table, Text, Tone, Verdict
@@ -37,9 +38,9 @@ from brimline.units import NS_PER_S, UNKNOWN_TEXT, format_count, format_duration
 from brimline.wording import capitalised, joined, message
 
 DEFINITIONS = (
-    Fact(label="Drift", value="how a figure changes in an hour, by a line through means of stretches of time; of "
-         "memory, disk and the like by what came and went. Found are those that chance would not make, all "
-         "figures together, in more than 1 of 100 soaks."),
+    Fact(label="Drift", value="how a figure changes in an hour, or in all the time of a shorter soak, by a line "
+         "through means of stretches of time; of memory, disk and the like by what came and went. Found are those "
+         "that chance would not make, all figures together, in more than 1 of 100 soaks."),
     Fact(label="New level", value="a figure that stayed at one level changed to another, which explains it better than "
          "a line does."),
     Fact(label="Stall", value="a time in which the slowest operation took at least twice as long as in most, and far "
@@ -158,7 +159,7 @@ def _facts(found: SoakFindings, drifting: Sequence[Drift]) -> Iterator[Fact]:
     latency = next((each for key in ("response_mean", "service_mean") for each in found.drifts
                     if each.series.key == key), None)  # fmt: skip
     if latency is not None:
-        yield Fact(label=latency.series.label, value=per_hour_text(latency),
+        yield Fact(label=latency.series.label, value=pace_text(latency),
                    note="" if latency.found else _not_found(latency, len(found.drifts)))  # fmt: skip
     for each in drifting:
         if each.full is not None:
@@ -188,8 +189,7 @@ def _drifts(found: SoakFindings) -> Table:
     """A row for each figure."""
     rows = []
     for each in found.drifts:
-        share = each.share_per_hour
-        unit = each.series.unit
+        first, unit = abs(each.begin), each.series.unit
         result = Cell(text="drifts", tone="warn" if each.is_worse else "") if each.found else Cell(text="no drift")
         if each.changes and not each.found:
             result = Cell(text="new level", tone="warn")
@@ -197,9 +197,9 @@ def _drifts(found: SoakFindings) -> Table:
             Cell(text=each.series.label),
             Cell(text=value_text(each.begin, unit)),
             Cell(text=value_text(each.end, unit)),
-            Cell(text=UNKNOWN_TEXT if share is None else signed(share)),
-            Cell(text=UNKNOWN_TEXT if share is None else message(
-                "{low} to {high}", low=signed(each.low / abs(each.begin)), high=signed(each.high / abs(each.begin)))),
+            Cell(text=signed(each.told(each.per_hour) / first) if first else UNKNOWN_TEXT),
+            Cell(text=UNKNOWN_TEXT if not first else message(
+                "{low} to {high}", low=signed(each.told(each.low) / first), high=signed(each.told(each.high) / first))),
             Cell(text=UNKNOWN_TEXT if each.full is None else message(
                 "in {time} ({earliest} to {latest})", time=time_text(each.full.in_s),
                 earliest=time_text(each.full.earliest_s),
@@ -211,13 +211,13 @@ def _drifts(found: SoakFindings) -> Table:
             Column(label="Figure", numeric=False, leading=True),
             Column(label="At first"),
             Column(label="At last"),
-            Column(label="In an hour"),
+            Column(label=told_time_text(found.drifts)),
             Column(label="95 % interval"),
             Column(label="Used up", optional=True),
             Column(label="Result", numeric=False, tag=True),
         ],
         rows=rows,
-        caption="In an hour: share of the first value. Values of a line where it drifts, else of its levels.",
+        caption="The change is a share of the first value. Values of a line where it drifts, else of its levels.",
     )
 
 

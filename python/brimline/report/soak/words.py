@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from brimline.analysis.drift import ChangePoint, Drift
+from brimline.analysis.drift import SECONDS_PER_HOUR, ChangePoint, Drift
 from brimline.analysis.figure import value_text
 from brimline.analysis.stalls import Periodic, With
 from brimline.units import NS_PER_S, format_duration, format_percentage
@@ -42,19 +42,28 @@ def amount_text(value: float, unit: str) -> str:
     return message("{sign}{amount}", sign=sign, amount=text)
 
 
-def per_hour_text(drift: Drift) -> Message:
-    """`+1.02 %/h (+0.98 % to +1.06 %)`: as shares of the first value where that isn't 0."""
-    first = drift.begin
+def pace_text(drift: Drift) -> Message:
+    """`+1.02 % in an hour (95 % interval +0.98 % to +1.06 %)`: as shares of the first value where that isn't 0."""
+    first, changes = drift.begin, [drift.told(each) for each in (drift.per_hour, drift.low, drift.high)]
     if first:
-        values = [signed(each / abs(first)) for each in (drift.per_hour, drift.low, drift.high)]
+        rate, low, high = (signed(each / abs(first)) for each in changes)
     else:
-        values = [amount_text(each, drift.series.unit) for each in (drift.per_hour, drift.low, drift.high)]
-    return message("{rate} in an hour (95 % interval {low} to {high})", rate=values[0], low=values[1], high=values[2])
+        rate, low, high = (amount_text(each, drift.series.unit) for each in changes)
+    if drift.told_s == SECONDS_PER_HOUR:
+        return message("{rate} in an hour (95 % interval {low} to {high})", rate=rate, low=low, high=high)
+    time = time_text(drift.told_s)
+    return message("{rate} in {time} (95 % interval {low} to {high})", rate=rate, time=time, low=low, high=high)
+
+
+def told_time_text(drifts: Sequence[Drift]) -> Message | str:
+    """`In an hour`; of a shorter soak its own time."""
+    told_s = max((each.told_s for each in drifts), default=SECONDS_PER_HOUR)
+    return "In an hour" if told_s == SECONDS_PER_HOUR else message("In {time}", time=time_text(told_s))
 
 
 def drift_text(drift: Drift) -> Message:
     """One drift in words."""
-    words = {"figure": drift.series.label, "change": per_hour_text(drift)}
+    words = {"figure": drift.series.label, "change": pace_text(drift)}
     text = message("{figure} drifts: {change}", **words)
     if drift.full is None:
         return text
