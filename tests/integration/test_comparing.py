@@ -118,7 +118,7 @@ def test_records_against_records(brimline_cli: CommandLine, uri: str) -> None:
     brimline_cli.run("compare", "before", "vs", *after, before[0]).check_error(2, "is named more than once")
     assert len(brimline_cli.run("trend", "before", *before, "--json").json()["series"][0]["runs"]) == 2
 
-    open_loop = record(brimline_cli, "--uri", uri, "--data", "load", "--rate", "200/s")
+    open_loop = record(brimline_cli, "--uri", uri, "--data", "load", "--rate", "200/s", "--p99", "10s")
     brimline_cli.run("compare", before[0], open_loop).check_error(2, "closed loop", "open loop", "give both a rate")
 
     trend = brimline_cli.run("trend", "before", "after", "--gate", "5%", "--junit", "trend.xml")
