@@ -11,6 +11,7 @@ import psutil
 import pymongo
 import pytest
 
+from brimline.analysis.validity import GENERATOR_CHECKS
 from brimline.record import read_record
 from tests.support.command_line import CommandLine, Outcome
 from tests.support.nodes import shared_spec
@@ -42,6 +43,7 @@ def _summary(brimline_cli: CommandLine, cluster: RayCluster, *words: str) -> dic
     outcome = _run(brimline_cli, cluster, *words)
     assert outcome.exit_code in (0, 4), outcome.stderr  # a busy machine lets a run of a second prove little
     document: dict[str, Any] = outcome.json()
+    assert {each["name"] for each in document["checks"] if each["result"] == "fail"} <= GENERATOR_CHECKS, outcome.stderr
     return document
 
 

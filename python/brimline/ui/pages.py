@@ -1,5 +1,6 @@
 """Owns the pages: each a function of a request, its words by templates in the visitor's language."""
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -31,6 +32,7 @@ REPORT_POLICY: Final = (
 )
 """A report is a page of a stranger's: it may draw its charts and nothing else, without our cookie or our origin."""
 _OWN_FILES: Final = Path(__file__).parent
+_LOG: Final = logging.getLogger(__name__)
 _HTML_LANGUAGES: Final = {"zh": "zh-CN"}
 
 
@@ -209,7 +211,9 @@ class Pages:
     def _framed(self, request: Request, make: Callable[[str], str]) -> Response:
         try:
             text = make(self.language_of(request))
-        except BrimlineError as error:
+        except Exception as error:
+            if not isinstance(error, BrimlineError):
+                _LOG.exception("a report could not be made")
             return self.failed(request, error, framed=True)
         return HTMLResponse(text, headers={"content-security-policy": REPORT_POLICY})
 

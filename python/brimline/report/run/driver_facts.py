@@ -5,7 +5,7 @@ from typing import Any
 
 from brimline.record.model import RunRecord
 from brimline.report.view import Fact, Facts
-from brimline.units import NS_PER_US, format_bytes, format_count, format_duration
+from brimline.units import NS_PER_US, UNKNOWN_TEXT, format_bytes, format_count, format_duration
 from brimline.wording import message
 
 
@@ -39,9 +39,9 @@ def _of(record: RunRecord, runner: Mapping[str, Any]) -> list[Fact]:
         created, closed = runner["connections_created"], runner.get("connections_closed", 0)
         value = message("{created}, closed: {closed}", created=format_count(created), closed=format_count(closed))
         facts.append(Fact(label="Connections opened", value=value, note="by the events of the driver's pool"))
-    if runner.get("pool_taken"):
-        mean = format_duration(runner.get("pool_waited_ns", 0) / runner["pool_taken"])
-        longest = format_duration(runner.get("pool_waited_max_ns", 0))
+    if runner.get("pool_taken") and "pool_waited_ns" in runner:
+        mean = format_duration(runner["pool_waited_ns"] / runner["pool_taken"])
+        longest = format_duration(runner["pool_waited_max_ns"]) if "pool_waited_max_ns" in runner else UNKNOWN_TEXT
         value = message("{mean} in the mean, {longest} at most", mean=mean, longest=longest)
         if waits := runner.get("pool_waits"):
             p50, p99 = (format_duration(_below_ns(waits, share)) for share in (0.5, 0.99))
@@ -55,12 +55,12 @@ def _of(record: RunRecord, runner: Mapping[str, Any]) -> list[Fact]:
     if "memory_peak_bytes" in runner:
         facts.append(Fact(label="Most memory of it", value=format_bytes(runner["memory_peak_bytes"])))
     if "collections" in runner:
-        value = message(
-            "{count}, {time} in all",
-            count=format_count(runner["collections"]),
-            time=format_duration(runner.get("collections_ns", 0)),
+        count = format_count(runner["collections"])
+        told_ns = runner.get("collections_ns")
+        in_all = (
+            count if told_ns is None else message("{count}, {time} in all", count=count, time=format_duration(told_ns))
         )
-        facts.append(Fact(label="Collections of garbage", value=value))
+        facts.append(Fact(label="Collections of garbage", value=in_all))
     clocks = [runner[name] for name in ("clock_before", "clock_after") if name in runner]
     if clocks:
         error = format_duration(max(each["error_ns"] for each in clocks))

@@ -8,11 +8,11 @@ from brimline.operations import KINDS
 from brimline.record.model import REQUEST_CLOCKS, RunRecord
 from brimline.report.jmeter_table import time_cells, time_columns
 from brimline.report.view import Cell, Column, Fact, Table
-from brimline.units import format_count, format_duration
+from brimline.units import format_count, format_duration, format_percentage
 from brimline.wording import joined, message
 
 SLOW_REPLY_NS_MIN = 20_000_000
-"""From the first byte of a reply to its last: half of what a held back acknowledgement takes."""
+"""From the first byte of a reply to its last, in the mean: half of what a held back acknowledgement takes."""
 _REQUEST_PARTS = {
     "connect": "{operation}: to connect",
     "redirect": "{operation}: redirects followed",
@@ -60,18 +60,19 @@ def request_facts(record: RunRecord) -> list[Fact]:
     told = []
     for operation in dict.fromkeys(row["operation"] for row in record.operations):
         times = request_part_times(record, operation)
-        first, rest = (
-            times[part].quantiles[0.5].value_ns if part in times else 0 for part in ("first_byte", "transfer")
-        )
-        if rest >= SLOW_REPLY_NS_MIN and rest > first:
-            told.append(
-                message(
-                    "{operation}: {rest} of {whole} lie between the first byte of a reply and its last, in the median",
-                    operation=shown(operation, record.plan),
-                    rest=format_duration(rest),
-                    whole=format_duration(first + rest),
-                )
+        within = times.get("transfer")
+        spent_ns = sum(each.mean_ns * each.count for part, each in times.items() if part != "redirect_left")
+        if within is None or within.mean_ns < SLOW_REPLY_NS_MIN or 2 * within.mean_ns * within.count <= spent_ns:
+            continue
+        told.append(
+            message(
+                "{operation}: {share} of the time of its requests lies between the first byte of a reply and its last, "
+                "{mean} of each in the mean",
+                operation=shown(operation, record.plan),
+                share=format_percentage(within.mean_ns * within.count / spent_ns, digits=2),
+                mean=format_duration(within.mean_ns),
             )
+        )
     return [Fact(label="Within replies", value=joined("; ", told), tone="warn")] if told else []
 
 
