@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Generator, Iterator, Sequence
+from functools import wraps
 from pathlib import Path
 
 import psutil
@@ -63,6 +64,7 @@ def _the_same_batches_are_resampled_once() -> Iterator[None]:
     """Reports of a few records are written some thousand times: an eighth of their tests' time was to resample them."""
     resample, known = quantile_interval._batch_bounds, dict[int, tuple[list[int], list[int]]]()
 
+    @wraps(resample)
     def once(
         batches: Sequence[Buckets], beside: Buckets, quantiles: Sequence[float], *, seed: int
     ) -> tuple[list[int], list[int]]:

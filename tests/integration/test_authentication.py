@@ -152,7 +152,7 @@ def test_the_engine_sends_a_wrong_password_once(server: SecuredServer) -> None:
     from brimline.servers.access import Login
     from brimline.spec import load_spec
 
-    spec = load_spec("ycsb-c", overrides={"connections": 200, "threads": 4}).spec
+    spec = load_spec("ycsb-c", overrides={"connections": 200, "threads": 4, "connect_timeout": "1s"}).spec
     plan = resolve(spec, target=wire_target(spec, address=server.address))
     access = Access(login=Login(username="modern", password="wrong", source="admin"))
     before = server.log().count("Authentication failed")

@@ -40,6 +40,9 @@ READS, UPDATES = {"read": 1}, {"update": 1}
 
 Overrides = dict[str, Any]
 
+BRIEF: Overrides = {"duration": "1s", "interval": "200ms"}
+"""Of a control, in which something is to have room left."""
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
@@ -130,7 +133,7 @@ def test_a_long_way(server: Deployment, run: Callable[..., brimline.RunResult]) 
     with delaying_forwarder(server.address, delay_s=0.01) as far:
         check_limit(lambda: run(address=far, connections=8), BottleneckKind.NETWORK)
     with delaying_forwarder(server.address, delay_s=0.0) as near:
-        control = bottleneck(run(address=near, connections=2).observation)
+        control = bottleneck(run(address=near, connections=2, **BRIEF).observation)
     assert seen(control, BottleneckKind.NETWORK).standing is Fullness.NOT, control.evidence
 
 
@@ -211,7 +214,7 @@ def test_data_beyond_the_cache(run: Callable[..., brimline.RunResult]) -> None:
     """400 MB in a cache of 256 MiB."""
     overrides: Overrides = {"data__records": 40_000, "data__field_length": 1000, "data__collection": "large"}
     check_limit(lambda: run(**overrides, keys="uniform", connections=16), BottleneckKind.CACHE)
-    small = bottleneck(run(connections=16, duration="1s", interval="200ms").observation)
+    small = bottleneck(run(connections=16, **BRIEF).observation)
     assert seen(small, BottleneckKind.CACHE).standing is Fullness.NOT, small.evidence
 
 
@@ -226,7 +229,7 @@ def test_a_missing_index(server: Deployment, run: Callable[..., brimline.RunResu
         view: Overrides = {"data": DataPolicy.AS_IS, "data__collection": "view", "connections": 8}
         check_limit(lambda: run(**view), BottleneckKind.QUERY_PLAN)
         database["by-key"].create_index("key")
-        with_index = bottleneck(run(**view).observation)
+        with_index = bottleneck(run(**view, **BRIEF).observation)
     assert seen(with_index, BottleneckKind.QUERY_PLAN).standing is Fullness.NOT, with_index.evidence
 
 
@@ -245,10 +248,17 @@ def test_one_hot_document(run: Callable[..., brimline.RunResult]) -> None:
 # Waits for what a replica set promises
 
 
-def test_a_majority_of_one_waits_for_its_journal(tmp_path: Path, run: Callable[..., brimline.RunResult]) -> None:
-    with replica_set(required_mongod(), tmp_path / "set") as (member,):
-        overrides: Overrides = {"operations": UPDATES, "target__write_concern": {"w": "majority"}}
-        check_limit(lambda: run(address=member.address, connections=4, **overrides), BottleneckKind.JOURNAL)
+@pytest.fixture(scope="module")
+def set_of_one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    with replica_set(required_mongod(), tmp_path_factory.mktemp("set")) as (member,):
+        yield member
+
+
+def test_a_majority_of_one_waits_for_its_journal(
+    set_of_one: Deployment, run: Callable[..., brimline.RunResult]
+) -> None:
+    overrides: Overrides = {"operations": UPDATES, "target__write_concern": {"w": "majority"}}
+    check_limit(lambda: run(address=set_of_one.address, connections=4, **overrides), BottleneckKind.JOURNAL)
 
 
 def test_writes_that_wait_for_another_member(tmp_path: Path, run: Callable[..., brimline.RunResult]) -> None:
@@ -258,17 +268,15 @@ def test_writes_that_wait_for_another_member(tmp_path: Path, run: Callable[..., 
         check_limit(lambda: run(address=member.address, connections=8, **overrides), BottleneckKind.REPLICATION)
 
 
-def test_a_document_that_a_transaction_holds(tmp_path: Path, run: Callable[..., brimline.RunResult]) -> None:
+def test_a_document_that_a_transaction_holds(set_of_one: Deployment, run: Callable[..., brimline.RunResult]) -> None:
     """Every update collides with it and is tried again by the server, which uses hardly any CPU meanwhile."""
     hot: Overrides = {"operations": UPDATES, "data__records": 1, "target__write_concern": {"w": 1}}
-    with replica_set(required_mongod(), tmp_path / "set") as (member,):
-        run(address=member.address, **hot, operation_count=1)
-        found = check_limit(
-            lambda: run(
-                address=member.address, connections=16, progress=TransactionOnTheDocument(member.address), **hot
-            ),
-            BottleneckKind.LOCK,
-        )
+    address = set_of_one.address
+    run(address=address, **hot, operation_count=1)
+    found = check_limit(
+        lambda: run(address=address, connections=16, progress=TransactionOnTheDocument(address), **hot),
+        BottleneckKind.LOCK,
+    )
     assert not seen(found, BottleneckKind.SERVER_CPU).full
 
 

@@ -31,7 +31,7 @@ SHORT_CAPACITY = CapacitySettings(
     glance_s=None,
     window_s=0.6,
     operations_min=400,
-    budget_s=13.0,
+    budget_s=9.0,
 )
 
 

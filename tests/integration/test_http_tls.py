@@ -105,7 +105,20 @@ def test_a_certificate_that_only_the_engine_refuses_is_one_error(tmp_path: Path)
     extensions = [f"-addext={words}" for words in ("subjectAltName=DNS:localhost", "basicConstraints=critical,CA:TRUE")]
     subprocess.run(
         [
-            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"),
+            *(
+                "openssl",
+                "req",
+                "-x509",
+                "-newkey",
+                "ec",
+                "-pkeyopt",
+                "ec_paramgen_curve:prime256v1",
+                "-nodes",
+                "-days",
+                "2",
+                "-subj",
+                "/CN=localhost",
+            ),
             *(word for extension in extensions for word in extension.split("=", 1)),
             *("-keyout", str(key), "-out", str(both)),
         ],

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brimline.stats import quantile_interval as module
 from brimline.stats.quantile_interval import (
     NEVER_NS,
     RESAMPLE_COUNT,
@@ -110,7 +111,10 @@ def test_few_values_give_a_bound_and_no_figure() -> None:
     assert quantile_interval([(1, 300)], 0.99, batches=[[(1, 15)]] * 20).high_ns is None
 
 
-def test_the_seed_decides_the_bootstrap() -> None:
+def test_the_seed_decides_the_bootstrap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each time anew: in other tests the same batches are resampled once."""
+    resample = module._batch_bounds
+    monkeypatch.setattr(module, "_batch_bounds", getattr(resample, "__wrapped__", resample))
     rng = np.random.default_rng(2)
     batches = [buckets_of(rng.exponential(1e6, 300).astype(int).tolist()) for _ in range(20)]
     merged = merge_buckets(batches)
