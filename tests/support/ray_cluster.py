@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,7 +99,8 @@ def _started(prefix: Sequence[str], log: Path, *words: str) -> Iterator[subproce
     finally:
         below = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
         for each in below:
-            each.kill()
+            with suppress(psutil.NoSuchProcess):  # it went with another one
+                each.kill()
         process.kill()
         process.wait()
 
