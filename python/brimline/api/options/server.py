@@ -35,7 +35,7 @@ class ServerOptions(Group):
         "--uri",
         "URI",
         "Server to use, as mongodb://HOST:PORT, http://, mysql:// or postgresql://; or set BRIMLINE_URI. Otherwise a "
-        "mongod of brimline's own.",
+        "server of brimline's own.",
         excludes=("null", *OF_ITS_OWN),
     )
     password_file: Path | None = option(
