@@ -23,6 +23,9 @@ from brimline.stats.ratio import Interval, intervals_ratio
 Levels = tuple[str, ...]
 Design = Mapping[str, tuple[str, ...]]
 """The levels of each factor, in the order of the factors."""
+_Table = dict[Levels, dict[int, Interval]]
+"""Of one level of a factor: its values by the levels of the other factors and by block."""
+_MeanOf = Callable[[Sequence[float]], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +64,7 @@ class LevelDifference:
     """What `level` of a factor has more of a metric than `base`, the first level.
 
     `at`: level of each other factor by name where the comparison is within one combination; else only those that are
-    never averaged over. `a` and `b` are means of base and level: geometric ones where all runs of the metric are above
+    never averaged over. `a` and `b` are means of base and level: geometric ones where all values of the two are above
     0, else, as of a drift, arithmetic ones, which have no ratio and so no `change`. `averaged_over` counts the
     combinations that both levels have in common, of `combinations` that there are.
     """
@@ -166,11 +169,10 @@ def _differences(
         whole = math.prod(len(design[name]) for name in names if name not in (factor, *fixed))
         for at in _combinations(design, fixed):
             for level, metric in itertools.product(others, metrics):
-                mean = _mean_over(runs, metric)
-                sides = _sides(runs, design, factor, (base, level), at, metric, mean)
+                sides = _sides(runs, design, factor, (base, level), at, metric)
                 if sides is None:
                     continue
-                a, b, count = sides
+                a, b, count, mean = sides
                 yield LevelDifference(
                     factor=factor,
                     level=level,
@@ -188,9 +190,9 @@ def _differences(
                 )
 
 
-def _mean_over(runs: Sequence[FactorRun], metric: Metric) -> Callable[[Sequence[float]], float]:
-    """How values of a metric are averaged: the same way for all levels."""
-    has_ratio = all(run.figures[metric.key] > 0 for run in runs if metric.key in run.figures)
+def _mean_over(tables: Sequence[_Table], wanted: Sequence[Levels]) -> _MeanOf:
+    """How the values of two levels are averaged, both the same way; those of other levels don't matter."""
+    has_ratio = all(value > 0 for table in tables for rest in wanted for value, *_ in table[rest].values())
     return geometric_mean if has_ratio else fmean
 
 
@@ -216,15 +218,14 @@ def _sides(
     levels: tuple[str, str],
     at: Mapping[str, str],
     metric: Metric,
-    mean: Callable[[Sequence[float]], float],
-) -> tuple[list[Interval], list[Interval], int] | None:
-    """One value a block for either level, over the combinations that both have; None without any.
+) -> tuple[list[Interval], list[Interval], int, _MeanOf] | None:
+    """One value a block for either level, over how many combinations that both have, by which mean; None without any.
 
     A combination that lacks runs would take its blocks with it: then those that have a run in every block count alone.
     """
     names = list(design)
     place = names.index(factor)
-    tables: list[dict[Levels, dict[int, Interval]]] = [{}, {}]
+    tables: list[_Table] = [{}, {}]
     for run in runs:
         fits = all(run.levels[names.index(name)] == level for name, level in at.items())
         if fits and run.levels[place] in levels and metric.key in run.figures:
@@ -233,24 +234,24 @@ def _sides(
     common = [rest for rest in tables[0] if rest in tables[1]]
     if not common:
         return None
+    mean = _mean_over(tables, common)
     sides = [_block_values(table, common, mean) for table in tables]
     if min(map(len, sides)) < RUNS_MIN:
         most = max(len(table[rest]) for table in tables for rest in common)
         whole = [rest for rest in common if all(len(table[rest]) == most for table in tables)]
         common = whole or common
+        mean = _mean_over(tables, common)
         sides = [_block_values(table, common, mean) for table in tables]
-    return None if not all(sides) else (sides[0], sides[1], len(common))
+    return None if not all(sides) else (sides[0], sides[1], len(common), mean)
 
 
-def _block_values(
-    table: Mapping[Levels, Mapping[int, Interval]], wanted: Sequence[Levels], mean: Callable[[Sequence[float]], float]
-) -> list[Interval]:
+def _block_values(table: _Table, wanted: Sequence[Levels], mean: _MeanOf) -> list[Interval]:
     """The mean over `wanted` of each block that has all of them."""
     blocks = set.intersection(*(set(table[rest]) for rest in wanted))
     return [_mean_interval([table[rest][block] for rest in wanted], mean) for block in sorted(blocks)]
 
 
-def _mean_interval(figures: Sequence[Interval], mean: Callable[[Sequence[float]], float]) -> Interval:
+def _mean_interval(figures: Sequence[Interval], mean: _MeanOf) -> Interval:
     """The mean of independent figures; its ends are known where all of theirs are, and it is a geometric one."""
     value = mean([each for each, *_ in figures])
     if mean is not geometric_mean:

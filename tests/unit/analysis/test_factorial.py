@@ -148,6 +148,28 @@ def test_a_figure_that_has_no_ratio_is_shown_by_its_mean(values: tuple[float, ..
     assert only.change is None and only.verdict is ChangeVerdict.NO_CLAIM
 
 
+def test_a_figure_of_nothing_at_one_level_leaves_the_others_their_ratio() -> None:
+    """As operations that were never answered: none after one of the faults, and a verdict on all other pairs."""
+    lost = Metric(key="lost", label="Never answered", unit="ops", higher_is_better=False, decides=True)
+    values = {("kill", "1"): 1_000.0, ("kill", "4"): 4_000.0, ("step-down", "1"): 0.0, ("step-down", "4"): 0.0,
+              ("stop", "1"): 1_000.0, ("stop", "4"): 4_000.0}  # fmt: skip
+    runs = [FactorRun(levels=levels, block=block, figures={"lost": value * wobble})
+            for levels, value in values.items() for block, wobble in enumerate((1.0, 1.01, 0.99))]  # fmt: skip
+    design = {"fault": ("kill", "step-down", "stop"), "cpus": ("1", "4")}
+
+    def verdicts(*, within: bool) -> dict[tuple[str, ...], str]:
+        found = differences(runs, design, [lost], margin=0.03, within=within)
+        assert all((each.change is None) == (each.verdict is ChangeVerdict.NO_CLAIM) for each in found)
+        return {(each.level, *each.at.values()): each.verdict.value for each in found}
+
+    assert verdicts(within=False) == {("step-down",): "no claim", ("stop",): "equivalent", ("4",): "no claim"}
+    assert verdicts(within=True) == {
+        ("step-down", "1"): "no claim", ("step-down", "4"): "no claim", ("stop", "1"): "equivalent",
+        ("stop", "4"): "equivalent", ("4", "kill"): "regressed", ("4", "step-down"): "no claim",
+        ("4", "stop"): "regressed",
+    }  # fmt: skip
+
+
 def test_a_combination_without_runs_leaves_the_others_comparable() -> None:
     machine = Machine(settings_of(*FACTORS), faster_b, seed=1)
     design = {factor.name: factor.levels for factor in machine.settings.factors}

@@ -252,7 +252,7 @@ def _everywhere(conclusion: VaryConclusion) -> Table | None:
     return differences_table(
         conclusion.everywhere,
         caption="At: what is never averaged over; all else is the geometric mean over the combinations of the other "
-        "factors.",
+        "factors, the arithmetic one where a value is not above 0.",
     )
 
 
