@@ -113,12 +113,25 @@ def _cpu_limit_cores(cgroup: Path) -> float | None:
 
 
 def memory_left_bytes(root: Path = Path("/")) -> int | None:
-    """What programs could still have of this machine's memory, and no more than a control group allows in all.
+    """What programs could still have of this machine's memory, and of what a control group allows them together.
 
     None where this machine tells neither.
     """
-    known = (_memory_bytes(root, "MemAvailable"), _memory_limit_bytes(root / "sys/fs/cgroup"))
+    known = (_memory_bytes(root, "MemAvailable"), _group_left_bytes(root / "sys/fs/cgroup"))
     return min((each for each in known if each is not None), default=None)
+
+
+def _group_left_bytes(cgroup: Path) -> int | None:
+    """Its limit less what its programs use. Files that were not read of late give way, as kubelet and docker count."""
+    limit_bytes = _memory_limit_bytes(cgroup)
+    if limit_bytes is None:
+        return None
+    used = _text(cgroup / "memory.current") or _text(cgroup / "memory/memory.usage_in_bytes") or "0"
+    counts = (_text(cgroup / "memory.stat") or _text(cgroup / "memory/memory.stat") or "").splitlines()
+    stat = dict(line.split(maxsplit=1) for line in counts if " " in line)
+    # Of cgroup 1, what has no "total_" is without the groups below.
+    idle = stat.get("total_inactive_file") or stat.get("inactive_file", "0")
+    return max(limit_bytes - max(int(used) - int(idle), 0), 0)
 
 
 def _memory_limit_bytes(cgroup: Path) -> int | None:

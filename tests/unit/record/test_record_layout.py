@@ -16,6 +16,7 @@ from brimline.record import (
     list_records,
     read_experiment,
 )
+from brimline.record.environment import memory_left_bytes
 from brimline.record.layout import slug
 from brimline.record.redaction import redact
 from tests.unit.record.fake_histogram import FAKE_CODEC
@@ -238,6 +239,36 @@ def test_environment_of_a_known_host(tmp_path: Path) -> None:
     }
     assert environment["uri"] == "mongodb://***@h:1/"
     assert "s3cret" not in json.dumps(environment)
+
+
+MB = 10**6
+
+
+@pytest.mark.parametrize(
+    ("files", "left_bytes"),
+    [
+        ({"memory.max": 4000 * MB, "memory.current": 3100 * MB, "memory.stat": f"anon 2\ninactive_file {100 * MB}\n"},
+         1000 * MB),
+        ({"memory/memory.limit_in_bytes": 4000 * MB, "memory/memory.usage_in_bytes": 3100 * MB,
+          "memory/memory.stat": f"inactive_file 7\ntotal_inactive_file {100 * MB}\n"}, 1000 * MB),
+        ({"memory.max": 4000 * MB, "memory.current": 4001 * MB}, 0),
+        ({"memory.max": 4000 * MB}, 4000 * MB),
+        ({"memory.max": "max", "memory.current": 3000 * MB}, 8_000_000 * 1024),
+        ({"memory/memory.limit_in_bytes": 0x7FFFFFFFFFFFF000, "memory/memory.usage_in_bytes": 3000 * MB},
+         8_000_000 * 1024),
+    ],
+)  # fmt: skip
+def test_what_is_left_of_memory_is_what_a_control_group_does_not_use_yet(
+    files: dict[str, object], left_bytes: int, tmp_path: Path
+) -> None:
+    """The group's limit was taken for what is left: servers in a container filled it, and the kernel ended them."""
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/meminfo").write_text("MemAvailable: 8000000 kB\n")
+    for name, text in files.items():
+        place = tmp_path / "sys/fs/cgroup" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(f"{text}\n")
+    assert memory_left_bytes(tmp_path) == left_bytes
 
 
 def test_environment_of_a_host_that_says_nothing(tmp_path: Path) -> None:
