@@ -18,7 +18,10 @@ _HINT = "a full disk needs root, and the right to mount; without, fill a disk of
 _WITHIN_S = 30.0
 _PIECE_BYTES = 1024 * 1024
 _MEMORY_SHARE_MAX = 0.5
-"""Of the memory that is left, which a disk may take: a full one takes all of its size, others what is on them."""
+"""Of the memory that is left, which a disk may take: all of its size at the start, what room it has when it is filled.
+
+Others take what is on them, and the servers what they need: between the two, less is left.
+"""
 
 
 def require_mounting() -> None:
@@ -29,13 +32,18 @@ def require_mounting() -> None:
 
 def require_memory(size_bytes: int) -> None:
     """Raises UsageError for a disk that this machine's memory could not hold: the kernel would end programs for it."""
-    left_bytes = memory_left_bytes()
-    if left_bytes is not None and size_bytes > _MEMORY_SHARE_MAX * left_bytes:
+    if (left_bytes := _lacking(size_bytes)) is not None:
         raise UsageError(
             f"a disk of {format_bytes(size_bytes)} is in memory, of which {format_bytes(left_bytes)} are left: it may "
             "take half of that",
             hint="take a smaller one, such as full-disk:1GB, or fill a disk of your own by --fault 'COMMAND'",
         )
+
+
+def _lacking(bytes_more: int) -> int | None:
+    """How much memory is left, where so many bytes are more than their share of that; None where they aren't."""
+    left_bytes = memory_left_bytes()
+    return left_bytes if left_bytes is not None and bytes_more > _MEMORY_SHARE_MAX * left_bytes else None
 
 
 def mount(directory: Path, size_bytes: int) -> None:
@@ -62,11 +70,11 @@ def fill(directory: Path) -> None:
     """Leaves no room on the disk at `directory`. Raises TargetError for any other disk."""
     if not is_small(directory):
         raise TargetError(f"{directory} is no small disk of a lab, and nothing else is filled", hint=_HINT)
-    room_bytes, left_bytes = shutil.disk_usage(directory).free, memory_left_bytes()
-    if left_bytes is not None and room_bytes > left_bytes:
+    room_bytes = shutil.disk_usage(directory).free
+    if (left_bytes := _lacking(room_bytes)) is not None:
         raise TargetError(
-            f"the disk has room for {format_bytes(room_bytes)}, and {format_bytes(left_bytes)} of memory are left: it "
-            "isn't filled",
+            f"the disk has room for {format_bytes(room_bytes)}, and {format_bytes(left_bytes)} of memory are left, of "
+            "which it may take half: it isn't filled",
             hint="end other programs, or take a smaller disk",
         )
     with (directory / FILLER).open("wb", buffering=0) as file:
