@@ -220,10 +220,12 @@ def test_what_a_killed_failover_left_is_put_back_by_starting_a_lab(
     assert process is not None
     os.kill(process.pid, signal.SIGSTOP)
     order(lab, cut, cut="all")
+    lab.struck_file.touch()
     said = cli.run("lab", "start", "struck")
     assert said.exit_code == 0, said.stderr
     assert f"{paused.address} stood still, and goes on" in said.stderr
     assert f"the line to {cut.address} is as it was brought up" in said.stderr
+    assert not lab.struck_file.exists(), "it would never be swept"
     for uri in document["uris"]:
         with _reach(uri) as client:
             assert client.admin.command("ping")["ok"] == 1

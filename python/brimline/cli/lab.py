@@ -165,7 +165,7 @@ def start(
         str, typer.Option("--deadline", metavar="TIME", help="When they must be up.")
     ] = f"{DEADLINE_S:.0f}s",
 ) -> int:
-    """Start servers of a lab that have ended, on their data and addresses; paused ones go on, cut lines are joined."""
+    """Start servers of a lab that have ended, on their data and addresses; what a killed failover left is put back."""
     started = lab_start(
         name,
         members or (),

@@ -22,12 +22,13 @@ from brimline.servers.faults.fault import CommandFault, LabFault, fault_on, pars
 from brimline.servers.faults.kinds import KINDS, FaultKind
 from brimline.servers.faults.said import said_between
 from brimline.servers.faults.site import Site, site_of
-from brimline.servers.lab import disk_rate, small_disk
+from brimline.servers.lab import disk_rate, restart, small_disk
 from brimline.servers.lab.cpu_share import group_name
 from brimline.servers.lab.disk_rate import require_rate
 from brimline.servers.lab.leftovers import sweep_labs
 from brimline.servers.lab.lifecycle import ServerLook
 from brimline.servers.lab.state import Lab, LabServer, Role, claim, write_lab
+from brimline.servers.processes import identify
 from tests.support.small_disk import small_disk as mounted
 from tests.support.waiting import eventually
 
@@ -223,6 +224,33 @@ def test_of_version_2_a_server_keeps_the_group_of_its_share_of_the_processors(
     disk_rate.let_go(held, pid=None)
     assert (version_2 / name / "io.max").read_text() == "254:0 rbps=max wbps=max"
     assert (version_2 / name).is_dir() and (version_2 / "cgroup.procs").read_text() == ""
+
+
+@pytest.mark.parametrize("first", [False, True], ids=["cgroup 2", "cgroup 1"])
+@pytest.mark.parametrize("last", ["SECONDARY", "ended"])
+def test_starting_a_lab_lets_a_disk_go_that_a_killed_failover_held(
+    version_2: Path, lab: Lab, monkeypatch: pytest.MonkeyPatch, first: bool, last: str
+) -> None:
+    """Every later run was measured at that rate. And the lab counts as struck only while something of it is left."""
+    if first:
+        (version_2 / "blkio").mkdir()
+    held = disk_rate.hold_disk(
+        lab.directory, server=SERVERS[1].directory_name, pid=os.getpid(), device="254:0", bytes_per_s=1_000_000
+    )
+    lab.struck_file.touch()
+    looks = [
+        ServerLook(server=server, pid=1, state=state)
+        for server, state in zip(SERVERS, ("PRIMARY", "SECONDARY", last), strict=True)
+    ]
+    monkeypatch.setattr(restart, "find_lab", lambda _name: lab)
+    monkeypatch.setattr(restart, "look_at", lambda _lab: looks)
+    monkeypatch.setattr(restart, "server_process", lambda *_: identify(os.getpid()))
+    said: list[str] = []
+    assert restart.start_servers("s", ("1", "2"), deadline_s=5, say=said.append) == []
+    assert said == ["the disk of 127.0.0.1:5002 was held to a rate, and is let go"]
+    assert {file: (held.group / file).read_text() for file in held.released} == held.released
+    assert not disk_rate.restore_disk(lab.directory, server=SERVERS[1].directory_name)
+    assert lab.struck_file.exists() == (last == "ended")
 
 
 def test_without_a_controller_of_disks_or_the_right_to_it_none_is_held(version_2: Path, tmp_path: Path) -> None:

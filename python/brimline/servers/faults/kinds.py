@@ -264,11 +264,7 @@ def _empty_by_hand(site: Site, argument: str) -> str:
     return f"rm {_data(site) / FILLER}, then {_start_by_hand(site, argument)}"
 
 
-def _fast_disk_by_hand(_site: Site, _argument: str) -> str:
-    return "write the server's pid into cgroup.procs of the group that it came from, below /sys/fs/cgroup"
-
-
-def _join_by_hand(site: Site, _argument: str) -> str:
+def _start_lab_by_hand(site: Site, _argument: str) -> str:
     lab, _ = site.struck
     return f"brimline lab start {lab.name}"
 
@@ -283,14 +279,14 @@ _ALL = (
     FaultKind(name="step-down", what="the primary steps down (replSetStepDown)", do=_step_down,
               check=_require_step_down, of_lab=False),
     FaultKind(name="partition", what="the server and the other members hear nothing of each other; clients reach both",
-              do=_part, undo=_join, by_hand=_join_by_hand, check=_require_others, by_line=True),
+              do=_part, undo=_join, by_hand=_start_lab_by_hand, check=_require_others, by_line=True),
     FaultKind(name="isolate", what="the server hears nothing, neither of members nor of clients", do=_isolate,
-              undo=_join, by_hand=_join_by_hand, check=_require_line, by_line=True),
+              undo=_join, by_hand=_start_lab_by_hand, check=_require_line, by_line=True),
     FaultKind(name="slow-network", what="the line to the server is slow", do=_slow_network, undo=_join,
-              by_hand=_join_by_hand, check=_require_line, reads=_line, takes="slow-network:200ms+1mbit",
+              by_hand=_start_lab_by_hand, check=_require_line, reads=_line, takes="slow-network:200ms+1mbit",
               takes_away=False, by_line=True),
     FaultKind(name="slow-disk", what="the disk of the server is slow", do=_slow_disk, undo=_fast_disk,
-              by_hand=_fast_disk_by_hand, check=_require_disk, reads=_disk_rate, takes="slow-disk:1MB/s",
+              by_hand=_start_lab_by_hand, check=_require_disk, reads=_disk_rate, takes="slow-disk:1MB/s",
               takes_away=False),
     FaultKind(name=FULL_DISK, what="the disk of the server is full", do=_fill_disk, undo=_empty_disk,
               by_hand=_empty_by_hand, check=_require_small_disk, reads=small_disk_bytes, takes="full-disk:2GB"),

@@ -5,6 +5,7 @@ kernel could hold. With cgroup 1, what the kernel writes back by itself is not h
 """
 
 import os
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from brimline.servers.lab.cpu_share import group_name
 _ROOT = Path("/sys/fs/cgroup")
 _DEVICES = Path("/sys/dev/block")
 _V1_FILES = ("blkio.throttle.read_bps_device", "blkio.throttle.write_bps_device")
+_V2_FILE = "io.max"
+_HELD = re.compile(r" (?:[rw]bps=)?[1-9]")
+"""In a line of one of them, behind the device: a rate. Where there is none, version 2 says `max`."""
 _HINT = "a slow disk needs root, a controller of block devices (cgroup 1 or 2), and files on a disk"
 
 
@@ -48,7 +52,7 @@ def hold_disk(lab_directory: Path, *, server: str, pid: int, device: str, bytes_
     root = _ROOT / "blkio" if first else _ROOT
     name, before = group_name(lab_directory, server), root / _group_of(pid, "blkio" if first else "")
     limits = dict.fromkeys(_V1_FILES, f"{device} {bytes_per_s}") if first else _io_max(device, str(bytes_per_s))
-    released = dict.fromkeys(_V1_FILES, f"{device} 0") if first else _io_max(device, "max")
+    released = {file: _released(file, device) for file in limits}
     # Of cgroup 2 a process has one group for all: where it is held to a share of the processors it has one already.
     group = before if before.name == name else root / name
     try:
@@ -76,13 +80,37 @@ def let_go(held: Held, *, pid: int | None) -> None:
             with suppress(OSError):  # its last process may take a moment; taking the lab away removes it too
                 held.group.rmdir()
     except OSError as error:
-        raise TargetError(
-            f"the server's disk can't be let go: {(error.strerror or str(error)).lower()}", hint=_HINT
-        ) from error
+        raise _not_let_go(error) from error
+
+
+def restore_disk(lab_directory: Path, *, server: str) -> bool:
+    """Lifts the rate that a server's disk is still held to, by whoever was killed; whether there was one.
+
+    The server stays in the group, which then holds nothing, and goes with the lab. Raises TargetError.
+    """
+    root = _ROOT / "blkio" if (_ROOT / "blkio").is_dir() else _ROOT
+    group, lifted = root / group_name(lab_directory, server), False
+    for file in (*_V1_FILES, _V2_FILE):
+        for line in filter(_HELD.search, _read(group / file).splitlines()):
+            try:
+                (group / file).write_text(_released(file, line.split()[0]))
+            except OSError as error:
+                raise _not_let_go(error) from error
+            lifted = True
+    return lifted
+
+
+def _not_let_go(error: OSError) -> TargetError:
+    return TargetError(f"the server's disk can't be let go: {(error.strerror or str(error)).lower()}", hint=_HINT)
 
 
 def _io_max(device: str, rate: str) -> dict[str, str]:
-    return {"io.max": f"{device} rbps={rate} wbps={rate}"}
+    return {_V2_FILE: f"{device} rbps={rate} wbps={rate}"}
+
+
+def _released(file: str, device: str) -> str:
+    """What a group's file is told so that it holds a device no longer."""
+    return _io_max(device, "max")[file] if file == _V2_FILE else f"{device} 0"
 
 
 def _group_of(pid: int, controller: str) -> str:

@@ -13,6 +13,7 @@ from brimline.servers.bundled import MONGOD_LOG
 from brimline.servers.deployment import split_address
 from brimline.servers.failure import start_error, start_failure
 from brimline.servers.lab import cpu_share
+from brimline.servers.lab.disk_rate import restore_disk
 from brimline.servers.lab.forwarding import restore_line
 from brimline.servers.lab.kinds import kind_of
 from brimline.servers.lab.lifecycle import find_lab, is_complete, look_at
@@ -57,8 +58,8 @@ def start_servers(
 ) -> list[LabServer]:
     """Starts servers of a lab that have ended, all or `members`, and waits until each does its part again.
 
-    Those that stand still go on, and lines that are cut or slow are as they were brought up: a failover that was killed
-    leaves such. Gives those that had ended.
+    Those that stand still go on, disks that are held to a rate are let go, and lines that are cut or slow are as they
+    were brought up: a failover that was killed leaves such. Gives those that had ended.
 
     Raises:
         UsageError: there is no such lab or member, or it can't be told how the server was started.
@@ -68,6 +69,9 @@ def start_servers(
     chosen = [member_named(lab, each) for each in members] or list(lab.servers)
     ended = [server for server in chosen if server_process(lab, server) is None]
     for server in chosen:
+        # Of one that has ended too: with cgroup 2 it comes back into the group of its share of the processors.
+        if restore_disk(lab.directory, server=server.directory_name):
+            say(f"the disk of {server.address} was held to a rate, and is let go")
         if server not in ended:
             _let_go_on(lab, server, say)
     for server in ended:
@@ -81,6 +85,8 @@ def start_servers(
         why=lambda: "; ".join(f"{each.server.address} is {each.state}" for each in look_at(lab)),
         say=say,
     )
+    if is_complete(look_at(lab)):
+        lab.struck_file.unlink(missing_ok=True)
     return ended
 
 
@@ -157,7 +163,6 @@ def _start(lab: Lab, server: LabServer, until: float, meanwhile: Callable[[], No
         cpu_share.hold(lab.directory, server=server.directory_name, pid=process.pid, share=share)
     if server.behind is not None:
         _forward_again(lab, server, process)
-    lab.struck_file.unlink(missing_ok=True)
 
 
 def _forward_again(lab: Lab, server: LabServer, process: ProcessIdentity) -> None:
