@@ -85,7 +85,7 @@ def _run(result: Result) -> RunResult:
     if isinstance(result, RunResult):
         return result
     trials = result.directory / "trials"
-    example = next(iter(sorted(trials.iterdir())), None) if trials.is_dir() else None
+    example = next(iter(sorted(each for each in trials.glob("*") if each.is_dir())), None)
     raise UsageError(
         "only a single run can be written as JTL",
         hint=f"give one of the runs, such as {example}" if example else "give a run",

@@ -155,7 +155,7 @@ class ExperimentWriter(Closing):
     def _drop_unfinished(self, settled_by: Container[str]) -> list[Path]:
         """Moves trials away that failed, or did not end and can't be gone on with; returns the others."""
         kept = []
-        every = sorted((self.directory / TRIALS_DIRECTORY).iterdir(), key=_number)
+        every = _numbered(self.directory)
         settling = (_number(path) for path in every if _ended(path) and _of_trial(path).get("stage") in settled_by)
         last = max(settling, default=0)
         for path in every:
@@ -280,11 +280,20 @@ def _number(directory: Path) -> int:
     return int(directory.name.partition("-")[0])
 
 
-def _trial_directories(directory: Path) -> list[Path]:
-    """In the order they ran: by number, so that the hundredth trial comes after the 99th."""
-    every = (directory / TRIALS_DIRECTORY).glob("*")
-    paths = [path for path in every if (path / RECORD_FILE).exists() or _holds_experiment(path) or _has_failed(path)]
+def _numbered(directory: Path) -> list[Path]:
+    """The directories of an experiment's trials, by number, so that the hundredth comes after the 99th.
+
+    Others put files of theirs beside them: notes, and macOS `.DS_Store`.
+    """
+    every = (directory / TRIALS_DIRECTORY).glob("*-*")
+    paths = [path for path in every if path.name.partition("-")[0].isdecimal() and path.is_dir()]
     return sorted(paths, key=lambda path: (_number(path), path.name))
+
+
+def _trial_directories(directory: Path) -> list[Path]:
+    """In the order they ran, those that have something to tell."""
+    every = _numbered(directory)
+    return [path for path in every if (path / RECORD_FILE).exists() or _holds_experiment(path) or _has_failed(path)]
 
 
 def _read_trial(directory: Path) -> TrialEntry:

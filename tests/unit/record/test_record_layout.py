@@ -1,6 +1,7 @@
 """Names of directories, the listing, experiments, the histogram log, the environment."""
 
 import json
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -138,6 +139,25 @@ def test_a_lack_of_connections_stays_where_windows_follow_from_it(tmp_path: Path
     with ExperimentWriter.reopen(tmp_path / "e", settings={}, settled_by=("search", "verify")):
         kept = [entry.connections_up for entry in read_experiment(tmp_path / "e").trials]
     assert kept == ([None, None] if last == "sweep" else [None, 20, None])
+
+
+def test_what_is_no_trial_is_passed_over(tmp_path: Path) -> None:
+    """A look by macOS's Finder left `.DS_Store`: a resumed experiment ended in an internal error."""
+    with new_experiment(tmp_path / "e") as writer:
+        for number in (1, 2):
+            directory = writer.begin_trial({"connections": number}, stage="sweep", label=str(number))
+            with RecordWriter(directory, plan(), "", {}, codec=FAKE_CODEC) as trial:
+                trial.seal(None, None, ended_by="completed")
+        writer.seal(ended_by="interrupt")
+    trials = tmp_path / "e" / "trials"
+    others = {".DS_Store", "note.txt", "01-note.txt"}
+    for name in others:
+        (trials / name).write_text("")
+    shutil.copytree(trials / "01-sweep-1", trials / "copy of 01-sweep-1")
+    with ExperimentWriter.reopen(tmp_path / "e", settings={}) as again:
+        assert again.begin_trial({}, stage="sweep", label="4").name == "03-sweep-4"
+    assert [trial.probe["connections"] for trial in read_experiment(tmp_path / "e").trials] == [1, 2]
+    assert others < {path.name for path in trials.iterdir()} and not (tmp_path / "e" / "dropped").exists()
 
 
 def test_experiment_keeps_its_trials_in_order(tmp_path: Path) -> None:
