@@ -58,15 +58,31 @@ class UnreadableReply(PyMongoError):
     """A server answered with something that has not the form of an answer."""
 
 
-def is_turned_away(error: BaseException | None) -> bool:
-    """Whether a server took a connection and closed it at once, as one does that has its most connections.
+_PAUSED = "connection pool paused"
+_CLOSED = ("connection closed", "Connection reset by peer", "Broken pipe", "EOF occurred", "has been closed (EOF)")
+"""How PyMongo, the system and TLS put it that the other side closed a connection."""
+_TURNED_AWAY = "BrimlineTurnedAway"
 
-    Once it has closed the one that looks whether it is there, PyMongo makes no others, and says that it pauses.
+
+def is_turned_away(error: PyMongoError) -> bool:
+    """Whether a control client gave up because the server had closed each connection at once, to the last."""
+    return error.has_error_label(_TURNED_AWAY)
+
+
+def _is_closed_at_once(server: Any, error: AutoReconnect) -> bool:
+    """Whether the server took a connection and closed it at once, as one does that has its most connections.
+
+    Once PyMongo has lost the one that looks whether the server is there, it makes no others, and says that it pauses.
+    How it was lost stands in the server's description, as words alone; nothing there: it is back since.
     """
-    return type(error) is AutoReconnect and (
-        (error.has_error_label("SystemOverloadedError") and not isinstance(error.__cause__, ConnectionRefusedError))
-        or "connection pool paused" in str(error)
-    )
+    if _PAUSED in str(error):
+        lost = server.description.error
+        return lost is None or _says_closed(lost)
+    return error.has_error_label("SystemOverloadedError") and _says_closed(error)
+
+
+def _says_closed(error: Exception) -> bool:
+    return any(words in str(error) for words in _CLOSED)
 
 
 class Waiting:
@@ -102,21 +118,26 @@ class ControlClient(pymongo.MongoClient[dict[str, Any]]):
     def _patient(self, server: Any, checkout: Callable[[], AbstractContextManager[Any]]) -> Iterator[Any]:
         """Asks again while the server turns connections away, as long as it would be waited for to be there at all.
 
-        Those of a run that is over may be counted against its limit for a moment.
+        Those of a run that is over may be counted against its limit for a moment. One that is not there any more in the
+        end was about to go, and turned nobody away.
         """
-        began_s = time.monotonic()
+        began_s, waited_s = time.monotonic(), 0.0
         with ExitStack() as entered:
             while True:
                 try:
                     connection = entered.enter_context(checkout())
                     break
                 except AutoReconnect as error:
-                    waited_s = time.monotonic() - began_s
-                    if not is_turned_away(error) or waited_s >= self.options.server_selection_timeout:
+                    if not _is_closed_at_once(server, error):
+                        raise
+                    if waited_s >= self.options.server_selection_timeout:
+                        error._add_error_label(_TURNED_AWAY)
+                        TURNED_AWAY.add(waited_s)
                         raise
                     server.request_check()  # PyMongo looks every 10 s whether it is there
                     time.sleep(_REST_S)
-                    TURNED_AWAY.add(time.monotonic() - began_s - waited_s)
+                    waited_s = time.monotonic() - began_s
+            TURNED_AWAY.add(waited_s)
             yield connection
 
     def _conn_from_server(self, preference: Any, server: Any, *others: Any) -> Any:

@@ -1,20 +1,24 @@
 """What PyMongo believes without bounds is bounded: an answer's length, the work of a login, an answer's form."""
 
+import errno
 import socket
+import ssl
 import struct
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from types import SimpleNamespace
 
 import pytest
-from pymongo.errors import OperationFailure, PyMongoError
+from pymongo import pool_shared
+from pymongo.errors import AutoReconnect, OperationFailure, PyMongoError
 from pymongo.synchronous import auth, pool
 
 from brimline.dataset.access import target_errors
 from brimline.errors import TargetError
 from brimline.servers import control_client
-from brimline.servers.distrust import ITERATIONS_MAX
+from brimline.servers.distrust import ITERATIONS_MAX, TURNED_AWAY, ControlClient, is_turned_away
 
 
 def test_iterations_are_bounded() -> None:
@@ -79,3 +83,62 @@ def test_noise_is_an_error_of_the_servers() -> None:
         pytest.raises(PyMongoError),
     ):
         client.admin.command("ping")
+
+
+_PAUSES = AutoReconnect("connection pool paused")
+_LOST = [
+    (OSError("connection closed"), True),
+    (ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"), True),
+    (ssl.SSLEOFError(8, "EOF occurred in violation of protocol"), True),
+    (OSError(errno.EHOSTUNREACH, "No route to host"), False),
+    (ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused"), False),
+]
+
+
+@pytest.mark.parametrize("pauses", [False, True])
+@pytest.mark.parametrize(("cause", "is_turned"), _LOST)
+def test_only_who_is_closed_at_once_is_turned_away(cause: OSError, is_turned: bool, pauses: bool) -> None:
+    """A host that is gone was told as one at its limit of connections, after 5 s of asking it again."""
+    lost = _lost(cause)
+    with pytest.raises(AutoReconnect) as caught:
+        _checked_out([_lost(_PAUSES) if pauses else lost], looked=lost)
+    assert is_turned_away(caught.value) == is_turned
+    assert (TURNED_AWAY.take_s() >= 0.3) == is_turned
+
+
+def test_a_server_that_goes_away_turned_nobody_away() -> None:
+    """It closes its connections before it is gone."""
+    lost = [_lost(cause) for cause, _ in (_LOST[0], _LOST[1], _LOST[4])]
+    with pytest.raises(AutoReconnect, match="refused") as caught:
+        _checked_out(lost, looked=lost[0])
+    assert not is_turned_away(caught.value) and TURNED_AWAY.take_s() == 0
+    _checked_out([lost[0], None], looked=lost[0])
+    assert TURNED_AWAY.take_s() > 0, "and one that has a connection again had none before"
+
+
+def _checked_out(outcomes: Sequence[AutoReconnect | None], *, looked: AutoReconnect) -> None:
+    """Asks for a connection up to the last of `outcomes`, which stays; `looked`: how PyMongo's own was lost."""
+    left = iter(outcomes)
+
+    def checkout() -> AbstractContextManager[None]:
+        if (error := next(left, outcomes[-1])) is not None:
+            raise error
+        return nullcontext()
+
+    server = SimpleNamespace(description=SimpleNamespace(error=looked), request_check=lambda: None)
+    TURNED_AWAY.take_s()
+    with (
+        ControlClient("mongodb://127.0.0.1:1", connect=False, serverSelectionTimeoutMS=300) as client,
+        client._patient(server, checkout),
+    ):
+        pass
+
+
+def _lost(cause: Exception) -> AutoReconnect:
+    """As PyMongo's pool tells it."""
+    try:
+        pool_shared._raise_connection_failure(("db.example", 27017), cause)
+    except AutoReconnect as error:
+        if cause is not _PAUSES:
+            error._add_error_label("SystemOverloadedError")
+        return error
