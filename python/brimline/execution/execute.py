@@ -35,7 +35,7 @@ from brimline.plan.operations import OperationsWork
 from brimline.plan.targets import runner_of
 from brimline.record import RecordWriter, RunRecord, read_record
 from brimline.record.layout import WORKER_LOST
-from brimline.record.model import ErrorRow, Samples, Summary
+from brimline.record.model import ErrorRow, Opcounters, Samples, Summary
 from brimline.record.operation_log import log_path
 from brimline.runners import CATALOGUE, command_of, runner_facts
 from brimline.servers import OPEN, Access, Deployment
@@ -132,21 +132,13 @@ def execute_unread(
     else:
         context.executor.check(plan)
     check_room_for_log(plan, directory)
+    TURNED_AWAY.take_s()  # what was waited before is no part of this run
     with RecordWriter(directory, plan, context.spec_text, context.environment) as writer, ExitStack() as profiler:
         facts: dict[str, Any] = {}
         for event in context.carried.take_events():
             writer.event(**event)
         target = around(plan, context.deployment)
-        plans = {"start": target.plans()}
-        if plans["start"]:
-            writer.plans(plans)
-        try:
-            profiled = profiler.enter_context(target.profiling(context.profiler_share, context.progress.warning))
-        except BrimlineError as error:
-            writer.seal(None, None, ended_by=_cut_by(error), message=error.message)
-            raise
-        _note_sizes(facts, "before", target, writer)
-        before = target.counters()
+        before: Any = None
 
         def begin(change: Change) -> None:
             nonlocal before
@@ -156,16 +148,22 @@ def execute_unread(
             before = target.counters(connected=True)
 
         try:
+            plans = {"start": target.plans()}
+            if plans["start"]:
+                writer.plans(plans)
+            profiled = profiler.enter_context(target.profiling(context.profiler_share, context.progress.warning))
+            _note_sizes(facts, "before", target, writer)
+            before = target.counters()
             with Watching.during(plan, target, context.host) as watching:
                 summary = _drive(
                     plan, writer, watching, title, context, begin=None if change is None else partial(begin, change)
                 )
         except RecordError as error:
             with suppress(RecordError):  # where nothing can be written, it reads as killed
-                writer.seal(None, None, ended_by="error", message=error.message)
+                _seal(writer, context, None, None, ended_by="error", message=error.message)
             raise
         except BrimlineError as error:
-            writer.seal(None, None, ended_by=_cut_by(error), message=error.message)
+            _seal(writer, context, None, None, ended_by=_cut_by(error), message=error.message)
             raise
         sessions = summary.pop("unsettled_sessions", [])
         counters = None
@@ -189,21 +187,34 @@ def execute_unread(
                 # It died, or fell silent, so late in the run that the engine was still waiting for it.
                 summary = {**summary, "ended_by": "target_lost", "message": error.message}
         watching.conclude(writer, facts, summary)
-        _tell_turned_away(writer, context)
-        writer.seal(summary, counters, ended_by=_ended_by(summary, context.stop), message=summary["message"])
+        _seal(writer, context, summary, counters, ended_by=_ended_by(summary, context.stop), message=summary["message"])
         if summary["ended_by"] == WORKER_LOST:
             context.stop.note_lost(summary["message"])
         if unfinished is not None:
             raise unfinished
 
 
+def _seal(
+    writer: RecordWriter,
+    context: RunContext,
+    summary: Summary | None,
+    counters: Opcounters | None,
+    *,
+    ended_by: str,
+    message: str,
+) -> None:
+    """Seals the record, however the run ended, with what is known by then of the looks at its server."""
+    _tell_turned_away(writer, context)
+    writer.seal(summary, counters, ended_by=ended_by, message=message)
+
+
 def _tell_turned_away(writer: RecordWriter, context: RunContext) -> None:
-    """Says how long it took until the server had a connection for those who looked at it, around this run."""
+    """Says how long those who looked at the server around this run waited in all until it had connections for them."""
     if waited_s := TURNED_AWAY.take_s():
         writer.event("turned_away", waited_s=round(waited_s, 3))
         context.progress.note(
             message(
-                "the server closed further connections for {time}, as one at its limit does, and was asked again",
+                "the server closed new connections for {time} in all, as one at its limit does, and was asked again",
                 time=format_duration(waited_s * NS_PER_S),
             )
         )
