@@ -58,7 +58,7 @@ def test_a_leak_of_one_per_cent_an_hour_is_found(tmp_path: Path) -> None:
     mean = next(each for each in result.findings.drifts if each.series.key == "response_mean")
     assert mean.found and mean.is_worse
     assert mean.low <= 0.01 * 2 * MS <= mean.high, "per hour"
-    assert "drifts" in result.report.verdict.sentence
+    assert "drifts" in result.report.verdict.sentence and "in an hour" in result.report.verdict.sentence
     assert "throughput" not in found(result)
 
 

@@ -110,13 +110,10 @@ class Drift:
         return self.per_hour / self.begin if self.begin else None
 
     @property
-    def told_s(self) -> float:
-        """The time that the change is told for: an hour, or all that was seen, beyond which nobody knows."""
-        return min(SECONDS_PER_HOUR, float(self.series.times_s[-1] - self.series.times_s[0]))
-
-    def told(self, per_hour: float) -> float:
-        """What a change per hour, such as an end of the interval, is in `told_s`."""
-        return per_hour * self.told_s / SECONDS_PER_HOUR
+    def seen_s(self) -> float:
+        """How long it was seen. A value stands for the time about it, so that this is more than from first to last."""
+        times_s = self.series.times_s
+        return float(times_s[-1] - times_s[0] + np.median(np.diff(times_s)))
 
     @property
     def is_worse(self) -> bool:

@@ -11,7 +11,7 @@ from functools import reduce
 
 import numpy as np
 
-from brimline.analysis.drift import Drift, Series, drifts
+from brimline.analysis.drift import SECONDS_PER_HOUR, Drift, Series, drifts
 from brimline.analysis.stalls import Seen, Stalls, Values, find_stalls
 from brimline.record.coarse import Coarse, Fine
 from brimline.record.model import RunRecord, ServerRow
@@ -45,6 +45,8 @@ COUNT_FOR_P99 = 300
 """Operations of a block below which its p99 is its slowest operation, or nearly."""
 _SAME_START_WITHIN_S, _CLOCKS_DIFFER = 5.0, 1e-4
 """How far apart the start of one server seems by two looks: steps of the wall clock, and what it gains on another."""
+_NEARLY = 0.99
+"""Share of an hour from which a soak is told as one: its last interval may be cut short."""
 EVICTION_BEGINS = 0.8
 """Share of the cache from which WiredTiger evicts in the background, unless it is configured otherwise."""
 
@@ -96,6 +98,11 @@ class SoakFindings:
         """From the beginning of the first part to the end of the last one."""
         at_s, last = self.parts[-1]
         return at_s + last.measured_s
+
+    @property
+    def told_s(self) -> float:
+        """The time that all changes are told for: an hour, or all of a shorter soak, beyond which nobody knows."""
+        return self.span_s if self.span_s < _NEARLY * SECONDS_PER_HOUR else SECONDS_PER_HOUR
 
 
 def soak_findings(parts: Sequence[PartRecord]) -> SoakFindings:

@@ -23,8 +23,10 @@ from brimline.report.run.first_screen import judged_facts, silence_facts
 from brimline.report.soak.as_json import soak_document
 from brimline.report.soak.charts import soak_charts
 from brimline.report.soak.words import (
+    change_in,
     change_text,
     drift_text,
+    figure_text,
     full_text,
     pace_text,
     periodic_text,
@@ -124,7 +126,8 @@ def _verdict(
     if experiment.ended_by != "completed":
         badges.append(Badge(text="unfinished", tone="warn"))
     tone: Tone = next((each.tone for each in badges), "pass")
-    said = [*map(drift_text, worse), *(change_text(each.series.label, change) for each, change in changed),
+    said = [*(drift_text(each, found.told_s) for each in worse),
+            *(change_text(each.series.label, change) for each, change in changed),
             *map(periodic_text, periodic)]  # fmt: skip
     throughput = observation.throughput
     length = time_text(found.span_s)
@@ -159,7 +162,7 @@ def _facts(found: SoakFindings, drifting: Sequence[Drift]) -> Iterator[Fact]:
     latency = next((each for key in ("response_mean", "service_mean") for each in found.drifts
                     if each.series.key == key), None)  # fmt: skip
     if latency is not None:
-        yield Fact(label=latency.series.label, value=pace_text(latency),
+        yield Fact(label=latency.series.label, value=pace_text(latency, found.told_s),
                    note="" if latency.found else _not_found(latency, len(found.drifts)))  # fmt: skip
     for each in drifting:
         if each.full is not None:
@@ -186,20 +189,21 @@ def _not_found(drift: Drift, figures: int) -> str:
 
 
 def _drifts(found: SoakFindings) -> Table:
-    """A row for each figure."""
-    rows = []
+    """A row for each figure, all of them for the same time."""
+    rows, told_s = [], found.told_s
     for each in found.drifts:
         first, unit = abs(each.begin), each.series.unit
         result = Cell(text="drifts", tone="warn" if each.is_worse else "") if each.found else Cell(text="no drift")
         if each.changes and not each.found:
             result = Cell(text="new level", tone="warn")
         rows.append([
-            Cell(text=each.series.label),
+            Cell(text=figure_text(each, told_s)),
             Cell(text=value_text(each.begin, unit)),
             Cell(text=value_text(each.end, unit)),
-            Cell(text=signed(each.told(each.per_hour) / first) if first else UNKNOWN_TEXT),
+            Cell(text=signed(change_in(each.per_hour, told_s) / first) if first else UNKNOWN_TEXT),
             Cell(text=UNKNOWN_TEXT if not first else message(
-                "{low} to {high}", low=signed(each.told(each.low) / first), high=signed(each.told(each.high) / first))),
+                "{low} to {high}", low=signed(change_in(each.low, told_s) / first),
+                high=signed(change_in(each.high, told_s) / first))),
             Cell(text=UNKNOWN_TEXT if each.full is None else message(
                 "in {time} ({earliest} to {latest})", time=time_text(each.full.in_s),
                 earliest=time_text(each.full.earliest_s),
@@ -211,7 +215,7 @@ def _drifts(found: SoakFindings) -> Table:
             Column(label="Figure", numeric=False, leading=True),
             Column(label="At first"),
             Column(label="At last"),
-            Column(label=told_time_text(found.drifts)),
+            Column(label=told_time_text(told_s)),
             Column(label="95 % interval"),
             Column(label="Used up", optional=True),
             Column(label="Result", numeric=False, tag=True),

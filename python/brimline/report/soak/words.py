@@ -23,6 +23,9 @@ WITH_NAMES = {
     "generator": "the generator itself, which did not run",
 }
 
+_ALL_OF_IT = 0.9
+"""Share of the time that changes are told for from which a figure counts as seen in all of it."""
+
 
 def time_text(seconds: float) -> str:
     """An instant or a length."""
@@ -42,28 +45,40 @@ def amount_text(value: float, unit: str) -> str:
     return message("{sign}{amount}", sign=sign, amount=text)
 
 
-def pace_text(drift: Drift) -> Message:
+def change_in(per_hour: float, told_s: float) -> float:
+    """What a change per hour, such as an end of its interval, is in `told_s`."""
+    return per_hour * told_s / SECONDS_PER_HOUR
+
+
+def figure_text(drift: Drift, told_s: float) -> str:
+    """The figure's name, with how long it was seen where its change is told for longer than that."""
+    label, seen_s = drift.series.label, drift.seen_s
+    if seen_s >= _ALL_OF_IT * told_s:
+        return label
+    return message("{figure}, seen for {time}", figure=label, time=time_text(seen_s))
+
+
+def pace_text(drift: Drift, told_s: float) -> Message:
     """`+1.02 % in an hour (95 % interval +0.98 % to +1.06 %)`: as shares of the first value where that isn't 0."""
-    first, changes = drift.begin, [drift.told(each) for each in (drift.per_hour, drift.low, drift.high)]
+    first, changes = drift.begin, [change_in(each, told_s) for each in (drift.per_hour, drift.low, drift.high)]
     if first:
         rate, low, high = (signed(each / abs(first)) for each in changes)
     else:
         rate, low, high = (amount_text(each, drift.series.unit) for each in changes)
-    if drift.told_s == SECONDS_PER_HOUR:
+    if told_s == SECONDS_PER_HOUR:
         return message("{rate} in an hour (95 % interval {low} to {high})", rate=rate, low=low, high=high)
-    time = time_text(drift.told_s)
+    time = time_text(told_s)
     return message("{rate} in {time} (95 % interval {low} to {high})", rate=rate, time=time, low=low, high=high)
 
 
-def told_time_text(drifts: Sequence[Drift]) -> Message | str:
+def told_time_text(told_s: float) -> Message | str:
     """`In an hour`; of a shorter soak its own time."""
-    told_s = max((each.told_s for each in drifts), default=SECONDS_PER_HOUR)
     return "In an hour" if told_s == SECONDS_PER_HOUR else message("In {time}", time=time_text(told_s))
 
 
-def drift_text(drift: Drift) -> Message:
+def drift_text(drift: Drift, told_s: float) -> Message:
     """One drift in words."""
-    words = {"figure": drift.series.label, "change": pace_text(drift)}
+    words = {"figure": figure_text(drift, told_s), "change": pace_text(drift, told_s)}
     text = message("{figure} drifts: {change}", **words)
     if drift.full is None:
         return text
