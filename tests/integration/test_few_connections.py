@@ -79,6 +79,10 @@ def test_a_level_without_all_its_connections_is_no_end(brimline_cli: CommandLine
         (connections, records): connections == "2" for connections in ("2", "32") for records in ("100", "30k")
     }
 
+    fewer_each = [load["fewer_connections"] for load in design["load_runs"]]
+    assert fewer_each and all(fewer is not None and 1 < fewer < 24 for fewer in fewer_each)
+    assert design["load_differences"] == [], "who had fewer is compared with nobody"
+
     searches = [trial for trial in searched.trials if trial.probe.stage in ("search", "verify")]
     assert searches[0].failed and searches[0].probe.connections == 32
     fewer = int(UP_AGAIN_SHARE * (searches[0].connections_up or 0))

@@ -18,9 +18,10 @@ from brimline.experiments.trial import fewer_connections, not_had_text
 from brimline.experiments.vary.factor_kinds import Scope
 from brimline.experiments.vary.order import Levels, VarySettings
 from brimline.experiments.vary.runner import LOAD_STAGE, Setup
-from brimline.plan import load_plan
+from brimline.plan import Plan, load_plan
 from brimline.plan.pacing import connections_text
 from brimline.record import ExperimentRecord
+from brimline.record.events import FEWER_CONNECTIONS
 from brimline.record.experiment import TrialEntry
 from brimline.record.files import is_there
 from brimline.record.layout import ENVIRONMENT_FILE, EXPERIMENT_FILE
@@ -123,9 +124,16 @@ class _Place:
                     connections=connections_text(fewer),
                 )
             )
+            told = {"kind": FEWER_CONNECTIONS, "connections": fewer, "up": error.up, "wanted": error.wanted}
+
+            def make_told(plan: Plan) -> Path:
+                """Each record says so, since its load rate is comparable with no other one."""
+                carried.events.append(told)
+                return make_directory(plan)
+
             loading = loading.with_spec(loading.spec.model_copy(update={"connections": fewer}))
             loading = replace(loading, context=replace(loading.context, carried=carried))
-            self._see_to(loading, variant, make_directory)
+            self._see_to(loading, variant, make_told)
         return carried
 
     def _see_to(self, loading: Workplace, variant: Variant, make_directory: MakeDirectory) -> None:

@@ -48,6 +48,19 @@ def _event(line: str, path: Path) -> Event:
         raise RecordError(f"{path} is damaged near {line[:60]!r}", hint=DAMAGED_HINT) from error
 
 
+FEWER_CONNECTIONS = "fewer_connections"
+"""A load that could not have all of its `wanted` connections, of which `up` were up, goes on with `connections`."""
+
+
+def fewer_connections_of(events: Iterable[Event]) -> tuple[int, int] | None:
+    """Over how few connections a load went on, of how many it was to have; None where it had all."""
+    for event in events:
+        had, wanted = event.fields.get("connections"), event.fields.get("wanted")
+        if event.kind == FEWER_CONNECTIONS and isinstance(had, int) and isinstance(wanted, int):
+            return had, wanted
+    return None
+
+
 DATA_COPIED, DATA_PUT_BACK, DATA_LOADED_AGAIN = "data_copied", "data_put_back", "data_loaded_again"
 _TIMED = (DATA_COPIED, DATA_PUT_BACK, DATA_LOADED_AGAIN)
 

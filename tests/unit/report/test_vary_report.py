@@ -14,7 +14,9 @@ from brimline.analysis.factorial import Mean
 from brimline.analysis.metrics import all_metrics
 from brimline.experiments.vary.conclusion import Cell, conclude_vary
 from brimline.experiments.vary.order import VaryLoad, VaryProbe
-from brimline.experiments.vary.runner import read_vary_trial
+from brimline.experiments.vary.runner import read_vary_load, read_vary_trial
+from brimline.record.events import FEWER_CONNECTIONS
+from brimline.record.model import Event
 from brimline.report import Report, in_language, print_report, render_html, render_json
 from brimline.report.csv_export import probes_csv
 from brimline.report.markdown import render_markdown
@@ -24,6 +26,7 @@ from brimline.report.vary.tables import curves_table, differences_table, ends_te
 from brimline.report.vary.view import vary_report
 from brimline.report.view import Chart, Facts, Table, Text
 from tests.support.own_run import write_own_run
+from tests.unit.analysis.records import run_record, summary
 from tests.unit.experiments.vary_simulator import Machine, settings_of
 from tests.unit.report.language.test_chinese_report import QUOTED, _english
 from tests.unit.report.report_samples import ENVIRONMENT, ended_experiment
@@ -182,6 +185,43 @@ def test_loads_stand_apart_by_how_they_were_loaded_and_say_how_long_they_took() 
     document = vary_document(experiment, trials, made, conclusion, settings)
     assert document["load_runs"][0]["levels"] == {"server-version": "4.4", "write-concern": "1"}
     assert document["load_runs"][0]["took_s"] == 25.0
+
+
+@pytest.mark.parametrize("short", [(1,), (1, 2, 3)], ids=["one of three", "all"])
+def test_a_load_over_fewer_connections_is_marked_and_in_no_difference(short: tuple[int, ...]) -> None:
+    """Beside loads over 512 one over 297 would be a difference of versions."""
+    made = [
+        replace(each, fewer_connections=(297, 512), figures={"throughput": 1_000.0})
+        if each.levels == ("6.0",) and each.block in short
+        else each
+        for each in loads()
+    ]
+    conclusion = conclude_vary(SETTINGS, trials_of(), made, seed=1)
+    changes = [each.change for each in conclusion.load_differences]
+    if len(short) == 1:
+        (change,) = changes
+        assert change is not None and (change.a_count, change.b_count) == (3, 2)
+        assert change.value == pytest.approx(0.1, abs=0.01)
+    else:
+        assert changes == [], "nothing is there to be compared"
+    table, curves = loads_table(conclusion), curves_table(conclusion, SETTINGS)
+    assert table is not None and curves is not None
+    old, new = rows(table)
+    assert old["Left out"] == ""
+    assert new["Left out"].startswith("block 1: over 297 of 512 connections, and so in no difference")
+    assert new["Throughput"].startswith("44 5" if len(short) == 1 else "1 000")
+    assert [row["Load rate"] == "—" for row in rows(curves)] == [False, len(short) == 3]
+    document = vary_document(ended_experiment("vary", DIRECTORY), trials_of(), made, conclusion, SETTINGS)
+    assert [each["fewer_connections"] for each in document["load_runs"]].count(297) == len(short)
+
+
+def test_the_record_of_a_load_says_over_how_few_connections_it_went_on() -> None:
+    """Who writes it is in integration/test_few_connections.py."""
+    told = Event(unix_ns=1, kind=FEWER_CONNECTIONS, fields={"connections": 297, "up": 330, "wanted": 512})
+    where = {"block": 1, "levels": ("6.0",), "server": 2, "loaded_with": {}}
+    for events, fewer in (([told], (297, 512)), ([], None)):
+        record = run_record(events=events, summary=summary(elapsed_ns=1))
+        assert read_vary_load(record, **where).fewer_connections == fewer  # type: ignore[arg-type]
 
 
 def test_loads_of_which_nobody_knows_how_they_were_loaded_are_told_apart_by_their_data() -> None:

@@ -111,6 +111,7 @@ EXPERIMENTS: Mapping[str, str] = {
     "best_throughput_ops_per_s": "The throughput at these levels.",
     "loads": "Figures of loading, for each combination that has data of its own.",
     "load_runs": "Each load.",
+    "fewer_connections": "Over how many connections it went on where it could not have all; else null.",
     "took_s": "How long it took.",
     "server": "Which server.",
     "attempt": "Which attempt, counted from 1.",

@@ -32,8 +32,8 @@ class Cell:
     """One combination, or one load: means by metric key over the runs that count.
 
     `left_out` are the blocks that gave it no value, each with the reason, `spoilt` those of which single figures are
-    left out. `precise`: the mean throughput is known as
-    well as was asked for. `took_s`: how long each load took.
+    left out; of loads those over too few connections, where there are no others. `precise`: the mean throughput is
+    known as well as was asked for. `took_s`: how long each load took.
     """
 
     levels: Levels
@@ -287,32 +287,38 @@ def _load_cells(settings: VarySettings, loads: Sequence[VaryLoad]) -> Iterator[C
     every = (settings.named(each) for each in settings.combinations)
     for levels in dict.fromkeys(tuple(named[factor.name] for factor in factors) for named in every):
         own = [each for each in loads if load_levels(each, settings, factors) == levels]
-        runs = stated_by_all(
-            [FactorRun(levels=levels, block=each.block, figures=each.figures) for each in own if each.figures]
-        )
+        known = [each for each in own if each.figures]
+        counting = [each for each in known if each.fewer_connections is None] or known
+        runs = stated_by_all([FactorRun(levels=levels, block=each.block, figures=each.figures) for each in counting])
         if own:
             yield Cell(
                 levels=levels,
                 means={each.key: mean for each in kinds if (mean := mean_of(runs, each)) is not None},
-                left_out=tuple(
-                    message(
-                        "block {block}: {reason}", block=format_count(each.block), reason=joined("; ", each.reasons)
-                    )
-                    for each in own
-                    if not each.figures
-                ),
+                left_out=tuple(_load_text(each) for each in own if each not in counting),
+                spoilt=tuple(_load_text(each) for each in counting if each.fewer_connections is not None),
                 precise=narrow([run.figures["throughput"] for run in runs], settings.precision),
-                took_s=tuple(each.took_s for each in own if each.figures and each.took_s is not None),
+                took_s=tuple(each.took_s for each in counting if each.took_s is not None),
             )
 
 
+def _load_text(load: VaryLoad) -> Message:
+    """Why a load is left out, or in no difference."""
+    block = format_count(load.block)
+    if load.fewer_connections is None or not load.figures:
+        return message("block {block}: {reason}", block=block, reason=joined("; ", load.reasons))
+    connections, wanted = map(format_count, load.fewer_connections)
+    return message("block {block}: over {connections} of {wanted} connections, and so in no difference",
+                   block=block, connections=connections, wanted=wanted)  # fmt: skip
+
+
 def _load_differences(settings: VarySettings, loads: Sequence[VaryLoad]) -> tuple[LevelDifference, ...]:
+    """Of loads over all of their connections: with fewer it would be these that are compared, and not the levels."""
     factors = load_factors(settings, loads)
     design = {factor.name: factor.levels for factor in factors}
     if not design:
         return ()
     runs = [FactorRun(levels=load_levels(each, settings, factors), block=each.block, figures=each.figures)
-            for each in loads if each.figures]  # fmt: skip
+            for each in loads if each.figures and each.fewer_connections is None]  # fmt: skip
     strata = (WORKLOAD,) if WORKLOAD in design else ()
     return differences(runs, design, _metrics("load")[:1], margin=settings.margin, strata=strata)
 

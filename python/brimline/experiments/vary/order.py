@@ -239,6 +239,7 @@ class VaryLoad:
     """A load that was made before runs: `levels` of the factors that decide what is loaded, on which server and block.
 
     `loaded_with`: by name, how it was loaded, as the combination has it that asked for the data first.
+    `fewer_connections`: over how few it went on, of how many it was to have; None where it had all.
     """
 
     block: int
@@ -248,6 +249,7 @@ class VaryLoad:
     reasons: tuple[str, ...] = ()
     loaded_with: Mapping[str, str] = field(default_factory=dict)
     took_s: float | None = None
+    fewer_connections: tuple[int, int] | None = None
 
 
 class Vary:

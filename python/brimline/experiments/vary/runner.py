@@ -36,6 +36,7 @@ from brimline.experiments.vary.order import (
 )
 from brimline.plan import Plan
 from brimline.record import ExperimentWriter, RunRecord
+from brimline.record.events import fewer_connections_of
 from brimline.record.listing import is_record
 from brimline.units import NS_PER_S
 from brimline.wording import Verbatim, joined, message
@@ -207,6 +208,7 @@ def read_vary_load(
         reasons=run.problems,
         loaded_with=loaded_with,
         took_s=None if record.summary is None else record.summary["elapsed_ns"] / NS_PER_S,
+        fewer_connections=fewer_connections_of(record.events),
     )
 
 

@@ -56,6 +56,7 @@ def vary_document(
                 "server": each.server,
                 "levels": dict(zip(load_names, load_levels(each, settings, conclusion.load_factors), strict=True)),
                 "took_s": each.took_s,
+                "fewer_connections": None if each.fewer_connections is None else each.fewer_connections[0],
             }
             for each in loads
         ],

@@ -167,7 +167,8 @@ def loads_table(conclusion: VaryConclusion) -> Table | None:
         ],
         rows=[_load_row(cell, conclusion.load_metrics) for cell in conclusion.loads],
         caption="Documents per second; times are those of insert commands. Took: a load, on average. Data is loaded "
-        "once on a server, as the combination has it that ran there first, over the most connections that are varied.",
+        "once on a server, as the combination has it that ran there first, over the most connections that are varied. "
+        "One that could not have them all is in no difference, and in no mean beside others.",
     )
 
 
@@ -289,13 +290,13 @@ def _load_row(cell: Cell, metrics: Sequence[Metric]) -> list[TableCell]:
 
 
 def _load_rate(curve: Curve, conclusion: VaryConclusion, settings: VarySettings) -> str:
-    """What loading came to at the best combination; a dash where nothing was loaded so."""
+    """What loading came to at the best combination; a dash where nothing was loaded so, over all connections."""
     if curve.best is None:
         return UNKNOWN_TEXT
     best = settings.named(curve.best.levels)
     wanted = tuple(best[factor.name] for factor in conclusion.load_factors)
     load = next((each for each in conclusion.loads if each.levels == wanted), None)
-    return UNKNOWN_TEXT if load is None else mean_text(load, conclusion.load_metrics[0])
+    return UNKNOWN_TEXT if load is None or load.spoilt else mean_text(load, conclusion.load_metrics[0])
 
 
 def mean_text(cell: Cell, metric: Metric) -> str:
