@@ -73,10 +73,10 @@ def _is_closed_at_once(server: Any, error: AutoReconnect) -> bool:
     """Whether the server took a connection and closed it at once, as one does that has its most connections.
 
     Once PyMongo has lost the one that looks whether the server is there, it makes no others, and says that it pauses.
-    How it was lost stands in the server's description, as words alone; nothing there: it is back since.
+    How it was lost that look tells, as words alone; nothing there: the server is back since.
     """
     if _PAUSED in str(error):
-        lost = server.description.error
+        lost = server._monitor._server_description.error
         return lost is None or _says_closed(lost)
     return error.has_error_label("SystemOverloadedError") and _says_closed(error)
 

@@ -125,7 +125,8 @@ def _checked_out(outcomes: Sequence[AutoReconnect | None], *, looked: AutoReconn
             raise error
         return nullcontext()
 
-    server = SimpleNamespace(description=SimpleNamespace(error=looked), request_check=lambda: None)
+    monitor = SimpleNamespace(_server_description=SimpleNamespace(error=looked))
+    server = SimpleNamespace(_monitor=monitor, request_check=lambda: None)
     TURNED_AWAY.take_s()
     with (
         ControlClient("mongodb://127.0.0.1:1", connect=False, serverSelectionTimeoutMS=300) as client,
