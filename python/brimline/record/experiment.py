@@ -155,12 +155,12 @@ class ExperimentWriter(Closing):
     def _drop_unfinished(self, settled_by: Container[str]) -> list[Path]:
         """Moves trials away that failed, or did not end and can't be gone on with; returns the others."""
         kept = []
-        every = _numbered(self.directory)
-        settling = (_number(path) for path in every if _ended(path) and _of_trial(path).get("stage") in settled_by)
+        told = {path: _of_trial(path) for path in _numbered(self.directory)}
+        settling = (_number(path) for path, each in told.items() if each.get("stage") in settled_by and _ended(path))
         last = max(settling, default=0)
-        for path in every:
-            settled = _CONNECTIONS_UP in _of_trial(path) and _number(path) < last
-            if settled or (not _has_failed(path) and (_holds_experiment(path) or _ended(path))):
+        for path, each in told.items():
+            settled = _CONNECTIONS_UP in each and _number(path) < last
+            if settled or (_FAILED not in each and (_holds_experiment(path) or _ended(path))):
                 kept.append(path)
                 continue
             make_directory(self.directory / DROPPED_DIRECTORY)

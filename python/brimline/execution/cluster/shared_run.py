@@ -200,7 +200,7 @@ class SharedRun:
             with self._changed:
                 self._merger.finish(node.number)
                 node.is_over = True
-                if not node.lost is node.unfit is node.refused is None:
+                if any(each is not None for each in (node.lost, node.unfit, node.refused)):
                     # What one of them lacks, the others don't make up for.
                     self._wanted = max(self._wanted, 1)
                     self._lost_at = self._lost_at or time.monotonic()

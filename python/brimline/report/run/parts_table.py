@@ -13,6 +13,8 @@ from brimline.wording import joined, message
 
 SLOW_REPLY_NS_MIN = 20_000_000
 """From the first byte of a reply to its last, in the mean: half of what a held back acknowledgement takes."""
+_OF_ITS_TIME = tuple(part for part in REQUEST_CLOCKS if part != "redirect_left")
+"""Those that add up to the time of requests; that one is two of the others together."""
 _REQUEST_PARTS = {
     "connect": "{operation}: to connect",
     "redirect": "{operation}: redirects followed",
@@ -59,18 +61,22 @@ def request_facts(record: RunRecord) -> list[Fact]:
     """
     told = []
     for operation in dict.fromkeys(row["operation"] for row in record.operations):
-        times = request_part_times(record, operation)
-        within = times.get("transfer")
-        spent_ns = sum(each.mean_ns * each.count for part, each in times.items() if part != "redirect_left")
-        if within is None or within.mean_ns < SLOW_REPLY_NS_MIN or 2 * within.mean_ns * within.count <= spent_ns:
+        # Means alone, and no intervals: those are resampled, which takes far longer.
+        times = {
+            part: record.breakdown[operation, part] for part in _OF_ITS_TIME if (operation, part) in record.breakdown
+        }
+        spent_ns = {part: each.mean() * each.count() for part, each in times.items()}
+        mean_ns = times["transfer"].mean() if "transfer" in times else 0.0
+        share = spent_ns["transfer"] / sum(spent_ns.values()) if mean_ns else 0.0
+        if mean_ns < SLOW_REPLY_NS_MIN or share <= 0.5:
             continue
         told.append(
             message(
                 "{operation}: {share} of the time of its requests lies between the first byte of a reply and its last, "
                 "{mean} of each in the mean",
                 operation=shown(operation, record.plan),
-                share=format_percentage(within.mean_ns * within.count / spent_ns, digits=2),
-                mean=format_duration(within.mean_ns),
+                share=format_percentage(share, digits=2),
+                mean=format_duration(mean_ns),
             )
         )
     return [Fact(label="Within replies", value=joined("; ", told), tone="warn")] if told else []
