@@ -31,7 +31,7 @@ class Figure:
     """One figure that a measure ended with, by its stored `key`, in `unit` (`ops/s`, `ns`, `bytes`, `share` …).
 
     `low` to `high` is its 95 % interval. An end is None where that side is not known; both are, where the measure was
-    made once and says nothing of how it varies.
+    made once and says nothing of how it varies. `remark`: why no more than a bound is known, "" where that is plain.
     """
 
     key: str
@@ -41,6 +41,7 @@ class Figure:
     higher_is_better: bool
     low: float | None = None
     high: float | None = None
+    remark: str = ""
 
     @property
     def text(self) -> str:

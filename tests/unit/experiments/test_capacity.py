@@ -18,6 +18,7 @@ from brimline.analysis.lateness import LagEffect, Lateness
 from brimline.experiments.axis import Axis, On
 from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind, of_service
 from brimline.experiments.capacity.estimate import why_wide
+from brimline.experiments.capacity.figures import figures_of
 from brimline.experiments.capacity.machine import Movement, drift
 from brimline.experiments.capacity.outcome import TrialOutcome, judge_trial
 from brimline.experiments.capacity.search import Capacity
@@ -320,6 +321,13 @@ def test_an_unreachable_objective_says_what_was_seen() -> None:
     assert conclusion.sustained is None
     assert "the objective can't be met: at 5" in conclusion.headline and "response p99" in conclusion.headline
     assert conclusion.saturation_ops_per_s is not None  # what the server can do at all is known
+    (bound,) = figures_of(conclusion, quick().axis)  # as a design of searches shows the bound
+    assert bound.text.startswith("Sustained load at most ") and bound.remark == conclusion.headline
+
+
+def test_a_load_that_was_found_needs_no_remark() -> None:
+    conclusion = search(Law(gate_ops_per_s=1000), 1, quick())[1]
+    assert [each.remark for each in figures_of(conclusion, quick().axis)][:1] == [""]
 
 
 def test_slow_servers_get_longer_windows() -> None:

@@ -4,13 +4,17 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brimline.analysis.figure import Figure
+from brimline.experiments.measure import Measure
 from brimline.experiments.vary.factors import parse_factors
 from brimline.experiments.vary.order import RunOutcome, Vary, VaryEnd, VaryProbe, VarySettings, VaryTrial
+from brimline.experiments.vary.runner import read_measured_trial
 
 from .vary_simulator import Machine, combinations_of, settings_of
 
@@ -165,3 +169,11 @@ def test_every_load_goes_over_the_most_connections_that_are_varied() -> None:
     """It went over those of the combination that happened to run first: 1 or 32 in one row of the loading table."""
     settings = settings_of("write-concern=1,majority", "connections=1,32,8", "threads=2,1")
     assert settings.loading_combination(("majority", "8", "1")) == ("majority", "32", "2")
+
+
+def test_a_bound_counts_and_says_why_no_more_is_known(tmp_path: Path) -> None:
+    why = "the objective can't be met: at 1 connection already: 50 % of the operations failed"
+    bound = Figure(key="sustained", value=1, high=1, unit="connections", label="", higher_is_better=True, remark=why)
+    measure = Measure(name="capacity", kind="capacity", figures=lambda _: {bound.key: bound})
+    trial = read_measured_trial(measure, VaryProbe(block=1, levels=("a",)), tmp_path, server=1, problem="")
+    assert trial.counts and trial.figures == {"sustained": 1} and trial.reasons == (why,)

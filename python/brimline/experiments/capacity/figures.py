@@ -31,8 +31,12 @@ def _figures(directory: Path) -> Mapping[str, Figure]:
 def _of_search(experiment: ExperimentRecord) -> Iterator[Figure]:
     settings = stored_capacity_settings(experiment.settings)
     trials = stored_trials(experiment, slo=settings.slo)
-    conclusion = Capacity(settings, stored_seed(experiment)).conclude(trials)
-    sustained = list(_sustained(conclusion, settings.axis, key=SUSTAINED, label="Sustained load"))
+    return figures_of(Capacity(settings, stored_seed(experiment)).conclude(trials), settings.axis)
+
+
+def figures_of(conclusion: CapacityConclusion, axis: Axis) -> Iterator[Figure]:
+    """The load that one search found, or the bound with why it is no more, and beside the load the plateau."""
+    sustained = list(_sustained(conclusion, axis, key=SUSTAINED, label="Sustained load"))
     yield from sustained
     plateau = conclusion.saturation
     if sustained and plateau is not None:
@@ -59,7 +63,7 @@ def _sustained(found: CapacityConclusion, axis: Axis, *, key: str, label: str) -
     elif found.at_least is not None or found.at_most is not None:
         value = found.at_least if found.at_least is not None else found.at_most or 0.0
         yield Figure(key=key, value=value, low=found.at_least, high=found.at_most, unit=axis.unit, label=label,
-                     higher_is_better=True)  # fmt: skip
+                     higher_is_better=True, remark=found.headline if found.reason else "")  # fmt: skip
 
 
 CAPACITY = Measure(

@@ -199,7 +199,8 @@ class VaryProbe:
 class VaryTrial:
     """A run that was made. `figures` by metric key, empty where it proves nothing, for `reasons`.
 
-    The `reasons` of one that counts are why lag of the generator spoils single figures, which are absent.
+    The `reasons` of one that counts are why lag of the generator spoils single figures, which are absent, or why no
+    more than a bound is known.
 
     `measured`: of another measure than a run, the figures with what is known of them. `name`: of its directory.
     `missed`: which of the objectives that were stated it misses, "" where none; its figures count all the same.

@@ -294,9 +294,9 @@ def _measure(
         trial = VaryTrial(probe=probe, ended_by="interrupt", server=server, name=directory.name)
         return Made(trial=trial, directory=directory, title=title, outcome="interrupted", ended=False)
     trial = read_measured_trial(measure, probe, directory, server=server, problem=problem)
-    reason = joined("; ", trial.reasons)
+    failed = "" if trial.counts else joined("; ", trial.reasons)
     told = joined("; ", [*(each.text for each in list(trial.measured.values())[:1]), *trial.reasons])
-    return Made(trial=trial, directory=directory, title=title, outcome=told, ended=True, failed=reason)
+    return Made(trial=trial, directory=directory, title=title, outcome=told, ended=True, failed=failed)
 
 
 def read_measured_trial(
@@ -309,7 +309,9 @@ def read_measured_trial(
         outcome=RunOutcome.COUNTS if figures else RunOutcome.FAILED,
         figures={key: each.value for key, each in figures.items()},
         measured=figures,
-        reasons=() if figures else (problem or "it has no figure",),
+        reasons=tuple(dict.fromkeys(each.remark for each in figures.values() if each.remark))
+        if figures
+        else (problem or "it has no figure",),
         server=server,
         took_s=took_s,
         name=directory.name,
