@@ -64,20 +64,56 @@ def test_members_are_named_that_are_not_what_they_should_be() -> None:
     assert out_of_step(wanted, {}) == "the primary doesn't say what the members are"
 
 
-def test_a_member_that_is_no_primary_stands_for_election_whether_or_not_its_time_has_come(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """By itself it waits for an election timeout, of 10 s where none is given."""
-    asked: list[str] = []
+class Admin:
+    """A leader that hears of its members at the second try, and is elected at the second one after that."""
 
-    class Admin:
-        def command(self, name: str) -> dict[str, object]:
-            asked.append(name)
-            if name == "replSetStepUp" and asked.count(name) == 1:
-                raise OperationFailure("Election failed.", 125)
-            return {"isWritablePrimary": asked.count("replSetStepUp") == 2}
+    def __init__(self) -> None:
+        self.asked: list[str] = []
 
-    monkeypatch.setattr(replica_sets, "lab_client", lambda *_, **__: nullcontext(SimpleNamespace(admin=Admin())))
-    while not replica_sets._is_elected(cast(Lab, None), "a:1"):
-        assert len(asked) < 5
-    assert asked == ["hello", "replSetStepUp"] * 2 + ["hello"]
+    def command(self, command: str | dict[str, object]) -> dict[str, object]:
+        name = command if isinstance(command, str) else next(iter(command))
+        self.asked.append(name)
+        count = self.asked.count(name)
+        if name == "replSetInitiate" and count == 1:
+            raise OperationFailure("", 74, {"errmsg": "quorum check failed: b:1 failed with no time left"})
+        if name == "replSetInitiate" and count > 2:
+            raise OperationFailure("already initialized", 23)
+        if name == "replSetStepUp" and count == 1:
+            raise OperationFailure("Election failed.", 125)
+        return {"isWritablePrimary": self.asked.count("replSetStepUp") == 2}
+
+
+def making(monkeypatch: pytest.MonkeyPatch, admin: object) -> replica_sets._Making:
+    monkeypatch.setattr(replica_sets, "lab_client", lambda *_, **__: nullcontext(SimpleNamespace(admin=admin)))
+    return replica_sets._Making(cast(Lab, None), "a:1", {})
+
+
+def test_a_set_is_asked_for_until_its_members_answer_and_its_leader_is_elected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine members answer late, and a leader by itself waits for an election timeout, 10 s by default."""
+    admin = Admin()
+    made = making(monkeypatch, admin)
+    reasons = []
+    while not made.is_done():
+        assert len(admin.asked) < 12
+        reasons.append(made.why)
+    assert admin.asked == [
+        *("hello", "replSetInitiate"),
+        *("hello", "replSetInitiate", "replSetStepUp"),
+        *("hello", "replSetInitiate", "replSetStepUp"),
+        "hello",
+    ]
+    assert reasons == [
+        "a:1 does not hear of all members: quorum check failed: b:1 failed with no time left",
+        *["a:1 is not primary yet"] * 2,
+    ]
+
+
+def test_a_set_that_can_never_be_made_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Foreign:
+        def command(self, command: str | dict[str, object]) -> dict[str, object]:
+            if command == "hello":
+                return {}
+            raise OperationFailure("", 93, {"errmsg": "No host maps to this node"})
+
+    with pytest.raises(TargetError, match="the replica set can't be made: No host maps to this node"):
+        making(monkeypatch, Foreign()).is_done()

@@ -8,6 +8,7 @@ from typing import Any
 from pymongo.errors import OperationFailure, PyMongoError
 
 from brimline.errors import TargetError
+from brimline.servers.deployment import Client
 from brimline.servers.lab.access import create_first_user, lab_client
 from brimline.servers.lab.spec import LabSpec, MemberSpec
 from brimline.servers.lab.state import Lab
@@ -15,6 +16,8 @@ from brimline.servers.lab.waiting import wait_until
 
 _HEARTBEAT_MS_MAX = 2000
 _ALREADY_INITIALIZED = 23
+_NOT_ALL_ANSWERED = 74
+"""`NodeNotFound`: the check of the quorum failed."""
 _NAMES_OF_STATES = {1: "PRIMARY", 2: "SECONDARY", 7: "ARBITER"}
 Meanwhile = Callable[[], None]
 
@@ -59,19 +62,9 @@ def initiate(
     """
     addresses = [str(member["host"]) for member in configuration["members"]]
     leader = addresses[max(range(len(members)), key=lambda number: members[number].priority)]
-    try:
-        with lab_client(lab, leader, signed_in=False) as client:
-            client.admin.command({"replSetInitiate": dict(configuration)})
-    except OperationFailure as error:
-        if error.code != _ALREADY_INITIALIZED:
-            raise TargetError(
-                f"the replica set can't be made: {(error.details or {}).get('errmsg', error.code)}",
-                hint="see that nothing else uses the ports, and try again",
-            ) from error
-    except PyMongoError as error:
-        raise TargetError(f"the replica set can't be made: {error}", hint="try again") from error
     wait = partial(wait_until, until=until, meanwhile=meanwhile, say=say)
-    wait(lambda: _is_elected(lab, leader), why=lambda: f"{leader} is not primary yet")
+    making = _Making(lab, leader, configuration)
+    wait(making.is_done, why=lambda: making.why)
     create_first_user(lab, leader, until=until, meanwhile=meanwhile)
     wanted = {
         address: "ARBITER" if member.arbiter else "PRIMARY" if address == leader else "SECONDARY"
@@ -114,17 +107,45 @@ def member_states(lab: Lab, address: str) -> dict[str, str]:
     }
 
 
-def _is_elected(lab: Lab, address: str) -> bool:
-    """Whether the member takes writes. One that doesn't is told to stand for election.
+class _Making:
+    """Tells the `leader` of its set until it takes writes: while a machine is busy, members can be asked too early.
 
-    By itself it does so only when an election timeout is over, and now and then none came of it for a minute and more.
-    Told too early it is refused, which changes nothing: until others know of the set, nobody votes for it.
+    A member that doesn't answer the leader within seconds ends its attempt, and leaves it without a set, as before.
     """
-    if _takes_writes(lab, address):
+
+    def __init__(self, lab: Lab, leader: str, configuration: Mapping[str, Any]) -> None:
+        self.why = f"{leader} is not primary yet"
+        self._lab, self._leader, self._configuration = lab, leader, dict(configuration)
+
+    def is_done(self) -> bool:
+        """Whether the leader takes writes; until then it is told of its set, and to stand for election.
+
+        By itself it does so only when an election timeout is over, and now and then none came of it for a minute and
+        more. Told too early it is refused, which changes nothing: until others know of the set, nobody votes for it.
+        Raises TargetError where the set can never be made.
+        """
+        if _takes_writes(self._lab, self._leader):
+            return True
+        with suppress(PyMongoError), lab_client(self._lab, self._leader, signed_in=False) as client:
+            if self._is_initiated(client):
+                self.why = f"{self._leader} is not primary yet"
+                client.admin.command("replSetStepUp")
+        return False
+
+    def _is_initiated(self, client: Client) -> bool:
+        try:
+            client.admin.command({"replSetInitiate": self._configuration})
+        except OperationFailure as error:
+            said = (error.details or {}).get("errmsg", error.code)
+            if error.code == _NOT_ALL_ANSWERED:
+                self.why = f"{self._leader} does not hear of all members: {said}"
+                return False
+            if error.code != _ALREADY_INITIALIZED:
+                raise TargetError(
+                    f"the replica set can't be made: {said}",
+                    hint="see that nothing else uses the ports, and try again",
+                ) from error
         return True
-    with suppress(PyMongoError), lab_client(lab, address, signed_in=False) as client:
-        client.admin.command("replSetStepUp")
-    return False
 
 
 def _takes_writes(lab: Lab, address: str) -> bool:
