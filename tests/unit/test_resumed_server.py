@@ -8,9 +8,9 @@ import pytest
 
 from brimline.api.import_data import open_import, resume_import
 from brimline.api.options import Options
-from brimline.api.resume import resumption
+from brimline.api.resume import require_same_server, resumption
 from brimline.api.vary import keep_or_remove
-from brimline.errors import UsageError
+from brimline.errors import AnotherServer, UsageError
 from brimline.execution.import_inputs import find_inputs
 from brimline.record import ExperimentWriter, create_run_directory
 from brimline.record.data_import import KIND, ImportState, ImportWriter
@@ -57,6 +57,21 @@ def test_a_design_that_can_not_go_on_is_not_taken_away(tmp_path: Path, begun: bo
         writer.seal(ended_by="error")
     keep_or_remove(tmp_path / "design", UsageError("the collection is empty"), begun=begun)
     assert (tmp_path / "design").exists() is begun
+
+
+def test_a_set_with_another_primary_is_no_other_server_and_says_who_must_be_primary() -> None:
+    def of(me: str, *, name: str = "rs0", started: bool = False) -> dict[str, Any]:
+        hello = {"setName": name, "me": me, "hosts": ["db1:27017", "db2:27017"]}
+        return {"server": {"hello": hello, "started_by_brimline": started}}
+
+    require_same_server(Path("runs/x"), of("db1:27017"), of("db1:27017"))
+    require_same_server(Path("runs/x"), of("db1:27017", started=True), of("db2:27017", started=True))
+    with pytest.raises(AnotherServer, match="the primary of rs0 is db2:27017 now, and was db1:27017") as refused:
+        require_same_server(Path("runs/x"), of("db1:27017"), of("db2:27017"))
+    assert "make db1:27017 primary again" in str(refused.value.hint)
+    for other in (of("db3:27017"), of("db2:27017", name="rs1")):
+        with pytest.raises(AnotherServer, match="this is not the server"):
+            require_same_server(Path("runs/x"), other, of("db2:27017"))
 
 
 def _import_of(runs: Path, environment: dict[str, Any]) -> Path:

@@ -146,6 +146,8 @@ def require_same_server(directory: Path, before: Mapping[str, Any], now: Mapping
     """Refuses to go on in `directory` on another server; both are environments of records. Raises UsageError."""
     server_before, server_now = before.get("server") or {}, now.get("server") or {}
     started = server_now.get("started_by_brimline")
+    if not started:
+        _require_same_primary(directory, server_before.get("hello") or {}, server_now.get("hello") or {})
     for path in _IDENTITY if started else (*_IDENTITY, *_NAMES):
         was, is_ = _at(server_before, path), _at(server_now, path)
         if path == _HOSTNAME and started:
@@ -155,6 +157,18 @@ def require_same_server(directory: Path, before: Mapping[str, Any], now: Mapping
                 f"this is not the server that {directory} was measured on: {'.'.join(path)} is {is_}, and was {was}",
                 hint="give the same server as at first, by --uri or by what says which one to start, or begin anew",
             )
+
+
+def _require_same_primary(directory: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Members of a set can differ in what they bear, and its primary is what was measured."""
+    was, is_ = before.get("me"), now.get("me")
+    of_one_set = before.get("setName") == now.get("setName") and was in (now.get("hosts") or ())
+    if of_one_set and was != is_:
+        raise AnotherServer(
+            f"the primary of {now.get('setName')} is {is_} now, and was {was} when {directory} was measured",
+            hint=f"make {was} primary again: let {is_} step down by rs.stepDown(), or give {was} the highest priority; "
+            "or begin anew",
+        )
 
 
 def _at(document: Any, path: tuple[str, ...]) -> Any:
