@@ -91,7 +91,11 @@ def _of_arm(directory: Path, arm: str) -> list[Named]:
     """The records of one arm of an A/B comparison."""
     experiment = read_experiment(directory)
     if experiment.kind != AB_KIND:
-        raise UsageError(f"{directory} is a {experiment.kind}, and has no arms", hint=f"name it alone: {directory}")
+        alone, shown = f"name it alone: {directory}", f"brimline show {directory} says what it found"
+        raise UsageError(
+            f"{directory} has no arms: it is of the kind {experiment.kind}, not {AB_KIND}",
+            hint=alone if experiment.kind in _ORDER else shown,
+        )
     found = [entry.directory for entry in experiment.trials if entry.probe.get("arm") == arm]
     if not found:
         problem = f"has no run of {arm}" if arm else "has two arms"

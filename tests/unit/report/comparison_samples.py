@@ -46,12 +46,15 @@ def more_in_flight() -> Comparison:
     )
 
 
-def interfered(kind: str = "import", *, ended: bool = True) -> Report:
+def interfered(kind: str = "import", *, ended: bool = True, timed: bool = True) -> Report:
     """Beside B's runs an import: a fifth less throughput, one pair of which it ended early; or backups of 2 s.
 
-    `ended`: a backup came to its end.
+    `ended`: a backup came to its end. `timed`: else at a rate that was met, of too few operations for any time.
     """
     a, b = run_sets(np.random.default_rng(1), order=abba(5), slower=0.2)
+    if not timed:
+        met = {"kind": "open loop", "figures": {"throughput": 50.0, "errors": 0.0}, "distribution": ()}
+        a, b = ([replace(run, **met) for run in side] for side in (a, b))
     early = message("the background ended early: {reason}", reason="it came to its end by itself")
     comparison = compare_runs(a, [b[0].with_problem(early), *b[1:]])
     at_work = Coverage(

@@ -19,6 +19,13 @@ def test_the_sentence_names_the_background_and_what_it_changes() -> None:
     assert "Service p99 +" in verdict.sentence and "Service p50 +" in verdict.sentence
 
 
+def test_that_nothing_is_known_of_the_times_is_said_where_the_changes_are() -> None:
+    verdict = interfered(timed=False).verdict
+    assert verdict.caption == "Inconclusive"
+    assert verdict.sentence.startswith("With an import: Throughput 0 % (0 %). ")
+    assert "of the times nothing is known of every run" in verdict.sentence
+
+
 def test_the_background_stands_first_with_what_it_did() -> None:
     background, server = interfered().sections[:2]
     table, chart = background.blocks

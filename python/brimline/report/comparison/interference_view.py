@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from brimline.analysis.background import SERVER_SHARES, Coverage
 from brimline.analysis.change_text import change_text, interval_text
 from brimline.analysis.changes import MetricChange, QuantileChange
-from brimline.analysis.compared_run import ComparedRun
+from brimline.analysis.compared_run import METRIC_QUANTILES, ComparedRun
 from brimline.analysis.comparison import Comparison, quantile_name
 from brimline.experiments.paired.interference import Beside, InterferenceSettings
 from brimline.record.experiment import ExperimentRecord
@@ -130,7 +130,10 @@ def _sentence(comparison: Comparison, name: str) -> str:
     changes = [each for each in comparison.changes if each.metric.key in _SHOWN and each.change is not None]
     if not changes:
         return comparison.reason
-    return message("With {background}: {changes}.", background=name, changes=joined("; ", map(_change_words, changes)))
+    told = message("With {background}: {changes}.", background=name, changes=joined("; ", map(_change_words, changes)))
+    # Without any time the changes alone would read as if nothing more could have changed.
+    of_times = any(each.metric.key in METRIC_QUANTILES for each in changes)
+    return told if of_times else joined(" ", [told, comparison.reason])
 
 
 def _change_words(each: MetricChange) -> str:

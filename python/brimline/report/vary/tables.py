@@ -172,6 +172,12 @@ def loads_table(conclusion: VaryConclusion) -> Table | None:
     )
 
 
+_OF_ONE_ALONE = (
+    "p is adjusted for all differences of a factor, and decides; an interval is of one difference alone, so that it "
+    "can hold no 0 where no change is shown."
+)
+
+
 def differences_table(found: Sequence[LevelDifference], *, caption: str) -> Table | None:
     """Each level against the first; None without any."""
     if not found:
@@ -189,7 +195,7 @@ def differences_table(found: Sequence[LevelDifference], *, caption: str) -> Tabl
             Column(label="Verdict", numeric=False, tag=True),
         ],
         rows=[_difference_row(each) for each in found],
-        caption=caption,
+        caption=joined(" ", [caption, _OF_ONE_ALONE]),
     )
 
 
