@@ -220,7 +220,7 @@ def test_the_text_goes_to_standard_output_without_a_file(brimline_cli: CommandLi
         ((f"{DATABASE}.customer",), f"there is no collection customer in the database {DATABASE}"),
         ((f"{DATABASE}.empty",), f"{DATABASE}.empty is empty"),
         ((DATABASE,), "names no collection"),
-        (("admin.users",), "one of the server's own databases"),
+        (("admin.users",), "one of MongoDB's own databases"),
         ((f"{DATABASE}.orders", "other.orders"), "two databases"),
         ((f"{DATABASE}.orders", "--sample", "200k"), "--sample"),
         ((f"{DATABASE}.orders", "--operations", "log"), "names no log"),

@@ -246,13 +246,14 @@ def check_name(text: str) -> None:
 
 
 def check_database(text: str) -> None:
-    """MongoDB's rules for databases."""
+    """MongoDB's rules, for the databases of every kind of server."""
     if not text or len(text.encode()) > 63 or _DATABASE_FORBIDDEN.search(text):
         raise ValueError(
-            f'{shown(text)} is no database name; it has 1 to 63 bytes and none of / \\ . space " $ * < > : | ?'
+            f"brimline takes no database called {shown(text)}, whatever the server takes; "
+            'give one of 1 to 63 bytes with none of / \\ . space " $ * < > : | ?'
         )
     if text.lower() in ("admin", "local", "config"):
-        raise ValueError(f"{shown(text)} is one of the server's own databases; choose another")
+        raise ValueError(f"{shown(text)} is one of MongoDB's own databases; choose another")
 
 
 def check_collection(text: str) -> None:

@@ -318,7 +318,7 @@ DATA = [
     ),
     (
         "records: 10, database: admin",
-        'data.database: "admin" is one of the server\'s own databases',
+        'data.database: "admin" is one of MongoDB\'s own databases',
         "choose another",
     ),
     (
