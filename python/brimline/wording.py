@@ -110,6 +110,11 @@ def _begins_with_a_name(text: object) -> bool:
     return first is not None and _begins_with_a_name(text.values.get(first[1], ""))
 
 
+def shortened(text: str, longest: int) -> str:
+    """`text` in at most `longest` characters, the last of them an ellipsis where some were left out."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
 def wanted_language(given: str | None = None, *, environment: Mapping[str, str] | None = None) -> Language:
     """The language that was asked for: `given`, else BRIMLINE_LANG, else English.
 

@@ -4,7 +4,9 @@ import copy
 import json
 import pickle
 
-from brimline.wording import Verbatim, capitalised, joined, message
+import pytest
+
+from brimline.wording import Verbatim, capitalised, joined, message, shortened
 
 
 def test_a_message_is_the_english_sentence() -> None:
@@ -38,3 +40,8 @@ def test_a_name_that_somebody_gave_keeps_its_first_letter() -> None:
     assert capitalised(Verbatim("revenue")) == "revenue"
     assert capitalised(message("{kind} p99", kind="read")) == "Read p99"
     assert capitalised("a sentence") == "A sentence"
+
+
+@pytest.mark.parametrize(("text", "short"), [("", ""), ("four", "four"), ("fiver", "fiv…"), ("much longer", "muc…")])
+def test_a_shortened_text_is_never_longer_than_asked(text: str, short: str) -> None:
+    assert shortened(text, 4) == short

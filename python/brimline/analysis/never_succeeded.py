@@ -6,7 +6,7 @@ from brimline.errors import on_one_line
 from brimline.operations import KINDS
 from brimline.record.model import ErrorRow, Summary
 from brimline.units import format_count
-from brimline.wording import Verbatim, joined, message
+from brimline.wording import Verbatim, joined, message, shortened
 
 _SMALL = "its documents are larger than the server allows"
 _CONCERN = "the set has fewer members than the write concern asks for"
@@ -63,12 +63,8 @@ def most_often(rows: Sequence[ErrorRow]) -> list[str]:
     worst = max(rows, key=lambda row: row["count"], default=None)
     if worst is None:
         return []
-    why = likely_cause(worst) or Verbatim(_short(on_one_line(worst["example"])))
+    why = likely_cause(worst) or Verbatim(shortened(on_one_line(worst["example"]), _SAID_MAX))
     return [message("most often {what}", what=error_text(worst)), *([why] if why else [])]
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _SAID_MAX else f"{text[: _SAID_MAX - 1]}…"
 
 
 def _in_a_sentence(operation: str) -> str:

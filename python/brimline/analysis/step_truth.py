@@ -20,7 +20,7 @@ from brimline.plan.requests import StatementRequest
 from brimline.record.model import OperationRow, RunRecord, StepRow
 from brimline.record.plans import StepPlan, step_plans
 from brimline.units import NS_PER_S, UNKNOWN_TEXT
-from brimline.wording import Verbatim, joined, message
+from brimline.wording import Verbatim, joined, message, shortened
 
 _READS = frozenset({"find", "aggregate", "count", "distinct"})
 _WRITES = frozenset({"insert", "update", "delete", "findAndModify", "findandmodify"})
@@ -271,7 +271,7 @@ def plan_remarks(truths: Sequence[StepTruth]) -> list[str]:
 def _short(truth: StepTruth) -> str:
     """Its name in a sentence, where several have to fit."""
     label = truth.label
-    return label if len(label) <= _NAME_LENGTH_MAX else Verbatim(f"{label[: _NAME_LENGTH_MAX - 1]}…")
+    return label if len(label) <= _NAME_LENGTH_MAX else Verbatim(shortened(label, _NAME_LENGTH_MAX))
 
 
 def _named(truths: Sequence[StepTruth]) -> str:

@@ -20,6 +20,7 @@ from brimline.servers.lab.names import EXAMPLES
 from brimline.servers.lab.state import labs_directory, stored_labs
 from brimline.servers.state import is_own
 from brimline.spec import shipped_workloads
+from brimline.wording import shortened
 
 FILES: Final = ":files"
 _LENGTH_MAX: Final = 60
@@ -137,7 +138,7 @@ def lines_for(found: Mapping[str, str], shell: str) -> str:
     """What may stand there, with what each is, as the script of a shell reads it."""
     lines = []
     for word, said in found.items():
-        short = said if len(said) <= _LENGTH_MAX else f"{said[: _LENGTH_MAX - 1]}…"
+        short = shortened(said, _LENGTH_MAX)
         if word == FILES or shell == "bash":
             lines.append(word)
         elif shell == "zsh":

@@ -13,6 +13,7 @@ from pymongo.errors import OperationFailure
 
 from brimline.errors import visible
 from brimline.record.redaction import redact
+from brimline.wording import shortened
 
 WORDS_LENGTH_MAX = 300
 _COMMAND_IN_WORDS = re.compile(r"execute command \{ (\w+).*\}", re.DOTALL)
@@ -27,8 +28,7 @@ class Unkeepable(ValueError):
 
 def words(value: Any) -> str:
     """A text of the server's, on one line, cut where it is long."""
-    text = visible(" ".join(str(value)[: 4 * WORDS_LENGTH_MAX].split()))
-    return text if len(text) <= WORDS_LENGTH_MAX else f"{text[: WORDS_LENGTH_MAX - 1]}…"
+    return shortened(visible(" ".join(str(value)[: 4 * WORDS_LENGTH_MAX].split())), WORDS_LENGTH_MAX)
 
 
 def refusal_words(error: OperationFailure) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brimline.errors import TargetError
+from brimline.wording import shortened
 
 _LOG_TAIL_BYTES = 64 * 1024
 _LINES_SHOWN = 3
@@ -87,7 +88,7 @@ def error_lines(log_text: str) -> list[str]:
         except ValueError:
             continue
         if isinstance(entry, dict) and entry.get("s") in _SEVERITIES:
-            found.append(_shorten(_log_entry_text(entry)))
+            found.append(shortened(_log_entry_text(entry), _LINE_LENGTH_MAX))
     return found
 
 
@@ -133,11 +134,7 @@ def _log_entry_text(entry: dict[str, object]) -> str:
 
 
 def _printed_lines(text: str) -> list[str]:
-    return [_shorten(line.strip()) for line in text.splitlines() if line.strip()]
-
-
-def _shorten(line: str) -> str:
-    return line if len(line) <= _LINE_LENGTH_MAX else line[: _LINE_LENGTH_MAX - 1] + "…"
+    return [shortened(line.strip(), _LINE_LENGTH_MAX) for line in text.splitlines() if line.strip()]
 
 
 def _tail(path: Path) -> str:

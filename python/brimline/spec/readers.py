@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from brimline import units
+from brimline.wording import shortened
 
 # Bounds of the engine's plan.
 CONNECTION_COUNT_MAX: Final = 50_000
@@ -35,6 +36,8 @@ _LIKE_A_FRACTION: Final = "write it like 0.2 or 20%"
 _LIKE_WEIGHTS: Final = "write it like {100: 3, 1kB: 1}"
 _LIKE_A_SKEW: Final = "0 is uniform, 0.99 is YCSB's"
 _WITHOUT_RATE: Final = "write it like 5000/s, or leave it out for a closed loop"
+_SHOWN_MAX: Final = 40
+"""Characters of a typed value in a message."""
 _NAME = re.compile(r"\w[\w.-]{0,47}")
 _DATABASE_FORBIDDEN = re.compile(r'[/\\. "$*<>:|?\x00-\x1f]')
 
@@ -52,7 +55,7 @@ def shown(value: object) -> str:
     text = f"{value:.12g}" if isinstance(value, float) else str(value)
     # A lone surrogate, which an escape in YAML can make, can't be printed.
     text = text.encode(errors="backslashreplace").decode()
-    text = text if len(text) <= 40 else text[:37] + "…"
+    text = shortened(text, _SHOWN_MAX)
     return f'"{text}"' if isinstance(value, str) else text
 
 

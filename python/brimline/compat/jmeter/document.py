@@ -12,6 +12,7 @@ from typing import Any, Final
 from xml.parsers import expat
 
 from brimline.errors import UsageError, visible
+from brimline.wording import shortened
 
 BYTES_MAX: Final = 100 * 10**6
 NODES_MAX: Final = 2_000_000
@@ -192,5 +193,4 @@ def _properties(values: Sequence[tuple[str | None, Any]]) -> Properties:
 
 def shown_name(text: str) -> str:
     """A name of the plan in a message: on one line, and not longer than a line can bear."""
-    text = re.sub(r"\s+", " ", visible(text)).strip()
-    return text if len(text) <= _TEXT_MAX else f"{text[: _TEXT_MAX - 1]}…"
+    return shortened(re.sub(r"\s+", " ", visible(text)).strip(), _TEXT_MAX)

@@ -6,7 +6,7 @@ from brimline.record.data_import import REJECTED_FILE, ImportRecord
 from brimline.record.rejects import RejectGroup, Rejects
 from brimline.report.view import Cell, Column, Fact, Section, Table
 from brimline.units import UNKNOWN_TEXT, format_count
-from brimline.wording import message
+from brimline.wording import message, shortened
 
 REASONS_AT_ONCE = 5
 """Reasons that the result itself shows; the report has more."""
@@ -49,7 +49,7 @@ def reasons_section(record: ImportRecord, rejects: Rejects) -> Section:
     shown = rejects.groups[:REASONS_SHOWN]
     rows = [
         [
-            Cell(text=_shortened(each.reason)),
+            Cell(text=shortened(each.reason, REASON_CHARACTERS_MAX)),
             Cell(text=format_count(each.count), tone="fail"),
             Cell(text=_first_line(record, each)),
             Cell(text=str(each.code) if each.code else UNKNOWN_TEXT),
@@ -80,7 +80,7 @@ def reasons_document(rejects: Rejects) -> list[dict[str, Any]]:
 
 
 def _where_and_why(record: ImportRecord, group: RejectGroup) -> str:
-    reason = _shortened(group.reason)
+    reason = shortened(group.reason, REASON_CHARACTERS_MAX)
     if group.line is None:
         return reason
     name = _input_name(record, group)
@@ -108,7 +108,3 @@ def _input_name(record: ImportRecord, group: RejectGroup) -> str:
 
 def _others(rejects: Rejects, shown: int) -> int:
     return rejects.others + sum(each.count for each in rejects.groups[shown:])
-
-
-def _shortened(reason: str) -> str:
-    return reason if len(reason) <= REASON_CHARACTERS_MAX else f"{reason[:REASON_CHARACTERS_MAX]}…"
