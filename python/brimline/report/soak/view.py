@@ -23,13 +23,14 @@ from brimline.report.run.first_screen import judged_facts, silence_facts
 from brimline.report.soak.as_json import soak_document
 from brimline.report.soak.charts import soak_charts
 from brimline.report.soak.words import (
-    change_in,
     change_text,
     drift_text,
     figure_text,
     full_text,
+    full_times,
     pace_text,
     periodic_text,
+    share_texts,
     signed,
     time_text,
     told_time_text,
@@ -192,7 +193,8 @@ def _drifts(found: SoakFindings) -> Table:
     """A row for each figure, all of them for the same time."""
     rows, told_s = [], found.told_s
     for each in found.drifts:
-        first, unit = abs(each.begin), each.series.unit
+        unit = each.series.unit
+        shares = share_texts(each, told_s)
         result = Cell(text="drifts", tone="warn" if each.is_worse else "") if each.found else Cell(text="no drift")
         if each.changes and not each.found:
             result = Cell(text="new level", tone="warn")
@@ -200,14 +202,10 @@ def _drifts(found: SoakFindings) -> Table:
             Cell(text=figure_text(each, told_s)),
             Cell(text=value_text(each.begin, unit)),
             Cell(text=value_text(each.end, unit)),
-            Cell(text=signed(change_in(each.per_hour, told_s) / first) if first else UNKNOWN_TEXT),
-            Cell(text=UNKNOWN_TEXT if not first else message(
-                "{low} to {high}", low=signed(change_in(each.low, told_s) / first),
-                high=signed(change_in(each.high, told_s) / first))),
+            Cell(text=shares[0] if shares else UNKNOWN_TEXT),
+            Cell(text=message("{low} to {high}", low=shares[1], high=shares[2]) if shares else UNKNOWN_TEXT),
             Cell(text=UNKNOWN_TEXT if each.full is None else message(
-                "in {time} ({earliest} to {latest})", time=time_text(each.full.in_s),
-                earliest=time_text(each.full.earliest_s),
-                latest="never" if each.full.latest_s is None else time_text(each.full.latest_s))),
+                "in {time} ({earliest} to {latest})", **full_times(each.full))),
             result,
         ])  # fmt: skip
     return Table(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from brimline.analysis.drift import SECONDS_PER_HOUR, ChangePoint, Drift
+from brimline.analysis.drift import SECONDS_PER_HOUR, ChangePoint, Drift, Full
 from brimline.analysis.figure import value_text
 from brimline.analysis.stalls import Periodic, With
 from brimline.units import NS_PER_S, format_duration, format_percentage
@@ -45,9 +45,15 @@ def amount_text(value: float, unit: str) -> str:
     return message("{sign}{amount}", sign=sign, amount=text)
 
 
-def change_in(per_hour: float, told_s: float) -> float:
-    """What a change per hour, such as an end of its interval, is in `told_s`."""
-    return per_hour * told_s / SECONDS_PER_HOUR
+def _changes(drift: Drift, told_s: float) -> list[float]:
+    """What the change per hour and both ends of its interval are in `told_s`."""
+    return [per_hour * told_s / SECONDS_PER_HOUR for per_hour in (drift.per_hour, drift.low, drift.high)]
+
+
+def share_texts(drift: Drift, told_s: float) -> list[str]:
+    """The change in `told_s` and both ends of its interval as shares of the first value; empty where that is 0."""
+    first = abs(drift.begin)
+    return [signed(each / first) for each in _changes(drift, told_s)] if first else []
 
 
 def figure_text(drift: Drift, told_s: float) -> str:
@@ -60,11 +66,8 @@ def figure_text(drift: Drift, told_s: float) -> str:
 
 def pace_text(drift: Drift, told_s: float) -> Message:
     """`+1.02 % in an hour (95 % interval +0.98 % to +1.06 %)`: as shares of the first value where that isn't 0."""
-    first, changes = drift.begin, [change_in(each, told_s) for each in (drift.per_hour, drift.low, drift.high)]
-    if first:
-        rate, low, high = (signed(each / abs(first)) for each in changes)
-    else:
-        rate, low, high = (amount_text(each, drift.series.unit) for each in changes)
+    amounts = (amount_text(each, drift.series.unit) for each in _changes(drift, told_s))
+    rate, low, high = share_texts(drift, told_s) or amounts
     if told_s == SECONDS_PER_HOUR:
         return message("{rate} in an hour (95 % interval {low} to {high})", rate=rate, low=low, high=high)
     time = time_text(told_s)
@@ -89,12 +92,13 @@ def full_text(drift: Drift) -> Message:
     """When it runs full."""
     full = drift.full
     assert full is not None  # noqa: S101 - asked by who has looked
-    return message(
-        "at that pace it is used up in {time} ({earliest} to {latest})",
-        time=time_text(full.in_s),
-        earliest=time_text(full.earliest_s),
-        latest="never" if full.latest_s is None else time_text(full.latest_s),
-    )
+    return message("at that pace it is used up in {time} ({earliest} to {latest})", **full_times(full))
+
+
+def full_times(full: Full) -> dict[str, str]:
+    """In which time it is full, by its place in a sentence."""
+    latest = "never" if full.latest_s is None else time_text(full.latest_s)
+    return {"time": time_text(full.in_s), "earliest": time_text(full.earliest_s), "latest": latest}
 
 
 def change_text(figure: str, change: ChangePoint) -> Message:
