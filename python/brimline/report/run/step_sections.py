@@ -205,10 +205,11 @@ def _command_lines(truths: Sequence[StepTruth]) -> list[str]:
     ]
 
 
-def remark_facts(truths: Sequence[StepTruth]) -> list[Fact]:
-    """What stands out of the plans, for the first screen."""
+def first_facts(truths: Sequence[StepTruth], record: RunRecord) -> list[Fact]:
+    """What stands out of a run's plans and replies, for the first screen."""
     remarks = plan_remarks(truths)
-    return [Fact(label="Query plans", value=joined("; ", remarks), tone="warn")] if remarks else []
+    of_plans = [Fact(label="Query plans", value=joined("; ", remarks), tone="warn")] if remarks else []
+    return [*of_plans, *request_facts(record)]
 
 
 def with_remarks(report: Report, record: RunRecord | None) -> Report:
@@ -216,7 +217,7 @@ def with_remarks(report: Report, record: RunRecord | None) -> Report:
     if record is None:
         return report
     truths = step_truths(record, None)
-    facts = [*remark_facts(truths), *request_facts(record)]
+    facts = first_facts(truths, record)
     if not facts:
         return report
     verdict = replace(report.verdict, facts=[*facts, *report.verdict.facts])

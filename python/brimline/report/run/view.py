@@ -36,8 +36,7 @@ from brimline.report.run import (
 from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds
 from brimline.report.run.as_json import run_document
 from brimline.report.run.driver_facts import driver_facts
-from brimline.report.run.parts_table import request_facts
-from brimline.report.run.step_sections import remark_facts
+from brimline.report.run.step_sections import first_facts
 from brimline.report.statistics import operation_statistics
 from brimline.report.view import Fact, Facts, Report
 from brimline.units import (
@@ -103,7 +102,7 @@ def run_report(
             slo,
             judgement,
             before_loss,
-            [*limit_facts(observation), *remark_facts(truths), *request_facts(record)],
+            [*limit_facts(observation), *first_facts(truths, record)],
         ),
         sections=sections,
         data=run_document(
