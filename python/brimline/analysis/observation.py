@@ -26,7 +26,7 @@ from brimline.analysis.usage import Usage, usage
 from brimline.analysis.validity import RunFigures, validity
 from brimline.analysis.window import done_in_window
 from brimline.plan.pacing import describe_load, offered_mean
-from brimline.record.model import CLOCKS, Clock, IntervalRow, OperationRow, RunRecord
+from brimline.record.model import CLOCKS, Clock, IntervalRow, OperationRow, RunRecord, answered_count, finished_count
 from brimline.stats.batch_means import mean_interval
 from brimline.stats.estimate import Estimate
 from brimline.stats.quantile_interval import QuantileInterval
@@ -160,7 +160,7 @@ def observe(
     found = {clock: _latencies(loads, clock, objectives) for clock in CLOCKS}
     figures = _run_figures(window, found, objectives, steady=steady, server=server_cpu(watched))
     offered = offered_mean(record.plan, start_ns=window.start_ns, end_ns=window.end_ns)
-    main, finished = window.main, _finished(window.done)
+    main, finished = window.main, finished_count(window.done)
     return Observation(
         target=record.plan.target.kind,
         connections=record.plan.connections,
@@ -208,7 +208,7 @@ def observe(
             watched,
             measured_s=record.measured_s,
             drivers=_drivers(record),
-            all_finished=sum(record.summary[name] for name in ("ok", "miss", "failed")) if record.summary else 0,
+            all_finished=finished_count([record.summary]) if record.summary else 0,
         ),
     )
 
@@ -257,7 +257,7 @@ class _Window:
     @property
     def completed_share(self) -> float:
         planned = sum(row["sent"] for row in self.due_of_main) + self.overdue
-        return _share(_finished(self.due_of_main), planned)
+        return _share(finished_count(self.due_of_main), planned)
 
 
 def _run_figures(
@@ -270,8 +270,8 @@ def _run_figures(
 ) -> RunFigures:
     """What the checks of validity need."""
     service, response, lag = (found[clock].get(None) for clock in CLOCKS)
-    measured_s, finished = window.record.measured_s, _finished(window.due)
-    answered = sum(row["ok"] + row["miss"] for row in window.done_of_main)
+    measured_s, finished = window.record.measured_s, finished_count(window.due)
+    answered = answered_count(window.done_of_main)
     return RunFigures(
         throughput_ops_per_s=answered / measured_s if measured_s else 0.0,
         mean_in_flight=_mean_in_flight(window.done, measured_s),
@@ -317,10 +317,6 @@ def _client_cpu_ns(record: RunRecord, generator: GeneratorCpu, window: "_Window"
     return sum(row["process_cpu_ns"] for row in window.intervals) if _drivers(record) else generator.engine_cpu_ns
 
 
-def _finished(operations: Sequence[OperationRow]) -> int:
-    return sum(row["ok"] + row["miss"] + row["failed"] for row in operations)
-
-
 def _latencies(
     loads: Sequence[RunRecord], clock: Clock, objectives: Sequence[LatencyObjective]
 ) -> dict[str | None, Latency]:
@@ -352,7 +348,7 @@ def _failures(operations: Sequence[OperationRow]) -> dict[str | None, tuple[int,
     found = {}
     for kind in kinds:
         rows = [row for row in operations if kind in (None, row["operation"])]
-        if finished := _finished(rows):
+        if finished := finished_count(rows):
             found[kind] = (sum(row["failed"] for row in rows), finished)
     return found
 

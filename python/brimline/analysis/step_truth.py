@@ -17,7 +17,7 @@ from brimline.analysis.server_window import ServerWindow
 from brimline.plan.model import OperationsWork
 from brimline.plan.operations import OperationPlan, Step
 from brimline.plan.requests import StatementRequest
-from brimline.record.model import OperationRow, RunRecord, StepRow
+from brimline.record.model import OperationRow, RunRecord, StepRow, finished_count
 from brimline.record.plans import StepPlan, step_plans
 from brimline.units import NS_PER_S, UNKNOWN_TEXT
 from brimline.wording import Verbatim, joined, message, shortened
@@ -161,7 +161,7 @@ def _truth(
         start=plans[0].get(key),
         end=plans[1].get(key),
         sent=sum(row["sent"] for row in rows),
-        samples=sum(row["ok"] + row["miss"] for row in rows) + failed,
+        samples=finished_count(rows),
         failed=failed,
         documents=sum(row["documents"] for row in rows),
         bytes_in=sum(row["bytes_in"] for row in rows),

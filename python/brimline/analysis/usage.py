@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brimline.analysis.server_window import ServerWindow
-from brimline.record.model import IntervalRow, OperationRow
+from brimline.record.model import IntervalRow, OperationRow, answered_count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +65,8 @@ def usage(
         server_connections=server.highest("connections"),
         server_memory_bytes=server.highest("resident_bytes"),
         driver_memory_bytes=_sum(drivers, "memory_peak_bytes"),
-        driver_collection_ns_per_op=_share(_sum(drivers, "collections_ns"), all_finished),
-        driver_pool_wait_ns=_share(_sum(drivers, "pool_waited_ns"), _sum(drivers, "pool_taken")),
+        driver_collection_ns_per_op=_of_each(_sum(drivers, "collections_ns"), all_finished),
+        driver_pool_wait_ns=_of_each(_sum(drivers, "pool_waited_ns"), _sum(drivers, "pool_taken")),
         traffic={
             kind: _traffic([row for row in operations if kind in (None, row["operation"])], measured_s, drivers)
             for kind in kinds
@@ -82,13 +82,13 @@ def _sum(drivers: Sequence[Mapping[str, Any]], name: str) -> int | None:
     return sum(told) if told and len(told) == len(said) else None
 
 
-def _share(part: int | None, count: int | None) -> float | None:
-    return part / count if part is not None and count else None
+def _of_each(total: int | None, count: int | None) -> float | None:
+    return total / count if total is not None and count else None
 
 
 def _traffic(rows: Sequence[OperationRow], measured_s: float, drivers: Sequence[Mapping[str, Any]]) -> Traffic:
     return Traffic(
-        answered_per_s=sum(row["ok"] + row["miss"] for row in rows) / measured_s,
+        answered_per_s=answered_count(rows) / measured_s,
         received_bytes_per_s=None if drivers else sum(row["bytes_in"] for row in rows) / measured_s,
         sent_bytes_per_s=sum(row["bytes_out"] for row in rows) / measured_s,
     )

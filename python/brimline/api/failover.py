@@ -45,6 +45,7 @@ from brimline.plan import Plan, resolve
 from brimline.record import ExperimentRecord, read_experiment, read_record
 from brimline.record.fault import FaultFacts, left_undone
 from brimline.record.layout import TARGET_LOST
+from brimline.record.model import answered_count
 from brimline.record.redaction import REDACTED
 from brimline.report.failover.view import Seen, failover_report, limit_text
 from brimline.servers.faults.fault import COMMAND, fault_on
@@ -249,7 +250,7 @@ def _rate(place: Workplace) -> float:
     with putting_back(plan, place.context):
         summary = execute_unrecorded(plan, context=place.context)
     place.stop.raise_if_requested()
-    reached = (summary["ok"] + summary["miss"]) * NS_PER_S / max(summary["elapsed_ns"], 1)
+    reached = answered_count([summary]) * NS_PER_S / max(summary["elapsed_ns"], 1)
     if reached <= 0:
         raise InvalidRun("the workload gets no answer, also without a fault", hint="see it: brimline run")
     rate = float(round_significant(_RATE_SHARE * reached, 2))

@@ -5,7 +5,16 @@ from collections.abc import Mapping
 from typing import Literal
 
 from brimline.operations import KINDS
-from brimline.record.model import LogTotals, NodeRow, OperationRow, OperationTotals, StepRow, StepTotals, Summary
+from brimline.record.model import (
+    LogTotals,
+    NodeRow,
+    OperationRow,
+    OperationTotals,
+    StepRow,
+    StepTotals,
+    Summary,
+    finished_count,
+)
 from brimline.units import counted
 
 _NODE_COLUMNS: tuple[Literal["sent", "ok", "miss", "failed"], ...] = ("sent", "ok", "miss", "failed")
@@ -73,7 +82,7 @@ def log_imbalances(summary: Summary, log: LogTotals, rows: Mapping[str, Mapping[
 
     `rows` is what the file holds, by operation and ending.
     """
-    finished = summary["ok"] + summary["miss"] + summary["failed"]
+    finished = finished_count([summary])
     held = sum(sum(by_ending.values()) for by_ending in rows.values())
     problems = []
     if held != log["written"]:
@@ -99,8 +108,8 @@ def log_imbalances(summary: Summary, log: LogTotals, rows: Mapping[str, Mapping[
 def verified_imbalances(summary: Summary) -> list[str]:
     """Whether every read by key that ended was verified once."""
     verified = sum(summary.get("verified", {}).values())
-    ended = sum(
-        totals["ok"] + totals["miss"] + totals["failed"]
+    ended = finished_count(
+        totals
         for operation, totals in summary["operations"].items()
         if operation in KINDS and KINDS[operation].reads_by_key
     )

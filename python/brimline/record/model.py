@@ -330,6 +330,20 @@ class Summary(TypedDict):
     virtual_clock: bool
 
 
+Outcomes: TypeAlias = OperationRow | StepRow | OperationTotals | StepTotals | Summary
+"""What counts operations, or steps, by how they ended."""
+
+
+def finished_count(of: Iterable[Outcomes]) -> int:
+    """How many ended, well or badly."""
+    return sum(each["ok"] + each["miss"] + each["failed"] for each in of)
+
+
+def answered_count(of: Iterable[Outcomes]) -> int:
+    """How many ended well; a miss did, which found nothing."""
+    return sum(each["ok"] + each["miss"] for each in of)
+
+
 class Opcounters(TypedDict):
     """`serverStatus.opcounters` around the run; of operations of steps also `commands` and `documents` by name."""
 

@@ -10,7 +10,7 @@ from typing import Any
 from brimline.analysis.durability import record_durability
 from brimline.plan.model import DriverTarget, LoadWork, MixWork, WireTarget, WriteConcern, records_to_load
 from brimline.plan.targets import SqlTarget, write_concern_text
-from brimline.record.model import InsertTotals, RunRecord
+from brimline.record.model import InsertTotals, RunRecord, finished_count
 from brimline.report.data_size import size_document
 from brimline.wording import message
 
@@ -86,7 +86,7 @@ def load_figures(record: RunRecord) -> LoadFigures | None:
         present_before=record.plan.data.record_count - to_load,
         documents_inserted=sum(row["documents"] for row in rows),
         commands_planned=record.plan.operation_count,
-        commands_answered=sum(row["ok"] + row["miss"] + row["failed"] for row in rows),
+        commands_answered=finished_count(rows),
         elapsed_s=max((row["end_ns"] for row in rows), default=0) / 1e9,
         batch_size=work.batch_size,
         ordered=work.ordered,

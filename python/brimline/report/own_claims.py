@@ -16,7 +16,7 @@ from brimline.analysis.operation_names import shown
 from brimline.analysis.window import done_in_window
 from brimline.plan.model import ClosedPacer
 from brimline.plan.targets import SqlTarget
-from brimline.record.model import CLOCKS, Clock, OperationRow, RunRecord
+from brimline.record.model import CLOCKS, Clock, OperationRow, RunRecord, answered_count, finished_count
 from brimline.report.load_figures import load_figures
 from brimline.report.printed import printed_figure, printed_quantity, significant, table_cells
 from brimline.report.statistics import TOTAL_LABEL, report_clock
@@ -153,7 +153,7 @@ def _answered(rows: Iterable[Result], record: RunRecord) -> Iterator[Result]:
         own = done_of_main if is_total else [each for each in done if row.name == shown(each["operation"], record.plan)]
         yield Result(
             name=f"{row.name}, answered",
-            samples=Figure(sum(each["ok"] + each["miss"] for each in own)),
+            samples=Figure(answered_count(own)),
             duration_s=span_s,
             throughput_per_s=row.throughput_per_s,
         )
@@ -203,7 +203,7 @@ def _documents(record: RunRecord) -> Iterator[Result]:
 
 
 def _answered_in_window(record: RunRecord) -> int:
-    return sum(row["ok"] + row["miss"] for row in done_in_window(main_load(record)))
+    return answered_count(done_in_window(main_load(record)))
 
 
 def _due(record: RunRecord, label: str) -> list[OperationRow]:
@@ -248,14 +248,13 @@ def _totals(report: Report, record: RunRecord) -> Iterator[Repeated]:
         label = cells["Label"].text
         rows = _due(main_load(record) if label == TOTAL_LABEL else record, label)
         failed = sum(row["failed"] for row in rows)
-        ended = sum(row["ok"] + row["miss"] for row in rows) + failed
-        for column, raw in (("Samples", ended), ("Fail", failed)):
+        for column, raw in (("Samples", finished_count(rows)), ("Fail", failed)):
             figure = _counted(cells[column])
             if figure is not None:
                 yield Repeated(name=f"{label} {column.lower()}", values=[figure, Figure(raw)], exact=True)
     rate = report.data.get("error_rate")
     rows = _due(record, TOTAL_LABEL)
-    ended = sum(row["ok"] + row["miss"] + row["failed"] for row in rows)
+    ended = finished_count(rows)
     if rate is not None and ended:
         share = sum(row["failed"] for row in rows) / ended
         yield Repeated(name="error rate", values=[Figure(rate), Figure(share)], exact=True, unit="share")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from brimline.record.model import IntervalRow, OperationRow, RunRecord
+from brimline.record.model import IntervalRow, OperationRow, RunRecord, answered_count
 from brimline.record.time_histogram import Histogram
 from brimline.report.statistics import report_clock
 
@@ -117,13 +117,13 @@ def _bucket(
     start_ns, end_ns = intervals[0]["start_ns"], intervals[-1]["end_ns"]
     length_s = max(end_ns - start_ns, 1) / 1e9
     rows = [row for interval in intervals for row in rows_of.get(interval["start_ns"], ())]
-    rates = [_answered(rows_of.get(each["start_ns"], ())) * 1e9 / max(_length_ns(each), 1) for each in intervals]
+    rates = [answered_count(rows_of.get(each["start_ns"], ())) * 1e9 / max(_length_ns(each), 1) for each in intervals]
     return TimeBucket(
         phase=intervals[0]["phase"],
         start_s=start_ns / 1e9,
         end_s=end_ns / 1e9,
         interval_count=len(intervals),
-        answered_ops_per_s=_answered(rows) / length_s,
+        answered_ops_per_s=answered_count(rows) / length_s,
         lowest_ops_per_s=min(rates),
         highest_ops_per_s=max(rates),
         failed_ops_per_s=sum(row["failed"] for row in rows) / length_s,
@@ -133,10 +133,6 @@ def _bucket(
         quantiles_ns=latency.quantiles_ns,
         highest_p99_ns=latency.highest_p99_ns,
     )
-
-
-def _answered(rows: Sequence[OperationRow]) -> int:
-    return sum(row["ok"] + row["miss"] for row in rows)
 
 
 def _length_ns(interval: IntervalRow) -> int:

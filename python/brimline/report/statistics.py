@@ -8,7 +8,7 @@ from brimline.analysis.latency import Latency
 from brimline.analysis.loads import main_load
 from brimline.analysis.observation import Observation
 from brimline.analysis.window import done_in_window
-from brimline.record.model import Clock, OperationRow, RunRecord
+from brimline.record.model import Clock, OperationRow, RunRecord, answered_count, finished_count
 from brimline.report.load_figures import carries_documents, load_figures
 
 TOTAL_LABEL = "Total"
@@ -90,7 +90,7 @@ def _statistics(
     batched: bool,
 ) -> OperationStatistics:
     """`rows` are of what was due in the window, `done` of what was done in it. `batched`: commands with documents."""
-    samples = sum(row["ok"] + row["miss"] + row["failed"] for row in rows)
+    samples = finished_count(rows)
     per_s = 1 / measured_s if measured_s else 0.0
     failed = sum(row["failed"] for row in rows)
     return OperationStatistics(
@@ -99,7 +99,7 @@ def _statistics(
         misses=sum(row["miss"] for row in rows),
         failed=failed,
         latency=latency,
-        throughput_ops_per_s=sum(row["ok"] + row["miss"] for row in done) * per_s,
+        throughput_ops_per_s=answered_count(done) * per_s,
         failed_ops_per_s=sum(row["failed"] for row in done) * per_s,
         received_bytes_per_s=sum(row["bytes_in"] for row in done) * per_s,
         sent_bytes_per_s=sum(row["bytes_out"] for row in done) * per_s,

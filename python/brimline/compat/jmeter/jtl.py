@@ -24,7 +24,7 @@ from itertools import groupby
 from brimline.errors import UsageError
 from brimline.record import hlog
 from brimline.record.layout import LATENCY_FILE
-from brimline.record.model import ErrorRow, IntervalRow, OperationRow, RunRecord, StepRow, step_of
+from brimline.record.model import ErrorRow, IntervalRow, OperationRow, RunRecord, StepRow, finished_count, step_of
 from brimline.record.time_histogram import Histogram
 from brimline.report.csv_text import harmless
 from brimline.report.statistics import report_clock
@@ -78,7 +78,7 @@ def jtl_lines(record: RunRecord, *, rows_max: int = ROWS_MAX) -> Iterator[str]:
     """The lines of the file, header first. Raises UsageError where a record can't be written as JTL."""
     measured = [row for row in record.operations if row["phase"] == "measure"]
     steps = [row for row in record.steps if row["phase"] == "measure"]
-    count = sum(row["ok"] + row["miss"] + row["failed"] for row in (*measured, *steps))
+    count = finished_count((*measured, *steps))
     single = count <= rows_max
     started_ms = _started_ms(record) if measured else 0
     failures = {operation: _failure(record, operation) for operation in {row["operation"] for row in measured}}
@@ -147,7 +147,7 @@ def _cut(row: OperationRow, interval: IntervalRow | None, every: Histogram, fail
 def _cut_of(
     row: OperationRow | StepRow, label: str, interval: IntervalRow | None, times: list[tuple[int, int, bool]]
 ) -> _Cut:
-    count = max(row["ok"] + row["miss"] + row["failed"], 1)
+    count = max(finished_count([row]), 1)
     return _Cut(
         start_ns=row["start_ns"],
         end_ns=row["end_ns"],

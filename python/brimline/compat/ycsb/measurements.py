@@ -14,7 +14,7 @@ from brimline.compat.ycsb.java import hash_map_order
 from brimline.operations import KINDS, ycsb_call
 from brimline.plan import Plan
 from brimline.record.histograms import native_codec
-from brimline.record.model import Clock, OperationRow, RunRecord, SampleRow
+from brimline.record.model import Clock, OperationRow, RunRecord, SampleRow, finished_count
 from brimline.record.time_histogram import Histogram
 from brimline.spec import YcsbOutput
 
@@ -107,7 +107,7 @@ def operations_done(row: OperationRow, documents_per_insert: int) -> int:
     """
     if row["operation"] == "load":
         return row["documents"]
-    answered = row["ok"] + row["miss"] + row["failed"]
+    answered = finished_count([row])
     return answered * documents_per_insert if row["operation"] == "insert" else answered
 
 

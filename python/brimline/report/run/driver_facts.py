@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from brimline.record.model import RunRecord
+from brimline.record.model import RunRecord, finished_count
 from brimline.report.view import Fact, Facts
 from brimline.units import NS_PER_US, UNKNOWN_TEXT, format_bytes, format_count, format_duration
 from brimline.wording import message
@@ -17,7 +17,7 @@ def driver_facts(record: RunRecord) -> Facts:
 
 def _of(record: RunRecord, runner: Mapping[str, Any]) -> list[Fact]:
     assert record.summary is not None  # noqa: S101 - it names the runner
-    finished = record.summary["ok"] + record.summary["miss"] + record.summary["failed"]
+    finished = finished_count([record.summary])
     facts = []
     if "driver" in runner:
         told = message(
