@@ -75,9 +75,9 @@ def _how_sure(report: Report) -> list[Fact]:
         return []
     if not told and not warnings:
         return [Fact(label="How sure", value=message("none of {count} checks failed or warned", count=len(rows)))]
-    parts = [*warnings, *_told(told, said=report.verdict.sentence, length=sum(map(len, warnings)))]
+    named = joined("; ", _told(told, said=report.verdict.sentence, length=sum(map(len, warnings))))
     tone: Tone = "fail" if any(row[1].tone == "fail" for row in told) else "warn"
-    return [Fact(label="How sure", value=joined("; ", parts), tone=tone)]
+    return [Fact(label="How sure", value=joined(" ", [*warnings, *([named] if named else [])]), tone=tone)]
 
 
 def _told(rows: Sequence[Sequence[Cell]], *, said: str, length: int) -> Iterator[str]:
