@@ -4,7 +4,7 @@ import threading
 
 import pymongo
 import pytest
-from pymongo.errors import ServerSelectionTimeoutError
+from pymongo.errors import BulkWriteError, PyMongoError, ServerSelectionTimeoutError, WTimeoutError
 
 from brimline.analysis.ledger import Settled, settle
 from brimline.errors import TargetError
@@ -118,6 +118,32 @@ def test_a_server_that_is_gone_is_said_in_a_few_words(act: str, monkeypatch: pyt
     ledger = Ledger(deployment("127.0.0.1:1", retries=True), database="shop", rate_per_s=1.0, write_concern=None)
     with pytest.raises(TargetError, match=r"can't be (made|read|removed): the server doesn't answer$"):
         getattr(ledger, act)()
+
+
+LATE = {"code": 64, "errmsg": "waiting for replication timed out"}
+
+
+@pytest.mark.parametrize(
+    ("act", "refusal"),
+    [
+        ("prepare", BulkWriteError({"writeErrors": [], "writeConcernErrors": [LATE]})),
+        ("there", WTimeoutError("x", 64, LATE)),
+    ],
+)
+def test_a_majority_that_is_not_reached_is_said(
+    act: str, refusal: PyMongoError, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a set with an arbiter and a delayed member, whose vote the majority needs."""
+
+    def late(*_: object, **__: object) -> None:
+        raise refusal
+
+    monkeypatch.setattr("brimline.execution.ledger.primary_now", lambda found: found)
+    monkeypatch.setattr("brimline.execution.ledger.control_client", late)
+    ledger = Ledger(deployment("127.0.0.1:1", retries=True), database="shop", rate_per_s=1.0, write_concern=None)
+    with pytest.raises(TargetError, match="waiting for replication timed out") as caught:
+        getattr(ledger, act)()
+    assert "one that is delayed or down counts as well" in caught.value.hint
 
 
 def test_a_write_that_most_members_do_not_have_yet_is_not_missing() -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pymongo
-from pymongo.errors import OperationFailure, PyMongoError
+from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError, WTimeoutError
 from pymongo.read_concern import ReadConcern
 from pymongo.write_concern import WriteConcern
 
@@ -270,6 +270,12 @@ _PREFERENCES = {
 def _trouble(what: str, error: PyMongoError, *, hint: str) -> TargetError:
     """Of a server that doesn't answer a driver says how it looked for one, in a thousand characters."""
     said = refusal_words(error) if isinstance(error, OperationFailure) else "the server doesn't answer"
+    waited = isinstance(error, BulkWriteError) and error.details["writeConcernErrors"]
+    if waited or isinstance(error, WTimeoutError):
+        hint = (
+            f"most members did not have a write after {_REPLICATED_WITHIN_MS // 1000} s: one that is delayed or down "
+            "counts as well (rs.status() and rs.conf() say which); --ledger 0 leaves the ledger out"
+        )
     return TargetError(f"{what}: {said}", hint=hint)
 
 

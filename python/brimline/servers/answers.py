@@ -32,9 +32,19 @@ def words(value: Any) -> str:
 
 
 def refusal_words(error: OperationFailure) -> str:
-    """Why the server refused, in its own words without what is about the sending of a command; else its code."""
-    told = (error.details or {}).get("errmsg", error.code)
+    """Why the server refused, in its own words without what is about the sending of a command; else its code.
+
+    Of several documents or concerns that it refused, the words are those about the first.
+    """
+    details = error.details or {}
+    several = [*_listed(details, "writeErrors"), *_listed(details, "writeConcernErrors")]
+    told = (at(several[0], "errmsg") if several else details.get("errmsg")) or error.code
     return words(_without_command(told) if isinstance(told, str) else told)
+
+
+def _listed(details: Mapping[str, Any], name: str) -> list[Any]:
+    found = details.get(name)
+    return found if isinstance(found, list) else []
 
 
 def _without_command(text: str) -> str:

@@ -25,6 +25,13 @@ def test_a_refusal_is_told_whatever_its_fields_are() -> None:
     assert refusal_words(OperationFailure("x", 5, None)) == refusal_name(OperationFailure("x", 5, None)) == "5"
 
 
+@pytest.mark.parametrize("kind", ["writeErrors", "writeConcernErrors"])
+def test_of_several_refusals_the_first_is_told(kind: str) -> None:
+    refusals = [{"code": 64, "errmsg": "waiting for replication timed out"}, {"code": 11000, "errmsg": "E11000"}]
+    assert refusal_words(OperationFailure("x", 65, {kind: refusals})) == "waiting for replication timed out"
+    assert refusal_words(OperationFailure("x", 65, {kind: ["odd"]})) == "65"
+
+
 def test_a_path_may_lead_nowhere() -> None:
     assert at({"a": {"b": 1}}, "a", "b") == 1
     assert at({"a": 5}, "a", "b") is None
