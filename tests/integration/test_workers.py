@@ -240,15 +240,23 @@ def test_a_node_of_ray_is_asked_about_the_host_where_there_is_one(
 
 
 @pytest.mark.parametrize(
-    ("words", "why"),
+    ("words", "why", "hint"),
     [
-        (("scan", "ycsb-c"), "it asks one query at a time"),
-        (("import", "rows.csv"), "-j says over how many connections"),
-        (("study", "run", "s3-versions"), "says itself how many clients"),
+        (("scan", "ycsb-c"), "it asks one query at a time", "brimline load --workers"),
+        (("import", "rows.csv"), "one client reads the files", "-j says over how many connections"),
+        (("study", "run", "s3-versions"), "says itself how many clients", 'workers: "local:2"'),
     ],
 )
-def test_verbs_of_one_client_say_why(brimline_cli: CommandLine, words: tuple[str, ...], why: str) -> None:
-    brimline_cli.run(*words, "--workers", "local:2").check_error(2, "no such option: --workers", why)
+def test_verbs_of_one_client_say_why(brimline_cli: CommandLine, words: tuple[str, ...], why: str, hint: str) -> None:
+    for option, value in (("--workers", "local:2"), ("--workers-per-node", "2")):
+        brimline_cli.run(*words, option, value).check_error(2, f"{words[0]} has no {option}: ", why, hint)
+
+
+def test_other_verbs_name_those_that_nodes_share(brimline_cli: CommandLine) -> None:
+    """Of a lab --workers are processes of the order service."""
+    said = brimline_cli.run("doctor", "--workers", "local:2")
+    said.check_error(2, "no such option: --workers", "an option of capacity, run, load, sweep, grow, ab, interfere")
+    assert "lab" not in said.stderr.split("hint: ")[1]
 
 
 @pytest.mark.slow("runs in real time of one client, and of one, two and four nodes")

@@ -179,6 +179,8 @@ def _exit_code(arguments: list[str]) -> int:
             print(str(error.format_message()), file=sys.stderr)  # type: ignore[attr-defined]  # noqa: T201
             return ExitCode.USAGE
         if hasattr(error, "format_message"):
+            if (of_one := _of_one_client(error)) is not None:
+                return _fail(arguments, of_one[0], hint=of_one[1], exit_code=ExitCode.USAGE)
             message = _without_secrets(error.format_message(), arguments)
             hint = _of_mongo_tools(error) or _verbs_with(error) + _help_of(error)
             # The parser names the class of what a check of a value raised.
@@ -277,9 +279,8 @@ def _value_of(option: str, arguments: Sequence[str]) -> str:
 
 def _of_mongo_tools(error: Exception) -> str | None:
     """What a flag of MongoDB's own tools would be here; None for other errors, and for verbs without a server."""
-    if type(error).__name__ != "NoSuchOption" or "--uri" not in _options_of(error):
-        return None
-    return hint_for(str(getattr(error, "option_name", "")))
+    option = _unknown(error)
+    return hint_for(option) if option and "--uri" in _options_of(error) else None
 
 
 def _options_of(error: Exception) -> list[str]:
@@ -289,29 +290,56 @@ def _options_of(error: Exception) -> list[str]:
 
 
 _OF_ONE_CLIENT: Final = {
-    "scan": "a scan is the work of one client: it asks one query at a time",
-    "import": "an import is the work of one client: its files are here; -j says over how many connections",
-    "study": "each experiment of a study says itself how many clients it has",
+    "scan": (
+        "it asks one query at a time, which one client does",
+        "leave it out; brimline load --workers loads the data by several",
+    ),
+    "import": (
+        "one client reads the files, which are on this machine",
+        "leave it out; -j says over how many connections, docs/guides/many-machines.md what is shared out",
+    ),
+    "study": (
+        "each of its experiments says itself how many clients it has",
+        'write `workers: "local:2"` below the options of an experiment',
+    ),
 }
-"""Verbs for which several nodes have no meaning, and why."""
+"""Verbs that measure and that several nodes don't share: why, and what to do."""
+
+
+def _of_one_client(error: Exception) -> tuple[str, str] | None:
+    """What is said where such a verb is given nodes."""
+    option, verb = _unknown(error), _verb_of(error)
+    if not option.startswith("--workers") or verb not in _OF_ONE_CLIENT:
+        return None
+    why, hint = _OF_ONE_CLIENT[verb]
+    return f"{verb} has no {option}: {why}", hint
 
 
 def _verbs_with(error: Exception) -> str:
     """Which verbs have an option that the one called has not; "" where none has it, and for other errors."""
-    if type(error).__name__ != "NoSuchOption":
+    option = _unknown(error)
+    if not option:
         return ""
     from brimline.cli.grouped import flags_of  # knows every option, as in `_without_secrets`
 
-    option = str(getattr(error, "option_name", ""))
-    context = getattr(error, "ctx", None)
-    if option == "--details" and context is not None and context.command.name == "report":
+    if option == "--details" and _verb_of(error) == "report":
         return "brimline show prints every table of a record; "
-    verb = "" if context is None else next(iter(context.command_path.split()[1:]), "")
-    if option.startswith("--workers") and verb in _OF_ONE_CLIENT:
-        return f"{_OF_ONE_CLIENT[verb]}; "
     functions = [(name, each) for name, verb in VERBS.items() for each in _functions_of(verb.imported())]
     verbs = list(dict.fromkeys(name for name, each in functions if option in flags_of(each)))
+    if option == "--workers":
+        verbs.remove("lab")  # which has so many processes of the order service
     return f"{option} is an option of {', '.join(verbs)}; " if verbs else ""
+
+
+def _unknown(error: Exception) -> str:
+    """The option that the parser does not know; "" of other errors."""
+    return str(getattr(error, "option_name", "")) if type(error).__name__ == "NoSuchOption" else ""
+
+
+def _verb_of(error: Exception) -> str:
+    """The verb that an error of the parser is about; "" where it is about none."""
+    context = getattr(error, "ctx", None)
+    return "" if context is None else next(iter(context.command_path.split()[1:]), "")
 
 
 def _help_of(error: Exception) -> str:
