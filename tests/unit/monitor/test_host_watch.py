@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,13 @@ import pytest
 from brimline.analysis.server_use import link_bits_per_s
 from brimline.api.watch import watch
 from brimline.errors import TargetError, UsageError
-from brimline.monitor.host import remote
+from brimline.monitor.host import remote, serving
 from brimline.monitor.host.asking import PROTOCOL_VERSION, Question
-from brimline.monitor.host.remote import Refused, RemoteHost
+from brimline.monitor.host.remote import Refused, RemoteHost, RemoteWatch
 from brimline.monitor.host.sampler import REST_WITHIN_S, HostSampler
 from brimline.monitor.host.serving import CONNECTIONS_MAX, HostServer
 from brimline.monitor.host.source import HOST_COLUMNS, HostGone, Reading, meet
+from tests.support.waiting import eventually
 
 TOKEN = "not-to-be-seen-anywhere"
 
@@ -135,6 +136,36 @@ def test_too_many_who_look_on_are_sent_away_and_those_before_stay(tmp_path: Path
         assert watches[0].read().gap == ""
         for each in (*watches, one_more):
             each.close()
+
+
+def test_who_shows_no_token_takes_no_place_for_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither says anything: the one that has shown the token stays, as between two looks of a run."""
+    monkeypatch.setattr(serving, "ASKED_WITHIN_S", 0.2)
+    with ExitStack() as stack, watching(tmp_path) as port:
+        known = asked(port).watch()
+        known.read()
+        silent = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(CONNECTIONS_MAX - 1)
+        ]
+        silent[0].sendall(b"GET /host HTTP/1.1\r\nX: ")  # not to its end
+        silent[1].sendall(b"GET /host HTTP/1.1\r\nAuthorization: Bearer wrong\r\n\r\n")
+        for each in silent:
+            each.settimeout(10.0)
+            while each.recv(4096):
+                pass
+        another = asked(port).watch()
+        assert eventually(lambda: _is_answered(another)), "the places are free again"
+        connection = known._connection
+        assert known.read().gap == "" and known._connection is connection is not None
+        for watch in (known, another):
+            watch.close()
+
+
+def _is_answered(watch: RemoteWatch) -> bool:
+    try:
+        return watch.read().gap == ""
+    except HostGone:
+        return False
 
 
 def answering(body: bytes, *, status: int = 200) -> HTTPServer:

@@ -27,6 +27,8 @@ CONNECTIONS_MAX = 16
 """Who looks on at once; further ones are sent away."""
 _SILENCE_S = 60.0
 """How long a connection may ask nothing."""
+ASKED_WITHIN_S = 5.0
+"""How long it may take to ask the first time, with the token: who doesn't takes no place from who does."""
 _HOSTS_KEPT = 8
 _UNKNOWN_ANEW_S = 5.0
 """How often a server that is not there is looked for."""
@@ -108,6 +110,7 @@ class HostServer(ThreadingHTTPServer):
         self.token, self.reader, self.version = token, reader, version
         self._free = threading.BoundedSemaphore(CONNECTIONS_MAX)
         self._open: set[Any] = set()
+        self._unknown: dict[Any, float] = {}  # those that have not asked yet, and since when
         if ":" in address[0]:
             self.address_family = socket.AF_INET6
         try:
@@ -129,21 +132,37 @@ class HostServer(ThreadingHTTPServer):
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """One connection, in a thread of its own."""
         self._open.add(request)
+        self._unknown[request] = time.monotonic()
         try:
             super().process_request_thread(request, client_address)
         finally:
             self._open.discard(request)
+            self._unknown.pop(request, None)
             self._free.release()
+
+    def note_asked(self, request: Any) -> None:
+        """From now on this connection may be silent for a while."""
+        self._unknown.pop(request, None)
+
+    def service_actions(self) -> None:
+        """Between two looks for new connections: ends those that have not asked in time."""
+        for request, since_s in tuple(self._unknown.items()):
+            if time.monotonic() - since_s > ASKED_WITHIN_S:
+                _end(request)
 
     def server_close(self) -> None:
         """Ends it, and the connections that are open."""
         super().server_close()
         for each in tuple(self._open):
-            with suppress(OSError):  # it ended meanwhile
-                each.shutdown(socket.SHUT_RDWR)
+            _end(each)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Nothing: who looks on may leave at any time."""
+
+
+def _end(request: Any) -> None:
+    with suppress(OSError):  # it ended meanwhile
+        request.shutdown(socket.SHUT_RDWR)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -154,8 +173,11 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         address = urlsplit(self.path)
         if not self._is_allowed():
+            self.close_connection = True
             self._say(401, {"error": "a token is wanted, and it isn't this one"})
-        elif address.path != PATH:
+            return
+        self.server.note_asked(self.connection)
+        if address.path != PATH:
             self._say(404, {"error": f"there is only {PATH}"})
         else:
             try:
