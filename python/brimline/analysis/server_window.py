@@ -26,6 +26,12 @@ _NUMBERS = (int, float)
 _BELOW = 2.0**63
 """What no counter or gauge reaches, whoever tells: a server, its host, or a file."""
 _CPU_COUNTS = ("server_cpu_count", "host_cpu_count")
+_PER_S_MAX = {
+    **dict.fromkeys(("host_busy_ns", "host_iowait_ns", "server_cpu_ns", "members_cpu_ns"), CPU_COUNT_MAX * NS_PER_S),
+    **dict.fromkeys(("host_network_bytes_in", "host_network_bytes_out"), 1e13),
+    "disk_busy_ms": 10_000,
+}
+"""What no counter of a host grows by in a second, whoever tells: a look may be off its instant, but not ten times."""
 
 
 class ServerWindow:
@@ -135,6 +141,10 @@ class ServerWindow:
         """What the rows that have a column say."""
         return _known(self.column(column))
 
+    def told_count(self, column: str) -> int:
+        """How many rows say something in a column, be it what no counter says."""
+        return sum(row.get(column) is not None for row in self._rows)
+
     def _ends(self, columns: Iterable[str]) -> list[tuple[int, int]]:
         """First and last row that have all of the columns, of each stay at a server that has two of them."""
         whole = np.flatnonzero(~np.any([np.isnan(self.column(name)) for name in columns], axis=0))
@@ -142,11 +152,17 @@ class ServerWindow:
         return [(int(stay[0]), int(stay[-1])) for stay in stays if len(stay) > 1]
 
     def _growth(self, ends: Sequence[tuple[int, int]], columns: Iterable[str], *, per: float | None) -> float | None:
-        """Sum of the growth of some counters divided by `per`; None when one fell back, and without any growth seen."""
-        grown = [self.column(name) for name in columns]
-        steps = [float(column[last] - column[first]) for column in grown for first, last in ends]
-        has_fallen = any(_falls(column[first : last + 1]) for column in grown for first, last in ends)
-        return None if not per or not steps or has_fallen else sum(steps) / per
+        """Sum of the growth of some counters divided by `per`; None when one can't be, and without any growth seen."""
+        names = tuple(columns)
+        steps = [float(self.column(name)[last] - self.column(name)[first]) for name in names for first, last in ends]
+        cant_be = any(self._cant_be(name, first, last) for name in names for first, last in ends)
+        return None if not per or not steps or cant_be else sum(steps) / per
+
+    def _cant_be(self, name: str, first: int, last: int) -> bool:
+        """Whether a counter fell back between two rows, or grew by more than one does."""
+        column = self.column(name)[first : last + 1]
+        most = _PER_S_MAX.get(name, np.inf) * float(self.times_s[last] - self.times_s[first])
+        return _falls(column) or float(column[-1] - column[0]) > most
 
 
 def is_of_another_server(later: ServerRow, earlier: ServerRow) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.server_window import ServerWindow
 from brimline.record.model import RunRecord
 from brimline.units import format_duration
 from brimline.wording import Verbatim, message
@@ -13,6 +14,10 @@ _TOLD_BY: Mapping[str, str] = {
     "exporter": "the node exporter at {place}",
     "file": "the file {place}",
 }
+_BUSY = "host_busy_ns"
+_COUNTERS = (_BUSY, "disk_busy_ms", "host_network_bytes_in", "host_network_bytes_out")
+"""What a host tells of itself by its growth: each where it is told at all."""
+_MEMORY = "host_memory_available_bytes"
 
 
 def host_findings(record: RunRecord) -> list[Finding]:
@@ -33,7 +38,28 @@ def host_findings(record: RunRecord) -> list[Finding]:
             reason=Verbatim(str(gaps[0].get("reason", ""))),
         )
         return [Finding("host_watched", Standing.UNKNOWN, evidence)]
+    if why := _why_unclear(ServerWindow.of(record.server, start_ns=0, end_ns=elapsed_ns)):
+        evidence = message("{by} {why}: how the server's host was is unknown", by=by, why=why)
+        return [Finding("host_watched", Standing.UNKNOWN, evidence)]
     return [Finding("host_watched", Standing.PASS, _by_clock(host, by))]
+
+
+def _why_unclear(window: ServerWindow) -> str:
+    """Why nothing can be made of what was told of the host; "" where something can, and where nobody looked twice."""
+    counts = {name: window.told_count(name) for name in (*_COUNTERS, _MEMORY)}
+    if not any(counts.values()):
+        return message("told no figure of the run that a host can have") if window.told_count("at_ns") > 1 else ""
+    # No processor of a host with a server that is asked has had nothing to do.
+    odd = [
+        name
+        for name in _COUNTERS
+        if counts[name] > 1 and (window.growth(name) is None or (name == _BUSY and window.growth(name) == 0))
+    ]
+    if not odd:
+        return ""
+    return message(
+        "told what says nothing ({columns} fell back, stood still or can't be)", columns=Verbatim(", ".join(odd))
+    )
 
 
 def _by_clock(host: Mapping[str, Any], by: str) -> str:

@@ -46,6 +46,38 @@ def test_a_silence_is_as_long_as_it_lasted_within_the_run() -> None:
     assert "told nothing for 2.00 s of the run (connection refused)" in finding.evidence
 
 
+SOUND: dict[str, list[float | None]] = {
+    "host_busy_ns": [5 * S, 6 * S, 7 * S],
+    "disk_busy_ms": [10, 10, 10],
+    "host_network_bytes_in": [0, 1e6, 1e9],
+}
+
+
+@pytest.mark.parametrize(
+    ("told", "odd"),
+    [
+        ({}, ""),
+        ({"host_busy_ns": [-5 * S, -4 * S, -3 * S]}, "host_busy_ns"),
+        ({"host_busy_ns": [7 * S, 6 * S, 8 * S]}, "host_busy_ns"),
+        ({"host_busy_ns": [0, 0, 9_000_000_000_000_000_000]}, "host_busy_ns"),
+        ({"host_busy_ns": [9_000_000_000_000_000_000] * 3}, "host_busy_ns"),
+        ({"disk_busy_ms": [0, 9_000_000_000_000, 9_000_000_000_000]}, "disk_busy_ms"),
+        ({"disk_busy_ms": [10, 5, 1], "host_network_bytes_in": [-1, -2, -3]}, "disk_busy_ms, host_network_bytes_in"),
+        ({"host_network_bytes_in": [0, 0, 9_000_000_000_000_000_000]}, "host_network_bytes_in"),
+        ({"disk_busy_ms": [None, None, None]}, ""),
+        ({name: [None, None, None] for name in SOUND}, "told no figure of the run that a host can have"),
+    ],
+)
+def test_numbers_that_can_not_be_say_nothing_of_the_host(told: dict[str, list[float | None]], odd: str) -> None:
+    columns = SOUND | told
+    rows = [{"at_ns": at * S} | {name: columns[name][at - 1] for name in columns} for at in (1, 2, 3)]
+    (finding,) = host_findings(run_record(server_facts=facts(), server=rows))
+    assert finding.verdict is (Standing.UNKNOWN if odd else Standing.PASS), finding.evidence
+    if odd:
+        assert odd in finding.evidence and "how the server's host was is unknown" in finding.evidence
+        assert finding.evidence.count("_") == odd.count("_"), "those and no other"
+
+
 def test_a_host_that_nobody_watched_from_elsewhere_is_no_check() -> None:
     local = {"monitor": {"host": {"disk": "sda", "interfaces_bits_per_s": {}}}}
     assert host_findings(run_record(server_facts=local)) == [] == host_findings(run_record())
