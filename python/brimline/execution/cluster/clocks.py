@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from brimline.monitor.host.clock import Exchange
+
 ROUND_TRIPS = 20
 """How often a node is asked before and after a run; the shortest round trip counts."""
 
@@ -23,12 +25,9 @@ class Reading:
 
 def read_clock(ask: Callable[[], int], here: Callable[[], int], *, round_trips: int = ROUND_TRIPS) -> Reading:
     """The best of so many readings of the clock that `ask` says, by the clock `here`."""
-    readings = []
-    for _ in range(round_trips):
-        asked, there, answered = here(), ask(), here()
-        middle = (asked + answered) // 2
-        readings.append(Reading(at_ns=middle, ahead_ns=there - middle, error_ns=-(-(answered - asked) // 2)))
-    return min(readings, key=lambda reading: reading.error_ns)
+    best = min((Exchange(here(), ask(), here()) for _ in range(round_trips)), key=lambda each: each.round_trip_ns)
+    middle_ns = (best.sent_ns + best.received_ns) // 2
+    return Reading(at_ns=middle_ns, ahead_ns=-best.offset_ns, error_ns=-(-best.round_trip_ns // 2))
 
 
 class NodeClock:

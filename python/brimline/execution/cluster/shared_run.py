@@ -115,8 +115,6 @@ class SharedRun:
         Raises `_native.TargetError` when a node could never reach the target, UsageError when one can't perform the
         plan.
         """
-        from brimline import _native
-
         with self._changed:
             while self._stage() != "finished":
                 self._changed.wait(_LOOK_S)
