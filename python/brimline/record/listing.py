@@ -1,6 +1,6 @@
 """Lists the runs and experiments of a runs directory without reading their rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,7 +9,16 @@ from typing import Any
 
 from brimline.errors import RecordError, on_one_line
 from brimline.record.files import DAMAGED_HINT, is_there, read_json
-from brimline.record.layout import ANALYSIS_FILE, EXPERIMENT_FILE, KILLED, PLAN_FILE, RECORD_FILE, RUNNING, SPEC_FILE
+from brimline.record.layout import (
+    ANALYSIS_FILE,
+    EXPERIMENT_FILE,
+    KILLED,
+    PLAN_FILE,
+    RECORD_FILE,
+    RUNNING,
+    SPEC_FILE,
+    TRIALS_DIRECTORY,
+)
 from brimline.record.reader import read_state
 
 LOAD = "load"
@@ -52,6 +61,16 @@ def list_records(runs_dir: Path) -> list[RecordEntry]:
 def is_record(directory: Path) -> bool:
     """Whether a run or an experiment lies in `directory`. Raises RecordError where it can't be entered."""
     return any(is_there(directory / name) for name in (RECORD_FILE, EXPERIMENT_FILE))
+
+
+def drivers_in(directory: Path) -> Sequence[Mapping[str, Any]]:
+    """What drivers in processes of their own said in a run, or in the first run of an experiment; none: it had none."""
+    for place in (directory, *sorted((directory / TRIALS_DIRECTORY).glob("*"))):
+        if is_there(place / RECORD_FILE):
+            summary = read_state(place, RECORD_FILE).get("summary") or {}
+            drivers: Sequence[Mapping[str, Any]] = summary.get("runners", ())
+            return drivers
+    return ()
 
 
 def _order(entry: RecordEntry) -> tuple[datetime, int, str]:

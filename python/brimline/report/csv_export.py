@@ -62,6 +62,16 @@ PROBE_COLUMNS = (
     "server_cpu_percent",
     "reasons",
 )
+COST_COLUMNS = (
+    "client_connections",
+    "server_connections",
+    "client_cpu_ns_per_operation",
+    "server_cpu_ns_per_operation",
+    "server_memory_bytes",
+    "driver_memory_peak_bytes",
+    "driver_collection_ns_per_operation",
+    "pool_wait_mean_ns",
+)
 SCAN_COLUMNS = (
     "scenario",
     "width",
@@ -120,14 +130,39 @@ def _whole_run(record: RunRecord) -> _WholeRun:
 def probes_csv(data: Mapping[str, Any]) -> str:
     """One row per probe of an experiment; `data` is its report's JSON.
 
-    Of a factor sweep its levels come last, but for those that are a column already, such as connections.
+    Of a factor sweep its levels follow, but for those that are a column already, such as connections, then what a run
+    took: of each operation the mean, connections, processor, memory. Of a run that doesn't count these are empty.
     """
     factors = [factor["name"] for factor in data.get("factors", ())]
     if not factors:
         return csv_text(PROBE_COLUMNS, (_probe_row(probe) for probe in data["probes"]))
     names = [name for name in factors if name not in PROBE_COLUMNS]
-    columns = (*PROBE_COLUMNS, "block", "server", *names)
-    return csv_text(columns, ([*_probe_row(probe), *_level_values(probe, names)] for probe in data["probes"]))
+    means = dict.fromkeys(name for probe in data["probes"] for name in probe.get("values", {}) if _is_mean(name))
+    columns = (*PROBE_COLUMNS, "block", "server", *names, *(f"{each.removesuffix('_ns')}_ms" for each in means),
+               *COST_COLUMNS, "driver", "runtime")  # fmt: skip
+    return csv_text(
+        columns,
+        (
+            [*_probe_row(probe), *_level_values(probe, names), *_cost_values(probe, list(means))]
+            for probe in data["probes"]
+        ),
+    )
+
+
+def _is_mean(name: str) -> bool:
+    """Whether a figure is the mean of one operation's times."""
+    return "." in name and name.endswith("_mean_ns")
+
+
+def _cost_values(probe: Mapping[str, Any], means: Sequence[str]) -> list[Any]:
+    values = probe.get("values", {})
+    drivers: Sequence[Mapping[str, Any]] = probe.get("drivers") or [{}]
+    return [
+        *(_ms(values.get(name)) for name in means),
+        *(_rounded(values.get(name)) for name in COST_COLUMNS),
+        *(" ".join(filter(None, (drivers[0].get(name), drivers[0].get(f"{name}_version"))))
+          for name in ("driver", "runtime")),
+    ]  # fmt: skip
 
 
 def _level_values(probe: Mapping[str, Any], names: Sequence[str]) -> list[Any]:

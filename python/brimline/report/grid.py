@@ -36,13 +36,12 @@ class GridRow:
 class Grid:
     """All figures of an experiment. `metrics` are those that it has, in the order of tables.
 
-    `id` and `title` name it among several of one report. `shown`: keys that its report shows where nobody chose others.
+    `id` and `title` name it among several of one report.
     """
 
     axes: tuple[GridAxis, ...]
     rows: Sequence[GridRow]
     metrics: tuple[Metric, ...]
-    shown: tuple[str, ...] = ()
     id: str = "figures"
     title: str = "Figures"
     caption: str = ""

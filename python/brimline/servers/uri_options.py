@@ -68,9 +68,13 @@ _HINTS = {
     ),
     **dict.fromkeys(
         ("minpoolsize", "minconnectionsperhost", "minconnectioncount", "maxconnecting"),
-        "leave it out: all connections are made before the run begins",
+        "leave it out: brimline's own client makes all connections before the run begins, and a driver those that its "
+        "operations need, most of them in the warm-up",
     ),
-    "waitqueuemultiple": "leave it out: no driver bounds its queue any more; --max-pool-size bounds the pool",
+    **dict.fromkeys(
+        ("waitqueuemultiple", "threadsallowedtoblockforconnectionmultiplier"),
+        "leave it out: no driver bounds its queue any more; --max-pool-size bounds the pool",
+    ),
     "maxpendingoperationsperconnection": "leave it out: a connection has one command at a time; --connections are the "
     "workers, and --max-pool-size bounds the pool",
     "waitqueuetimeoutms": "leave it out: an operation waits for its turn, and how long is counted",
@@ -115,7 +119,8 @@ def read_options(query: str) -> tuple[dict[str, str], tuple[str, ...]]:
 
 def _not_honoured(name: str, *, has_value: bool) -> UsageError:
     """What has no value may be the rest of one that holds an unescaped character."""
-    shown = name if (has_value or name.lower() in _KNOWN) and re.fullmatch(r"[A-Za-z0-9]{1,40}", name) else "an option"
+    is_name = name.lower() in _KNOWN or (has_value and re.fullmatch(r"[A-Za-z0-9]{1,40}", name) is not None)
+    shown = name if is_name or name.lower() in _HINTS else "an option"
     if _KNOWN.get(name.lower()) == frozenset(BOOLEANS):
         return UsageError(f"{shown} in the connection string is true or false", hint=f"write {shown}=true")
     if name.lower() in _HONOURED:

@@ -246,7 +246,7 @@ def test_what_can_not_be_honoured_is_refused_by_name(text: str, words: str) -> N
     "name",
     [
         *("maxPoolSize", "poolSize", "connectionsPerHost", "maxConnectionCount"),
-        *("waitQueueMultiple", "maxPendingOperationsPerConnection"),
+        *("waitQueueMultiple", "threadsAllowedToBlockForConnectionMultiplier", "maxPendingOperationsPerConnection"),
     ],
 )
 def test_words_of_a_drivers_pool_name_the_option_that_has_it(name: str) -> None:

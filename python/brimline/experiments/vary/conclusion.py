@@ -11,7 +11,7 @@ from brimline.analysis.knee import Band, Knee, Level, find_knee, recommended_ban
 from brimline.analysis.metrics import kind_of_all, metrics_among
 from brimline.analysis.unlike_loads import UnlikeLoads
 from brimline.experiments.settings import SweepSettings
-from brimline.experiments.vary.factor_kinds import CONNECTIONS, WORKLOAD
+from brimline.experiments.vary.factor_kinds import CLIENT, CONNECTIONS, WORKLOAD
 from brimline.experiments.vary.factors import Factor
 from brimline.experiments.vary.order import Levels, RunOutcome, Vary, VaryEnd, VaryLoad, VarySettings, VaryTrial, narrow
 from brimline.units import format_count
@@ -69,7 +69,8 @@ class Curve:
 class VaryConclusion:
     """All of it. `everywhere`: differences over all combinations of the other factors; `within`: at each of them.
 
-    `metrics` are those that levels are compared in, `every_metric` all that the combinations have figures of.
+    `metrics` are those that levels are compared in, `every_metric` all that the combinations have figures of. `costs`:
+    by how much clients differ, over all combinations, in what an operation takes of time, processor and memory.
     """
 
     ended_by: VaryEnd
@@ -85,6 +86,7 @@ class VaryConclusion:
     load_differences: tuple[LevelDifference, ...]
     load_factors: tuple[Factor, ...]
     text: str
+    costs: tuple[LevelDifference, ...] = ()
 
     @property
     def main(self) -> Metric:
@@ -131,6 +133,7 @@ def conclude_vary(
         load_differences=loading,
         load_factors=load_factors(settings, loads),
         text=_text(cells, kinds[0], everywhere, within, loading) if runs else "no run counts",
+        costs=_costs(settings, runs, every),
     )
 
 
@@ -165,6 +168,32 @@ def _differences(
         else ()
     )
     return everywhere, tuple(each for each in within if each.factor in others)
+
+
+def cost_metrics(every: Sequence[Metric]) -> tuple[Metric, ...]:
+    """Those of `every` that clients are compared in beside throughput and percentiles."""
+    names = ("server_connections", "connections", "client_cpu", "server_cpu", "driver_memory")
+    by_key = {each.key: each for each in every}
+    return (
+        *(each for each in every if each.operation is not None and each.key.endswith(".mean")),
+        *(by_key[name] for name in names if name in by_key),
+    )
+
+
+def _costs(settings: VarySettings, runs: Sequence[FactorRun], every: Sequence[Metric]) -> tuple[LevelDifference, ...]:
+    """Of each client against the first. How many connections are good nobody says: they are not judged."""
+    design = {factor.name: factor.levels for factor in settings.factors}
+    if CLIENT not in design or settings.listed or settings.is_nested:
+        return ()
+    found = differences(
+        runs,
+        design,
+        cost_metrics(every),
+        margin=settings.margin,
+        strata=(WORKLOAD,) if WORKLOAD in design else (),
+        follows=lambda _, metric: metric.unit == "connections",
+    )
+    return tuple(each for each in found if each.factor == CLIENT)
 
 
 def combination_text(settings: VarySettings, levels: Levels) -> str:

@@ -23,6 +23,7 @@ from brimline.spec.target import CLIENTS, read_acknowledgement
 from brimline.units import NS_PER_S, count_text, duration_text, parse_bytes, parse_count, parse_duration, parse_rate
 
 WORKLOAD = "workload"
+CLIENT = "client"
 CONNECTIONS = "connections"
 IN_FLIGHT = "in-flight"
 POOL = "max-pool-size"
@@ -305,7 +306,7 @@ _ALL = (
                change=_spec("threads"), largest_loads=True),
     FactorKind(name=NODES, scope=Scope.RUN, what="how many of the nodes of --workers take part", read=_connections,
                change=_place("nodes")),
-    FactorKind(name="client", scope=Scope.RUN, what=f"clients: {', '.join(CLIENTS)}", read=_client,
+    FactorKind(name=CLIENT, scope=Scope.RUN, what=f"clients: {', '.join(CLIENTS)}", read=_client,
                change=_spec("target.client"), of_mongodb=True, is_loading=True, levels=CLIENTS),
     FactorKind(name=INDEXES, scope=Scope.DATA, what="none, single, compound, or fields such as a+b", read=_indexes,
                change=lambda level: Change(place={"indexes": level}, said={"indexes": level}),

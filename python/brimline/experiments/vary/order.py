@@ -208,7 +208,8 @@ class VaryTrial:
 
     `server` tells which runs had the same server, counted from 1. `took_s`: by the wall clock, starting and loading
     the server included. `plans`: how the server executed each step of an author's own operations, by the step's name.
-    `durability`: when its server acknowledged writes. `size_bytes`: what the data took on disk in the end.
+    `durability`: when its server acknowledged writes. `size_bytes`: what the data took on disk in the end. `drivers`:
+    what drivers in processes of their own said of themselves.
     """
 
     probe: VaryProbe
@@ -228,6 +229,7 @@ class VaryTrial:
     name: str = ""
     missed: str = ""
     kind: LoadKind = "closed loop"
+    drivers: Sequence[Mapping[str, Any]] = ()
 
     @property
     def counts(self) -> bool:

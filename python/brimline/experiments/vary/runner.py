@@ -37,7 +37,7 @@ from brimline.experiments.vary.order import (
 from brimline.plan import Plan
 from brimline.record import ExperimentWriter, RunRecord
 from brimline.record.events import fewer_connections_of
-from brimline.record.listing import is_record
+from brimline.record.listing import drivers_in, is_record
 from brimline.units import NS_PER_S
 from brimline.wording import Verbatim, joined, message
 
@@ -192,6 +192,7 @@ def read_vary_trial(
         size_bytes=size_on_disk_bytes(record),
         name=record.directory.name,
         kind=load_kind(record),
+        drivers=drivers_in(record.directory),
     )
 
 
@@ -315,6 +316,7 @@ def read_measured_trial(
         server=server,
         took_s=took_s,
         name=directory.name,
+        drivers=drivers_in(directory),
     )
 
 

@@ -47,6 +47,7 @@ def vary_document(
         "figures": figures_document(grids),
         "differences": [_difference_document(each) for each in conclusion.everywhere],
         "differences_within": [_difference_document(each) for each in conclusion.within],
+        "differences_of_costs": [_difference_document(each) for each in conclusion.costs],
         "curves": [_curve_document(each, names) for each in conclusion.curves],
         "loads": [_cell_document(each, load_names, conclusion.load_metrics) for each in conclusion.loads],
         "load_differences": [_difference_document(each) for each in conclusion.load_differences],
@@ -75,7 +76,7 @@ def vary_document(
             if trial.observation is None
         ],
         "probes": [
-            _run_document(number, trial, settings)
+            _run_document(number, trial, settings, conclusion.every_metric)
             for number, trial in enumerate(trials, start=1)
             if trial.observation is not None
         ],
@@ -141,7 +142,17 @@ def _curve_document(curve: Curve, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _run_document(number: int, trial: VaryTrial, settings: VarySettings) -> dict[str, Any]:
+def _driver_document(driver: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "client": driver.get("client"),
+        "driver": driver.get("driver"),
+        "driver_version": driver.get("driver_version"),
+        "runtime": driver.get("runtime"),
+        "runtime_version": driver.get("runtime_version"),
+    }
+
+
+def _run_document(number: int, trial: VaryTrial, settings: VarySettings, metrics: Sequence[Metric]) -> dict[str, Any]:
     probe, observation = trial.probe, trial.observation
     observed: Mapping[str, Any] = {} if observation is None else observation_document(observation)
     return {
@@ -157,5 +168,9 @@ def _run_document(number: int, trial: VaryTrial, settings: VarySettings) -> dict
         "result": trial.outcome.value,
         "reasons": list(trial.reasons),
         "plans": dict(trial.plans),
+        "values": {
+            each.document_key or each.key: trial.figures[each.key] for each in metrics if each.key in trial.figures
+        },
+        "drivers": [_driver_document(each) for each in trial.drivers],
         **observed,
     }

@@ -1,7 +1,5 @@
 """Owns the figures of a factor sweep's combinations as a grid."""
 
-from collections.abc import Sequence
-
 from brimline.analysis.factorial import Mean
 from brimline.analysis.metrics import Known
 from brimline.experiments.vary.conclusion import VaryConclusion
@@ -29,8 +27,3 @@ def combinations_grid(conclusion: VaryConclusion, settings: VarySettings) -> Gri
 
 def _known(mean: Mean) -> Known:
     return Known(mean.value, mean.low, mean.high)
-
-
-def _are_counts(levels: Sequence[str]) -> bool:
-    """Whether a logarithmic axis has a place for each."""
-    return all(level.isdigit() and int(level) for level in levels)

@@ -22,6 +22,7 @@ from brimline.report.vary.as_json import vary_document
 from brimline.report.vary.breakpoints import moved_section
 from brimline.report.vary.charts import factor_charts
 from brimline.report.vary.claims import vary_claims
+from brimline.report.vary.clients import client_blocks
 from brimline.report.vary.databases import database_blocks, durability_remark, remarked
 from brimline.report.vary.grid import combinations_grid
 from brimline.report.vary.heat import heat_map
@@ -120,6 +121,8 @@ def vary_report(
                 blocks=[*_heat(conclusion, settings), combinations_table(conclusion, settings),
                         *_present(matrix_table(conclusion, settings)),
                         *_present(_within(conclusion))] if trials else []),
+        Section(id="clients", title="What each client takes", short="Clients",
+                blocks=client_blocks(settings, trials, conclusion, grid) if counted else []),
         figures_section(grid),
         Section(id="databases", title="What the databases promise and take", short="Databases",
                 blocks=database_blocks(settings, trials)),

@@ -115,14 +115,12 @@ def _is_wanted(made: Made, section: Section) -> bool:
 
 
 def _charts_of_figures(made: Made) -> Iterator[Chart]:
-    """A chart of the main figures where the report has none."""
+    """A chart of the main figure where the report has none."""
     if made.report is None:
         return
     for grid in made.report.grids:
-        known = {each.key: each for each in grid.known}
-        wanted = [known[key] for key in grid.shown if key in known] or list(known.values())[:1]
         if grid.axes and len(grid.rows) > 1:
-            yield from grid_charts(grid, wanted)
+            yield from grid_charts(grid, grid.known[:1])
 
 
 def titled(blocks: Sequence[Block], title: str) -> Iterator[Block]:
