@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from brimline.record import read_record
+from brimline.record.model import answered_count, finished_count
 from brimline.record.operation_log import count_rows, csv_text
 from brimline.servers import Deployment
 from tests.support.command_line import CommandLine
@@ -73,7 +74,8 @@ def test_an_early_end_leaves_a_log_that_can_be_read(
     running.send(number)
     outcome = running.end()
     rows = count_rows(directory)["read"]["ok"]
-    assert rows >= 100, "the first second is there, as far as a busy machine let it be asked"
+    answered = answered_count(read_record(directory).operations)
+    assert rows >= answered > 0, "each interval that is told is there"
     assert "".join(csv_text(directory)).count("\n") == rows + 1
     if number == signal.SIGINT:
         assert Counter(line.split(",")[0] for line in outcome.stdout.splitlines())["READ"] == rows
@@ -109,7 +111,8 @@ def test_a_native_run_logs_its_warm_up_too(brimline_cli: CommandLine, mongod: De
     check_balanced(directory)
     out = brimline_cli.run("report", str(directory), "--format", "operations", "-o", "-")
     assert out.exit_code == 0, out.stderr + run.stderr
-    phases = Counter(line.split(",")[1] for line in out.stdout.splitlines()[1:])
-    logged = sum(sum(each.values()) for each in count_rows(directory).values())
-    assert sum(phases.values()) == logged and set(phases) == {"warmup", "measure"}
-    assert 0 < phases["warmup"] <= 250 and 0 < phases["measure"] <= 500, "fewer where the machine is busy"
+    logged = Counter(line.split(",")[1] for line in out.stdout.splitlines()[1:])
+    told = Counter[str]()
+    for row in read_record(directory).operations:
+        told[row["phase"]] += finished_count([row])
+    assert logged == told and set(told) == {"warmup", "measure"}
