@@ -3,8 +3,8 @@
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import asdict, dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -16,39 +16,20 @@ from pymongo.collection import Collection
 from pymongo.errors import BulkWriteError, PyMongoError
 
 from brimline.dataset.access import WORK_WITHIN_S, collection_exists, target_errors
-from brimline.dataset.backup.layout import (
-    BSON,
-    METADATA,
-    ContentHash,
-    documents_of,
-    namespaces,
-    placed,
-    read_metadata,
-    source_of,
-    split,
-)
-from brimline.dataset.backup.read import (
-    BESIDE,
-    BESIDE_PREFIX,
-    NOT_USERS,
-    OF_USERS,
-    BackupProgress,
-    Stopped,
-)
-from brimline.dataset.backup.summary import CollectionBackup, read_summary
+from brimline.dataset.backup.held import Held, held_in
+from brimline.dataset.backup.layout import ContentHash, documents_of, split
+from brimline.dataset.backup.read import BESIDE, BESIDE_PREFIX, OF_USERS, BackupProgress, Stopped
+from brimline.dataset.backup.summary import CollectionBackup
 from brimline.dataset.rights import require_rights
-from brimline.dataset.shape import Shape, make_indexes
+from brimline.dataset.shape import make_indexes
 from brimline.dataset.trial import TRIAL_DOCUMENTS, require_as_before
 from brimline.errors import InvalidRun, RecordError, TargetError, UsageError
 from brimline.servers.deployment import Client
-from brimline.servers.rights import OF_THE_SERVER
 from brimline.units import counted, format_bytes
 
 _BATCH_DOCUMENTS = 1_000
 _BATCH_BYTES = 16_000_000
 _TIMESTAMP_BYTES = 8
-_OF_THE_SERVER_ALONE = ("ns", "background")
-"""What older servers list of an index, and newer ones refuse to be told."""
 _EXPIRY = "expireAfterSeconds"
 """Of a time series, or of a collection that is clustered by time."""
 _IN_PART = "the collection is there in part: give --drop next time"
@@ -115,86 +96,67 @@ def restore_backup(
     is damaged; TargetError; InvalidRun where what is there afterwards is not what the backup says; Stopped.
     """
     begun = time.monotonic()
-    summary = read_summary(directory)
-    if summary is not None and not summary.complete:
-        raise UsageError(f"the backup in {directory} did not come to its end", hint="make it anew: brimline backup")
-    said = {} if summary is None else {each.namespace: each for each in summary.collections}
-    there = namespaces(directory)
-    if missing := said.keys() - {f"{database}.{name}" for database, name in there}:
-        raise UsageError(f"{directory} lacks {', '.join(sorted(missing))}, which the backup held",
-                         hint="restore the directory from a copy, or make the backup anew")  # fmt: skip
-    wanted = _wanted(directory, there, databases, notice=notice)
-    found = [(database, name, _metadata(directory, database, name)) for database, name in wanted]
-    _require_absent(client, [(database, name) for database, name, _ in found], drop=drop)
-    for database, name, metadata in found:
-        _require_taken(client, directory, database, name, metadata, drop=drop)
-    for database in dict.fromkeys(database for database, _, _ in found) if drop else ():
+    found = held_in(directory, databases, notice=notice)
+    _require_absent(client, found, drop=drop)
+    for each in found:
+        _require_taken(client, each, drop=drop)
+    for database in dict.fromkeys(each.database for each in found) if drop else ():
         _tell_of_left(client, database, notice=notice)
-    views = [each for each in found if each[2].get("type") == "view"]
-    collections = [each for each in found if each not in views]
-    places = {(each[0], each[1]): f"{BESIDE_PREFIX}{secrets.token_hex(4)}" if drop else each[1] for each in collections}
-    so_far: dict[str, int] = {}
-    expected = sum(said[name].bytes for each in collections if (name := f"{each[0]}.{each[1]}") in said)
+    collections = [each for each in found if not each.is_view]
+    expected = sum(each.said.bytes for each in collections if each.said is not None)
     if drop and expected:
-        _tell_of_room(client, collections[0][0], expected, notice=notice)
-
-    def put_back(
-        database: str, name: str, metadata: Mapping[str, Any], place: str, *, hint: str, stopped: Callable[[], bool]
-    ) -> RestoredCollection:
-        def tell(content: ContentHash) -> None:
-            so_far[f"{database}.{name}"] = content.bytes
-            progress(BackupProgress(namespace=f"{database}.{name}", documents=content.count,
-                                    bytes=sum(so_far.values()), bytes_expected=expected))  # fmt: skip
-
-        _create(client, database, place, metadata)
-        return _put_back(client, directory, database, name, metadata, said.get(f"{database}.{name}"), place=place,
-                         refused_hint=hint, tell=tell, stopped=stopped)  # fmt: skip
-
-    made = []
-    try:
-        for database, name, metadata in collections:
-            place = places[database, name]
-            with _beside(place, name) if drop else nullcontext():
-                hint = _NOT_TAKEN if drop else _IN_PART
-                made.append(put_back(database, name, metadata, place, hint=hint, stopped=stopped))
-        # Nothing stops what follows half-way: the old ones go.
-        for database, name, metadata in collections if drop else ():
-            if _is_renamed(name, metadata):
-                _replace(client, database, name, places[database, name])
-            else:
-                _drop(client, database, places[database, name])
-                _drop(client, database, name)
-                put_back(database, name, metadata, name, hint=_IN_PART, stopped=lambda: False)
-    finally:
+        _tell_of_room(client, collections[0].database, expected, notice=notice)
+    work = _Work(client=client, bytes_expected=expected, progress=progress, stopped=stopped)
+    if drop:
+        made = _replaced(collections, work)
+    else:
+        made = [_put_back(each, each.name, work, refused_hint=_IN_PART) for each in collections]
+    views = [each for each in found if each.is_view]
+    for each in views:  # last: a server checks what they are on
         if drop:
-            for (database, _), place in places.items():
-                with suppress(PyMongoError):
-                    client[database].drop_collection(place)
-    for database, name, metadata in views:  # last: a server checks what they are on
-        if drop:
-            _drop(client, database, name)
-        _create(client, database, name, metadata)
+            _drop(client, each.database, each.name)
+        _create(client, each, each.name)
     return Restored(collections=tuple(made), views=len(views), elapsed_s=round(time.monotonic() - begun, 3))
 
 
-def _wanted(
-    directory: Path, there: Sequence[tuple[str, str]], databases: Sequence[str], *, notice: Callable[[str], None]
-) -> list[tuple[str, str]]:
-    names = list(dict.fromkeys(database for database, _ in there))
-    if missing := [each for each in databases if each not in names]:
-        raise UsageError(f"{directory} holds no database {', '.join(missing)}", hint=f"it holds {', '.join(names)}")
-    chosen = list(databases) or [each for each in names if each not in NOT_USERS]
-    others = [each for each in names if each in NOT_USERS and not databases]
-    if others:
-        notice(f"left out, as of the server itself: {', '.join(others)}; name it where it is wanted: --db {others[0]}")
-    wanted = [(database, name) for database, name in there if database in chosen]
-    kept_back = [f"{database}.{name}" for database, name in wanted if _is_of_the_server(database, name)]
-    if kept_back:
-        notice(f"left out, as made by commands alone: {', '.join(kept_back)}")
-    wanted = [each for each in wanted if not _is_of_the_server(*each)]
-    if not wanted:
-        raise UsageError(f"{directory} holds no collection of a user's to put back", hint="name a database: --db NAME")
-    return wanted
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Work:
+    """A restore that goes on: where to, and who is told. `so_far`: bytes that went in, by namespace."""
+
+    client: Client
+    bytes_expected: int
+    progress: Callable[[BackupProgress], None]
+    stopped: Callable[[], bool]
+    so_far: dict[str, int] = field(default_factory=dict)
+
+    def tell(self, held: Held, content: ContentHash) -> None:
+        """More of `held` went in."""
+        self.so_far[held.namespace] = content.bytes
+        self.progress(BackupProgress(namespace=held.namespace, documents=content.count,
+                                     bytes=sum(self.so_far.values()), bytes_expected=self.bytes_expected))  # fmt: skip
+
+
+def _replaced(collections: Sequence[Held], work: _Work) -> list[RestoredCollection]:
+    """Puts all into collections of other names, which then take the place of those that are there."""
+    places = [(each, f"{BESIDE_PREFIX}{secrets.token_hex(4)}") for each in collections]
+    client, made = work.client, []
+    try:
+        for each, place in places:
+            with _beside(place, each.name):
+                made.append(_put_back(each, place, work, refused_hint=_NOT_TAKEN))
+        unstoppable = replace(work, stopped=lambda: False)  # the old ones go, and nothing stops that half-way
+        for each, place in places:
+            if each.is_renamed:
+                _replace(client, each, place)
+            else:
+                _drop(client, each.database, place)
+                _drop(client, each.database, each.name)
+                _put_back(each, each.name, unstoppable, refused_hint=_IN_PART)
+    finally:
+        for each, place in places:
+            with suppress(PyMongoError):
+                client[each.database].drop_collection(place)
+    return made
 
 
 def _tell_of_left(client: Client, database: str, *, notice: Callable[[str], None]) -> None:
@@ -220,28 +182,14 @@ def _tell_of_room(client: Client, database: str, needed: int, *, notice: Callabl
         )
 
 
-def _is_of_the_server(database: str, name: str) -> bool:
-    return database in NOT_USERS and name.startswith(OF_THE_SERVER)
-
-
-def _metadata(directory: Path, database: str, name: str) -> Mapping[str, Any]:
-    path = placed(directory, database, name, METADATA)
-    assert path is not None  # noqa: S101 - it was found there
-    values = read_metadata(path)
-    if values.get("type") != "view" and _documents_placed(directory, database, name, values) is None:
-        raise UsageError(f"{directory} lacks the documents of {database}.{name}",
-                         hint="restore the directory from a copy, or make the backup anew")  # fmt: skip
-    return values
-
-
-def _require_absent(client: Client, wanted: Sequence[tuple[str, str]], *, drop: bool) -> None:
+def _require_absent(client: Client, found: Sequence[Held], *, drop: bool) -> None:
     if drop:
         return
     there = []
-    for database in dict.fromkeys(database for database, _ in wanted):
+    for database in dict.fromkeys(each.database for each in found):
         with target_errors(f"looking at the collections of {database}"):
             names = set(client[database].list_collection_names())
-        there += [f"{database}.{name}" for of, name in wanted if of == database and name in names]
+        there += [each.namespace for each in found if each.database == database and each.name in names]
     if there:
         raise UsageError(
             f"{', '.join(there[:4])}{' …' if there[4:] else ''} {'are' if there[1:] else 'is'} there already",
@@ -249,46 +197,22 @@ def _require_absent(client: Client, wanted: Sequence[tuple[str, str]], *, drop: 
         )
 
 
-def _require_taken(
-    client: Client, directory: Path, database: str, name: str, metadata: Mapping[str, Any], *, drop: bool
-) -> None:
+def _require_taken(client: Client, held: Held, *, drop: bool) -> None:
     """Raises TargetError where the user lacks a right, UsageError where the server refuses what is to come."""
-    shape, kind = _shape(metadata), metadata.get("type")
+    shape, database = held.shape, client[held.database]
     actions = ["createCollection", *(["dropCollection"] if drop else [])]
-    if kind != "view":
-        if (source := source_of(name, metadata.get("type"))) != name:
-            require_rights(client[database], source, ["find", "insert"])
+    if not held.is_view:
+        if (source := held.source_in(held.name)) != held.name:
+            require_rights(database, source, ["find", "insert"])
         actions += ["find", "insert", *(["createIndex"] if shape.indexes else [])]
         actions += ["bypassDocumentValidation"] if shape.checks_documents else []
         actions += ["collMod"] if _EXPIRY in shape.options else []
-    require_rights(client[database], name, actions)
-    if drop and kind != "view":
-        require_rights(client[database], f"{BESIDE_PREFIX}{name}", actions)
+    require_rights(database, held.name, actions)
+    if drop and not held.is_view:
+        require_rights(database, f"{BESIDE_PREFIX}{held.name}", actions)
     # Those of a view are its source's, and those of a time series are in buckets, under another name.
-    first = [] if kind in ("view", "timeseries") else documents_of(_documents_file(directory, database, name, metadata))
-    require_as_before(client[database], name, shape, list(islice(first, TRIAL_DOCUMENTS)))
-
-
-def _shape(metadata: Mapping[str, Any]) -> Shape:
-    """What it is besides its documents, as a server takes it."""
-    options = dict(metadata.get("options") or {})
-    # The UUID is the old collection's; the index on _id comes by itself, unless the collection is clustered by it.
-    options.pop("uuid", None)
-    options.pop("autoIndexId", None)
-    indexes = [each for each in metadata.get("indexes", []) if each.get("name") != "_id_" and not each.get("clustered")]
-    wanted = [{key: value for key, value in each.items() if key not in _OF_THE_SERVER_ALONE} for each in indexes]
-    return Shape(options=options, indexes=wanted)
-
-
-def _documents_file(directory: Path, database: str, name: str, metadata: Mapping[str, Any]) -> Path:
-    path = _documents_placed(directory, database, name, metadata)
-    assert path is not None  # noqa: S101 - looked for before
-    return path
-
-
-def _documents_placed(directory: Path, database: str, name: str, metadata: Mapping[str, Any]) -> Path | None:
-    source = source_of(name, metadata.get("type"))
-    return placed(directory, database, source, BSON) or placed(directory, database, name, BSON)
+    first = [] if held.type in ("view", "timeseries") else documents_of(held.file())
+    require_as_before(database, held.name, shape, list(islice(first, TRIAL_DOCUMENTS)))
 
 
 def _require_as_written(path: Path, content: ContentHash, said: CollectionBackup | None) -> None:
@@ -310,19 +234,14 @@ def _beside(place: str, name: str) -> Iterator[None]:
         raise type(error)(error.message.replace(place, name), hint=f"nothing was changed{hint}") from error
 
 
-def _is_renamed(name: str, metadata: Mapping[str, Any]) -> bool:
-    """Whether a server gives such a collection another name; one that it gives none is put back twice."""
-    is_encrypted = "encryptedFields" in (metadata.get("options") or {})
-    return metadata.get("type") != "timeseries" and not is_encrypted and not name.startswith(OF_THE_SERVER)
-
-
-def _replace(client: Client, database: str, name: str, place: str) -> None:
+def _replace(client: Client, held: Held, place: str) -> None:
     """Gives the collection `place` the name of the one that is there, which goes with that."""
-    with target_errors(f"putting what was restored in the place of {database}.{name}", within_s=WORK_WITHIN_S):
-        there = list(client[database].list_collections(filter={"name": name}))
+    database, name = client[held.database], held.name
+    with target_errors(f"putting what was restored in the place of {held.namespace}", within_s=WORK_WITHIN_S):
+        there = list(database.list_collections(filter={"name": name}))
         if any(each.get("type", "collection") != "collection" for each in there):  # a server renames over no view
-            client[database].drop_collection(name)
-        client[database][place].rename(name, dropTarget=True)
+            database.drop_collection(name)
+        database[place].rename(name, dropTarget=True)
 
 
 def _drop(client: Client, database: str, name: str) -> None:
@@ -333,34 +252,23 @@ def _drop(client: Client, database: str, name: str) -> None:
             client[database].drop_collection(name)
 
 
-def _create(client: Client, database: str, name: str, metadata: Mapping[str, Any]) -> None:
-    options = {key: value for key, value in _shape(metadata).options.items() if key != _EXPIRY}
-    with target_errors(f"making {database}.{name}"):
-        if not (name in OF_USERS and collection_exists(client[database], name)):
-            client[database].command({"create": name, **options})
+def _create(client: Client, held: Held, place: str) -> None:
+    options = {key: value for key, value in held.shape.options.items() if key != _EXPIRY}
+    with target_errors(f"making {held.database}.{place}"):
+        if not (place in OF_USERS and collection_exists(client[held.database], place)):
+            client[held.database].command({"create": place, **options})
 
 
-def _put_back(
-    client: Client,
-    directory: Path,
-    database: str,
-    name: str,
-    metadata: Mapping[str, Any],
-    said: CollectionBackup | None,
-    *,
-    place: str,
-    refused_hint: str,
-    tell: Callable[[ContentHash], None],
-    stopped: Callable[[], bool],
-) -> RestoredCollection:
-    namespace = f"{database}.{name}"
-    shape, source = _shape(metadata), source_of(place, metadata.get("type"))
-    path = _documents_file(directory, database, name, metadata)
+def _put_back(held: Held, place: str, work: _Work, *, refused_hint: str) -> RestoredCollection:
+    """Makes a collection under the name `place`: documents, what is there counted and compared, then indexes."""
+    client, namespace, shape, source = work.client, held.namespace, held.shape, held.source_in(place)
+    _create(client, held, place)
+    path = held.file()
     options: CodecOptions[Any] = CodecOptions(document_class=RawBSONDocument)
-    collection = client[database].get_collection(source, codec_options=options)
+    collection = client[held.database].get_collection(source, codec_options=options)
     content = ContentHash()
     for batch in _batches(documents_of(path)):
-        if stopped():
+        if work.stopped():
             raise Stopped
         for document in batch:
             content.add(document)
@@ -374,15 +282,15 @@ def _put_back(
                                   hint=refused_hint) from error  # fmt: skip
             for document in filter(_may_be_empty_timestamp, batch):
                 _put_timestamps_back(collection, document, bypass=shape.checks_documents)
-        tell(content)
-    _require_as_written(path, content, said)
-    _require_same(client, database, source, namespace, content)
+        work.tell(held, content)
+    _require_as_written(path, content, held.said)
+    _require_same(client, held.database, source, namespace, content)
     # Last: a server would begin to delete what has expired since, and what is there would no longer be the same.
     with target_errors(f"making the indexes of {namespace}", within_s=WORK_WITHIN_S):
-        make_indexes(client[database], place, shape.indexes)
+        make_indexes(client[held.database], place, shape.indexes)
         if (expiry := shape.options.get(_EXPIRY)) is not None:
-            client[database].command({"collMod": place, _EXPIRY: expiry})
-    return RestoredCollection(namespace=namespace, type=str(metadata.get("type", "collection")),
+            client[held.database].command({"collMod": place, _EXPIRY: expiry})
+    return RestoredCollection(namespace=namespace, type=held.type,
                               documents=content.count, indexes=len(shape.indexes), hash=content.text)  # fmt: skip
 
 
