@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import bson
+import psutil
 import pymongo
 import pytest
 
@@ -550,6 +551,34 @@ def test_a_runner_that_fails_ends_the_run_with_one_error(
     assert summary["ended_by"] == "target_lost"
     assert told in summary["message"], summary["message"]
     assert 150 <= summary["ok"] < 1000
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        ("os._exit(3)", "the runner has ended with exit status: 3"),
+        ("os.kill(os.getpid(), 9)", "the runner has ended with signal: 9 (SIGKILL)"),
+        ("os.close(1); time.sleep(600)", "the runner has closed its output, and goes on"),
+        ("os.write(2, b'Error: ' + b'x' * 3000); os._exit(1)", "the runner has ended with exit status: 1: Error: xxx"),
+    ],
+    ids=["exit", "signal", "no output", "long words"],
+)
+def test_what_a_runner_started_ends_with_it(
+    end: str, told: str, broken: Path, brimline_cli: CommandLine, tmp_path: Path
+) -> None:
+    """And keeps nobody from seeing how the runner ended, although it holds the runner's pipes."""
+    note, held = tmp_path / "child", ", stdout=subprocess.DEVNULL" if "close" in end else ""
+    child = f"str(subprocess.Popen(['sleep', '600']{held}).pid)"
+    _break(broken, f"import subprocess; open({str(note)!r}, 'w').write({child}); {end}")
+    outcome = _against(brimline_cli, tmp_path, "go", {})
+    number = int(note.read_text())
+    is_left = psutil.pid_exists(number) and psutil.Process(number).status() != psutil.STATUS_ZOMBIE
+    with suppress(ProcessLookupError):
+        os.kill(number, 9)
+    assert not is_left
+    assert outcome.exit_code == 5, (outcome.exit_code, outcome.stdout, outcome.stderr)
+    message = _summary(brimline_cli)["message"]
+    assert message.startswith(told) and len(message) <= 402, message
 
 
 @pytest.mark.slow("what hangs is given up by its time")

@@ -51,6 +51,7 @@ const HANGS_AFTER_NS: Nanos = NANOS_PER_S;
 
 const FROM_RUNNER: u32 = 0;
 const TO_RUNNER: u32 = 1;
+const END_OF_RUNNER: u32 = 2;
 
 /// What a runner said of itself, and how its clock compares.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -180,6 +181,9 @@ impl RunnerTarget {
         let poller = Poller::new(Ending::ByTimer)?;
         let process = Process::start(command)?;
         poller.add(process.from(), FROM_RUNNER, Interest::Readable)?;
+        if let Some(end) = process.end() {
+            poller.add(end, END_OF_RUNNER, Interest::Readable)?;
+        }
         let workers = places.div_ceil(plan.places_per_worker());
         let mut target = Self {
             clock: Clock::start(),
@@ -258,7 +262,17 @@ impl RunnerTarget {
         self.process.arrived = arrived;
         self.process.arrived.drain(..taken);
         if !matches!(goes_on, Ok(true)) {
-            self.lose("has ended");
+            self.ended();
+        }
+    }
+
+    /// It tells nothing more.
+    fn ended(&mut self) {
+        if self.lost.is_none() {
+            match self.process.status() {
+                Some(status) => self.lose(&format!("has ended with {status}")),
+                None => self.lose("has closed its output, and goes on"),
+            }
         }
     }
 
@@ -287,7 +301,7 @@ impl RunnerTarget {
             }
             Frame::Failed(range) => {
                 let message = text(&bytes[range], "message").unwrap_or_default();
-                let message = self.opening.redact(&message);
+                let message = self.opening.shown(&message);
                 self.give_up(message);
             }
             other => self.lose(&format!("sent a frame that nobody asked for: {}", name(&other))),
@@ -428,7 +442,7 @@ impl RunnerTarget {
             Outcome::Refused => FailureClass::BadReply,
             Outcome::Answered | Outcome::Lost => FailureClass::ConnectionLost,
         };
-        let message = self.opening.redact(&text(body, "message").unwrap_or_default());
+        let message = self.opening.shown(&text(body, "message").unwrap_or_default());
         let label = text(body, "label").unwrap_or_default();
         let failure = Failure { class, code: 0, label, message };
         self.events.push_back(Event::Down(connection, failure));
@@ -484,8 +498,8 @@ impl RunnerTarget {
     /// There is no runner any more, for `reason`, with its last words.
     fn lose(&mut self, reason: &str) {
         if self.lost.is_none() {
-            let words = self.process.last_words();
-            let message = self.opening.redact(&format!("the runner {reason}{words}"));
+            let words = self.process.last_words().map(|line| format!(": {line}")).unwrap_or_default();
+            let message = self.opening.shown(&format!("the runner {reason}{words}"));
             self.give_up(message);
         }
     }
@@ -551,8 +565,13 @@ impl Target for RunnerTarget {
         while let Some(token) = self.poller.next_ready() {
             match token {
                 TO_RUNNER => self.flush(),
-                _ if self.lost.is_none() => self.receive(),
-                _ => {}
+                _ if self.lost.is_some() => {}
+                END_OF_RUNNER => {
+                    self.receive();
+                    // What it started may hold its output open.
+                    self.ended();
+                }
+                _ => self.receive(),
             }
         }
         Ok(())

@@ -12,6 +12,9 @@ use crate::clock::NANOS_PER_MS;
 use crate::plan::Plan;
 use crate::plan::target::{Acknowledgement, RunnerSettings, TargetPlan, WriteConcern};
 
+/// Characters that are shown of what a runner says.
+const SHOWN_CHARACTERS_MAX: usize = 400;
+
 /// What a runner is told of its server and of itself.
 pub struct Opening {
     /// The address with all that a driver reads from it; it holds the password.
@@ -114,12 +117,16 @@ impl Opening {
         writer.end_document(document);
     }
 
-    /// `text` without what must not be shown.
-    pub fn redact(&self, text: &str) -> String {
-        let shown = |text: String, secret: &Zeroizing<String>| {
+    /// `text` as it may be shown: without what is secret, and no longer than somebody reads.
+    pub fn shown(&self, text: &str) -> String {
+        let without = |text: String, secret: &Zeroizing<String>| {
             if secret.is_empty() { text } else { text.replace(secret.as_str(), "***") }
         };
-        self.secrets.iter().fold(text.to_owned(), shown)
+        let text = self.secrets.iter().fold(text.to_owned(), without);
+        match text.char_indices().nth(SHOWN_CHARACTERS_MAX) {
+            None => text,
+            Some((end, _)) => format!("{} …", text[..end].trim_end()),
+        }
     }
 }
 
@@ -194,7 +201,13 @@ mod tests {
             secrets: vec![Zeroizing::new(percent_encoded(&secret)), Zeroizing::new(secret)],
         };
         assert_eq!(percent_encoded("p@ss/wörd"), "p%40ss%2Fw%C3%B6rd");
-        let shown = opening.redact("no user p@ss/wörd at mongodb://u:p%40ss%2Fw%C3%B6rd@host");
+        let shown = opening.shown("no user p@ss/wörd at mongodb://u:p%40ss%2Fw%C3%B6rd@host");
         assert_eq!(shown, "no user *** at mongodb://u:***@host");
+        let cut = "ö".repeat(SHOWN_CHARACTERS_MAX - 1) + "p@ss/wörd";
+        assert_eq!(
+            opening.shown(&cut),
+            "ö".repeat(SHOWN_CHARACTERS_MAX - 1) + "* …",
+            "never a part of a password"
+        );
     }
 }

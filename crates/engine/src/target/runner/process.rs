@@ -1,16 +1,20 @@
-//! Owns a runner's process: its start, the pipes to and from it, what it writes to standard error, its CPU time, and its end.
+//! Owns a runner's process: its start, the pipes to and from it, what it writes to standard error, its CPU time, and its end. A
+//! runner and what it starts are one process group, and end together.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::io::ioctl_fionbio;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
+};
 
 use crate::clock::Nanos;
 use crate::shared::lock;
@@ -21,12 +25,19 @@ const ERROR_BYTES_MAX: usize = 4_096;
 const CHUNK_BYTES: usize = 64 << 10;
 /// How long the last words of a runner that ends are waited for.
 const LAST_WORDS_WITHIN: Duration = Duration::from_millis(200);
+/// How long the end of a runner is waited for that closed its output. The kernel closes a program's pipes first, and on a busy
+/// machine says later how it ended.
+const STATUS_WITHIN: Duration = Duration::from_secs(1);
+/// How often it is looked for.
+const STATUS_EVERY: Duration = Duration::from_millis(2);
 /// Length of the kernel's tick in which it tells the CPU time of other processes.
 const TICK_NS: Nanos = 10_000_000;
 
-/// A runner that was started. Dropping it ends it.
+/// A runner that was started. Dropping it ends it, and what it started.
 pub struct Process {
     child: Child,
+    /// Is readable from its end on; `None` on Linux before 5.3.
+    end: Option<OwnedFd>,
     to: ChildStdin,
     from: ChildStdout,
     errors: Arc<Mutex<Vec<u8>>>,
@@ -55,6 +66,7 @@ impl Process {
             .process_group(0)
             .spawn()
             .map_err(|error| io::Error::new(error.kind(), format!("{program} can't be started: {error}")))?;
+        let end = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).ok();
         let gone = || io::Error::other("a runner without pipes");
         let to = child.stdin.take().ok_or_else(gone)?;
         let from = child.stdout.take().ok_or_else(gone)?;
@@ -68,7 +80,7 @@ impl Process {
             .name("brimline-runner".to_owned())
             .spawn(move || listen(stderr, &kept, talking))?;
         let (outgoing, arrived) = (Vec::new(), Vec::new());
-        Ok(Self { child, to, from, errors, silence, outgoing, outgoing_from: 0, arrived })
+        Ok(Self { child, end, to, from, errors, silence, outgoing, outgoing_from: 0, arrived })
     }
 
     /// Where frames to it are appended; [`Self::flush`] sends them.
@@ -84,6 +96,11 @@ impl Process {
     /// The pipe that it tells by.
     pub fn from(&self) -> BorrowedFd<'_> {
         self.from.as_fd()
+    }
+
+    /// What is readable from its end on, where the system has such a thing.
+    pub fn end(&self) -> Option<BorrowedFd<'_>> {
+        self.end.as_ref().map(AsFd::as_fd)
     }
 
     /// Sends what was appended, as far as the pipe takes it; whether it took all.
@@ -125,18 +142,35 @@ impl Process {
         }
     }
 
-    /// How it ended, if it has, and the line of what it wrote to standard error last that tells why.
+    /// The line of what it wrote to standard error last that tells why it can't go on.
     #[expect(clippy::disallowed_methods, reason = "what a program says when it ends needs no grain")]
-    pub fn last_words(&mut self) -> String {
+    pub fn last_words(&self) -> Option<String> {
         // An error either way: it hangs up, or it goes on talking.
         let _ = self.silence.recv_timeout(LAST_WORDS_WITHIN);
-        let ended = match self.child.try_wait() {
-            Ok(Some(status)) => format!(" with {status}"),
-            _ => String::new(),
-        };
         let errors = lock(&self.errors);
-        let text = String::from_utf8_lossy(&errors);
-        telling_line(&text).map_or(ended.clone(), |line| format!("{ended}: {line}"))
+        telling_line(&String::from_utf8_lossy(&errors)).map(str::to_owned)
+    }
+
+    /// How it ended; `None`: it hasn't, although that was waited for.
+    #[expect(clippy::disallowed_methods, reason = "how a program ended needs no grain")]
+    pub fn status(&self) -> Option<ExitStatus> {
+        let begun = Instant::now();
+        loop {
+            let status = self.ended();
+            if status.is_some() || begun.elapsed() > STATUS_WITHIN {
+                return status;
+            }
+            thread::sleep(STATUS_EVERY);
+        }
+    }
+
+    /// How it ended, if it has. Until it is dropped it stays a child of this process, so that nobody else has its number.
+    fn ended(&self) -> Option<ExitStatus> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let status = waitid(WaitId::Pid(Pid::from_child(&self.child)), options).ok()??;
+        // As wait(2) has it: the code in the second byte, the signal in the first.
+        let raw = status.exit_status().map(|code| code << 8).or_else(|| status.terminating_signal());
+        raw.map(ExitStatus::from_raw)
     }
 
     /// Its number.
@@ -147,9 +181,8 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        if !matches!(self.child.try_wait(), Ok(Some(_))) {
-            drop(self.child.kill());
-        }
+        // Before it is waited for: then its number may be another's.
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         drop(self.child.wait());
     }
 }
