@@ -63,6 +63,13 @@ def test_the_help_is_still_there(verb: str, capsys: pytest.CaptureFixture[str]) 
     assert said(["list", "-h", "word"], capsys) == (0, ""), "stands for no tool of MongoDB's"
 
 
+@pytest.mark.parametrize(("interval", "code"), [("0.009", 2), ("0.01", 5), ("86400", 5), ("86401", 2)])
+def test_an_interval_is_a_hundredth_of_a_second_to_a_day(
+    interval: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert said(["stat", "--uri", "mongodb://127.0.0.1:1", interval], capsys)[0] == code
+
+
 @pytest.mark.parametrize("verb", ["list", "lint"])
 def test_a_verb_without_a_server_has_no_address(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, text = said([verb, "--host", "db"], capsys)

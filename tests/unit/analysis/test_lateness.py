@@ -252,3 +252,8 @@ def test_a_quantile_without_the_delay_is_never_below_its_bound(seed: int) -> Non
 def test_a_delay_that_is_always_the_same_is_taken_off_whole() -> None:
     total, delay = Ranked([(300, 90), (700, 10)]), Ranked([(200, 100)])
     assert [least_without(total, delay, rank) for rank in (50, 95, 100)] == [100, 500, 500]
+
+
+def test_the_least_of_two_may_have_had_the_longer_delay() -> None:
+    """Not more of the delays are left out than there are totals up to it."""
+    assert least_without(Ranked([(5, 1), (6, 1)]), Ranked([(1, 1), (4, 1)]), 1) == 1

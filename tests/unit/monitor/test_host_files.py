@@ -1,5 +1,6 @@
 """What iostat, sar and a node exporter tell of a host, from files that these tools wrote, in the columns of a row."""
 
+import json
 import os
 import time
 from collections.abc import Iterator
@@ -127,6 +128,17 @@ def test_the_json_of_sadf() -> None:
     assert set(figures[-1].disks["vda"]) >= {"disk_bytes_read", "disk_bytes_written", "disk_busy_ms"}
     assert figures[-1].columns["host_cpu_count"] == CPUS
     assert figures[-1].columns["host_memory_available_bytes"]
+
+
+def test_kilobytes_of_sadf_are_of_1024_bytes(tmp_path: Path) -> None:
+    text = (SAMPLES / "sadf.json").read_text()
+    host = json.loads(text)
+    for each in host["sysstat"]["hosts"][0]["statistics"]:
+        each["network"]["net-dev"] = [{"iface": "eth0", "rxkB": 1.0, "txkB": 3.0}]
+    (tmp_path / "sadf.json").write_text(json.dumps(host))
+    first, second = (each.columns for each in read_host_file(tmp_path / "sadf.json")[:2])
+    grown = [(second[name] or 0) - (first[name] or 0) for name in ("host_network_bytes_in", "host_network_bytes_out")]
+    assert grown == [1024, 3072]
 
 
 def test_pages_of_a_node_exporter_one_behind_the_other() -> None:

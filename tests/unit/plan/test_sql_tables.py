@@ -277,6 +277,12 @@ def test_what_has_no_counterpart_is_named(
         _tables(tmp_path, dialect, collections=collections)
 
 
+@pytest.mark.parametrize(("dialect", "length"), [("postgres", 63), ("mysql", 64)])
+def test_a_name_may_be_as_long_as_the_server_allows(tmp_path: Path, dialect: Dialect, length: int) -> None:
+    collections = {"orders": {"records": 1, "fields": {"f" * length: "int"}}}
+    assert "f" * length in _tables(tmp_path, dialect, collections=collections)["orders"].create
+
+
 def test_the_fields_of_elements_leave_the_names_of_the_child_table_free(tmp_path: Path) -> None:
     items = {"kind": "array", "length": 1, "of": {"kind": "document", "fields": {"position": "int"}}}
     with pytest.raises(UsageError, match="have a field position, as the child table has"):

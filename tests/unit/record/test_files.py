@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 
 from brimline.errors import RecordError
-from brimline.record.files import replace_text
+from brimline.record.files import AppendOnlyFile, replace_text
 
 
 def test_what_is_no_file_is_written_to_and_stays_what_it_is(tmp_path: Path) -> None:
@@ -36,3 +36,13 @@ def test_an_error_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
     with pytest.raises(RecordError) as error:
         replace_text(tmp_path / "missing" / "gate.xml", "")
     assert f"{tmp_path / 'missing' / 'gate.xml'}: no such file" in error.value.message
+
+
+def test_a_file_that_goes_on_is_cut_back_to_its_last_whole_line(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("1,a\n2,b\n3,to")
+    file = AppendOnlyFile(path, goes_on=True)
+    file.append("3,c\n")
+    assert file.size_bytes == path.stat().st_size
+    file.close()
+    assert path.read_text() == "1,a\n2,b\n3,c\n"

@@ -72,3 +72,10 @@ def test_a_missing_right_has_a_hint_of_its_own(code: int, hint: str) -> None:
     with pytest.raises(TargetError) as refused, target_errors("inserting"):
         raise OperationFailure("x", code, {"errmsg": "not authorized on shop to execute command { insert: 'a' }"})
     assert hint in str(refused.value.hint)
+
+
+def test_a_document_may_be_as_long_as_is_allowed() -> None:
+    length = len(json.dumps({"a": "xyz"}))
+    assert plain({"a": "xyz"}, length_max=length) == {"a": "xyz"}
+    with pytest.raises(Unkeepable, match=f"too long: {length} characters"):
+        plain({"a": "xyz"}, length_max=length - 1)

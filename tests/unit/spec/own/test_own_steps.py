@@ -380,3 +380,10 @@ def test_a_new_kind_is_an_entry_of_the_table(tmp_path: Path, monkeypatch: pytest
         with pytest.raises(SpecError) as raised:
             steps_of(tmp_path, step)
         assert raised.value.hint == hint
+
+
+def test_a_list_may_have_a_thousand_values(tmp_path: Path) -> None:
+    steps = steps_of(
+        tmp_path, "{insert: {collection: orders, document: {a: {$value: {repeat: {of: 1, count: 1000}}}}}}"
+    )
+    assert len(steps) == 1
