@@ -32,7 +32,8 @@ SLOW_MS = 20
 @pytest.mark.long
 @pytest.mark.slow("a sweep, another look at its last level, and a search, on one server")
 def test_a_level_without_all_its_connections_is_no_end(brimline_cli: CommandLine, tmp_path: Path) -> None:
-    """The quick twins are those of the state machines, in unit/experiments/test_sweep.py and test_capacity.py.
+    """Quick twins, of the state machines: `test_a_level_without_all_its_connections_ends_a_sweep_…` and
+    `test_a_search_goes_on_with_fewer_connections_where_some_could_not_be_had`.
 
     Beside other tests the server frees its connections late, and has none left for who asks for its counts.
     """

@@ -115,6 +115,7 @@ def _killed_somewhere(running: Running, runs: Path, kind: str, rng: random.Rando
 def test_an_experiment_that_is_killed_ten_times_has_its_cells_once(
     kind: str, uri: str, brimline_cli: CommandLine
 ) -> None:
+    """Quick twins, killed once: `test_a_sweep_killed_in_the_middle_goes_on`, and that of a comparison."""
     verb, words, least = VERBS[kind]
     at = ("--uri", f"{uri}/killed_{kind}", *(() if kind == "growth" else ("--data", "load")))
     rng, kind = random.Random(kind), KINDS.get(kind, kind)
@@ -134,6 +135,7 @@ def test_an_experiment_that_is_killed_ten_times_has_its_cells_once(
 
 @pytest.mark.slow("processes are killed ten times")
 def test_a_search_that_is_killed_ten_times_has_each_probe_once(brimline_cli: CommandLine) -> None:
+    """Quick twin: `test_every_prefix_can_be_resumed_and_concluded`; of a process, those of the other experiments."""
     script, rng = brimline_cli.directory / "search.py", random.Random(1)
     script.write_text(CAPACITY)
     for _ in range(KILLS):

@@ -314,7 +314,7 @@ def test_a_sharded_cluster_without_mongos_is_refused_by_name(cli: CommandLine, c
     assert left_behind(cache) == []
 
 
-@pytest.mark.long  # the clusters of test_sharded_cluster.py are its quick twins
+@pytest.mark.long  # quick twin: `test_what_a_load_makes_is_spread_over_the_shards_and_what_was_sharded_stays_so`
 def test_a_sharded_cluster_comes_up_step_by_step_and_goes(cli: CommandLine, cache: Path) -> None:
     """Config server and shards are real; the router is a stand-in, because no package brings a mongos."""
     mongos = stand_in_mongos(cli.directory)

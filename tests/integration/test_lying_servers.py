@@ -124,6 +124,6 @@ def test_lies_that_were_thought_of(tell: Tell) -> None:
 @pytest.mark.long
 @pytest.mark.slow("many lies are told")
 def test_lies_that_were_drawn(tell: Tell) -> None:
-    """As those above, which were thought of; `make lies` draws more of them."""
+    """As those of `test_lies_that_were_thought_of`, the quick twin; `make lies` draws more of them."""
     drawn = [case_of(seed) for seed in range(2 * SEED_COUNT)]
     assert _wrongs(tell([case for case in drawn if not case.lie.keeps_waiting][:SEED_COUNT])) == {}

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.peers import server
+from benchmarks.peers.__main__ import main
 from benchmarks.peers.builds import ROOT
 from tests.support.repetitions import repetitions
 
@@ -58,8 +60,35 @@ def compare(tmp_path: Path, *words: str, **environment: str) -> subprocess.Compl
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=DEADLINE_S)
 
 
+@pytest.mark.slow("each client is started twice, and tells of itself by a process of its own")
+def test_a_comparison_ends_in_its_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One cell, one client that tells its operations and one that the server counts."""
+    tool = tmp_path / "go-ycsb"
+    tool.write_text(FAKE_GO_YCSB.replace("/usr/bin/env python3", sys.executable))
+    tool.chmod(0o755)
+    monkeypatch.setenv("PEERS_GO_YCSB", str(tool))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(server, "_QUIET_LOOKS", 1)
+    short = ("--records", "1000", "--measured-s", "0.2", "--warmup-s", "0.1", "--threads", "2")
+    words = ("--quick", *short, "--cells", "c", "--peers", "go-ycsb", "--output", str(tmp_path))
+    assert main(words) == 0, capsys.readouterr().err
+    values = json.loads((tmp_path / "benchmarks" / "results.json").read_text())
+    theirs, ours = values["runs"]
+    assert [(run["client"], run["operations_by"]) for run in (theirs, ours)] == [
+        *(("go-ycsb", "server"), ("brimline", "client"))
+    ]
+    assert theirs["operations"] == sum(theirs["counted"].values()) > 10
+    assert ours["operations"] > 10 and ours["failed"] == 0
+    assert all(run["client_cpu_ns"] > 0 and run["p50_ns"] > 0 for run in (theirs, ours))
+    text = (tmp_path / "BENCHMARKS.md").read_text()
+    assert "The operations of go-ycsb only the server counted" in text
+    assert "client CPU per operation, C: go-ycsb" in capsys.readouterr().out
+
+
 @pytest.mark.long
-@pytest.mark.slow("measures three cells, each with two clients; its quick twins are the other tests of this file")
+@pytest.mark.slow("measures three cells, each with two clients; quick twin: test_a_comparison_ends_in_its_page")
 def test_a_peer_is_measured_beside_brimline(tmp_path: Path) -> None:
     done = compare(tmp_path, "--cells", "a,load,batch", "--batch", "10", "--peers", "pymongo,mongoimport")
     assert done.returncode == 0, done.stderr
@@ -87,7 +116,7 @@ def test_a_peer_is_measured_beside_brimline(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow("waits until the server has rested; test_a_client_that_fails_once… counts by the server too")
+@pytest.mark.slow("waits until the server has rested; quick twin: test_a_comparison_ends_in_its_page")
 def test_an_outside_program_is_counted_by_the_server(tmp_path: Path) -> None:
     tool = tmp_path / "go-ycsb"
     tool.write_text(FAKE_GO_YCSB.replace("/usr/bin/env python3", sys.executable))
@@ -134,7 +163,7 @@ def test_bad_input_is_one_error_and_one_hint(
 
 
 @pytest.mark.long
-@pytest.mark.slow("waits until the server has rested; test_results.py::test_a_failure_is_noted_once… is its quick twin")
+@pytest.mark.slow("waits until the server has rested; quick twin: test_a_failure_is_noted_once_and_told_apart_…")
 @pytest.mark.parametrize(("code", "reason"), [(3, "ended early"), (0, "did nothing within its window")])
 def test_a_client_that_fails_is_named_and_the_rest_is_written(tmp_path: Path, code: int, reason: str) -> None:
     tool = tmp_path / "mongoimport"
@@ -151,7 +180,7 @@ def test_a_client_that_fails_is_named_and_the_rest_is_written(tmp_path: Path, co
 
 
 @pytest.mark.long
-@pytest.mark.slow("waits until the server has rested; test_results.py::test_a_failure_is_noted_once… is its quick twin")
+@pytest.mark.slow("waits until the server has rested; quick twin: test_a_failure_is_noted_once_and_told_apart_…")
 def test_a_client_that_fails_once_is_started_again_and_its_failure_is_told(tmp_path: Path) -> None:
     tool = tmp_path / "mongoimport"
     tool.write_text(FAKE_MONGOIMPORT.replace("/usr/bin/env python3", sys.executable))

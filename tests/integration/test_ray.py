@@ -129,7 +129,8 @@ def test_a_machine_that_is_gone_ends_the_run_and_what_was_measured_is_kept(
 ) -> None:
     """The last test: the cluster has a node less afterwards.
 
-    Its quick twin is `test_a_node_that_is_killed_ends_the_run_and_what_was_measured_is_kept` of `test_workers.py`.
+    Quick twins: `test_a_node_that_is_lost_leaves_what_the_others_measured`, with an actor, and of processes
+    `test_a_node_that_is_killed_ends_the_run_and_what_was_measured_is_kept`.
     """
     running = brimline_cli.start(
         "run",

@@ -159,7 +159,7 @@ def making(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Fu
 @pytest.mark.other_client
 @pytest.mark.parametrize("name", NAMES)
 def test_every_study_ends_in_a_whole_document(making: Mapping[str, Future[Path]], name: str) -> None:
-    """A minute each. Its quick twin is the test of two experiments."""
+    """A minute each. Its quick twin is `test_a_study_ends_in_a_document`."""
     assert load_study(name).spec.name == name
     check(making[name].result())
 
@@ -169,6 +169,7 @@ def test_every_study_ends_in_a_whole_document(making: Mapping[str, Future[Path]]
 def test_a_shipped_study_that_is_killed_goes_on_to_the_same_document(
     making: Mapping[str, Future[Path]], brimline_cli: CommandLine
 ) -> None:
+    """Its quick twin is `test_a_killed_study_goes_on_to_the_same_document`."""
     undisturbed = making[KILLED].result()
     running = brimline_cli.start(*words(KILLED))
     has_begun = f"*/experiments/{KILLED_IN}/*/trials/*/trial.json"
@@ -192,7 +193,10 @@ def test_a_shipped_study_that_is_killed_goes_on_to_the_same_document(
 @pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_every_study_is_estimated_to_fit_an_hour(brimline_cli: CommandLine, name: str) -> None:
-    """The programs that it needs are looked for, and some rows made: seconds each."""
+    """The programs that it needs are looked for, and some rows made: seconds each.
+
+    Its quick twin is `test_check_says_what_a_study_takes_and_begins_nothing`.
+    """
     plan = brimline_cli.run("study", "check", name, "--json").json()
     assert plan["fits_budget"] is True
     assert plan["estimate_s"] <= 3600

@@ -76,7 +76,7 @@ def test_it_is_stopped_as_with_ctrl_c_and_its_record_is_whole(visitor: Visitor, 
     assert entry.ended_by == "interrupt"
 
 
-@pytest.mark.long  # a study that is typed in is made in test_ui_in_chromium.py
+@pytest.mark.long  # twin, of a study: `test_a_study_is_started_on_a_phone_by_the_keyboard_alone`
 def test_a_workload_that_is_typed_in_is_run(visitor: Visitor, jobs: Jobs) -> None:
     fields = {**QUICK, "WORKLOAD": OWN_TEXT, "WORKLOAD text": OWN, "--duration": "300ms"}
     visitor.post("/start/run", fields)

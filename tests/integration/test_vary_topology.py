@@ -72,7 +72,7 @@ def test_client_routed_shards_are_loaded_measured_counted_and_named_so(brimline_
 
 
 @pytest.mark.long
-@pytest.mark.slow("four servers and two elections; its twins are the tests of shards of one member and of one set")
+@pytest.mark.slow("four servers and two elections; twins: test_client_routed_shards_…, test_reads_reach_the_members_…")
 def test_shards_that_are_sets_are_loaded_indexed_and_read(brimline_cli: CommandLine) -> None:
     """Two sets of two members; the second run meets data and an index that are there."""
     factors = ("--vary", "indexes=none,single", "--vary", "connections=1,4", "--topology", "shards-2x2")

@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic_ns
+from types import SimpleNamespace
 from typing import Any
 
 from brimline.execution import execute
@@ -12,6 +13,7 @@ from brimline.execution.cluster.cluster import Cluster
 from brimline.execution.cluster.link import ANSWER_WITHIN_S, NodeLost
 from brimline.execution.cluster.node import NodeEngine
 from brimline.execution.cluster.processes import ProcessLink
+from brimline.execution.cluster.ray_nodes import RayLink
 from brimline.plan import Plan
 from brimline.record import RunRecord
 from tests.support.command_line import CommandLine
@@ -66,6 +68,37 @@ class HereLink:
 
     def close(self) -> None:
         self._engine.end()
+
+
+class RayError(Exception):
+    """As Ray's own, of a Ray that is none."""
+
+
+class ActorError(RayError):
+    """An actor died."""
+
+
+def ray_link(node: HereLink) -> RayLink:
+    """`node` as an actor of Ray, which tells of its loss as Ray does."""
+
+    def get(asked: tuple[Any, ...], *, timeout: float) -> Any:
+        try:
+            return node.call(*asked, within_s=timeout)
+        except NodeLost as lost:
+            raise ActorError from lost
+
+    actor = SimpleNamespace(call=SimpleNamespace(remote=lambda *asked: asked))
+    return RayLink(SimpleNamespace(get=get, exceptions=RAY_ERRORS, kill=lambda _actor, **_: node.close()), actor)
+
+
+RAY_ERRORS = SimpleNamespace(
+    GetTimeoutError=TimeoutError,
+    RayTaskError=KeyError,
+    RayActorError=ActorError,
+    NodeDiedError=ActorError,
+    WorkerCrashedError=ActorError,
+    RayError=RayError,
+)
 
 
 def performed(plan: Plan, directory: Path, links: Sequence[Any]) -> RunRecord:

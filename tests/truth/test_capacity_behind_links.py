@@ -112,7 +112,7 @@ def test_that_of_an_operation_of_two_steps_is_half_as_much(tmp_path: Path, monke
 
 @pytest.mark.alone
 @pytest.mark.long  # a machine with other work ends such a search without a figure
-@pytest.mark.slow("a search in real time; its twin is the search on the virtual clock")
+@pytest.mark.slow("a search in real time; its twin on the virtual clock is test_that_of_an_operation_of_two_steps_…")
 def test_a_short_search_in_real_time_finds_where_the_server_is_full(protocol: str, spec: Spec, tmp_path: Path) -> None:
     """Not within which rate the objective holds: that is for longer windows, on a quiet machine."""
     with scripted(protocol, spec) as server:
@@ -125,7 +125,9 @@ def test_a_short_search_in_real_time_finds_where_the_server_is_full(protocol: st
 
 @pytest.mark.alone
 @pytest.mark.long
-@pytest.mark.slow("the quick preset in real time; its twins are the search on the virtual clock and the short one")
+@pytest.mark.slow(
+    "the quick preset in real time; its twin on the virtual clock is test_that_of_an_operation_of_two_steps_…"
+)
 def test_the_capacity_is_found_in_real_time(protocol: str, spec: Spec, tmp_path: Path) -> None:
     with scripted(protocol, spec) as server:
         found = search(SCRIPT, tmp_path / "search", seed=1, settings=quick(), spec=spec, server=server)

@@ -5,7 +5,7 @@ prints the tables that docs/concepts/capacity-search.md shows.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +21,8 @@ SEARCHES = 34
 COVERAGE_MIN = 0.92
 ERROR_MAX = 0.015
 """Mean size of errors where windows differ by at most 5 %; at 5 % of the standard preset."""
+FEW_ERROR_MAX = 0.03
+"""Of two searches."""
 DRIFT_COVERAGE_MIN = 0.88
 """Of the searches beside a drift; an interval that didn't know of it held the truth in 82 %."""
 LAWS = {
@@ -71,13 +73,19 @@ class Found:
         )
 
 
-def searched(law: WindowLaw, *, settings: CapacitySettings | None = None, budget_s: float | None = None) -> Found:
+def searched(
+    law: WindowLaw,
+    *,
+    settings: CapacitySettings | None = None,
+    budget_s: float | None = None,
+    seeds: Iterable[int] = range(SEARCHES),
+) -> Found:
     settings = settings or (standard() if law.checkpoint else quick())
     settings = settings if budget_s is None else replace(settings, budget_s=budget_s, windows_max=WINDOWS_MAX)
     truth = law.truth(settings.hold)
     found = Found([], 0, 0, [], [])
     covered = verified = 0
-    for seed in range(SEARCHES):
+    for seed in seeds:
         capacity, simulator = Capacity(settings, seed), WindowSimulator(law, seed)
         trials: list[Trial] = []
         while (probe := capacity.next_probe(trials)) is not None:
@@ -100,8 +108,18 @@ def table(found: dict[str, Found]) -> Iterator[str]:
         yield each.row(name)
 
 
+@pytest.mark.parametrize("name", ["hardly differ", "differ by 2 %", "answer 15 % more than they bear"])
+def test_few_intervals_hold_the_truth(name: str) -> None:
+    """With the time of the preset, and with that of the search in stages."""
+    law, few = LAWS[name], range(2)
+    for found in (searched(law, seeds=few), searched(law, budget_s=IN_STAGES[name][0], seeds=few)):
+        assert found.covered == len(found.errors) == len(few), found.row(name)
+        assert found.error < FEW_ERROR_MAX, found.row(name)
+
+
 @pytest.mark.long
 def test_intervals_hold_the_truth() -> None:
+    """Twin: `test_few_intervals_hold_the_truth`."""
     found = {name: searched(law) for name, law in LAWS.items()}
     sys.stdout.write("\n" + "\n".join(table(found)) + "\n")
     assert all(len(each.errors) == SEARCHES for each in found.values()), "a search had no figure"
@@ -115,7 +133,10 @@ def test_intervals_hold_the_truth() -> None:
 
 @pytest.mark.long
 def test_a_result_is_near_the_truth_where_windows_differ_by_5_percent() -> None:
-    """The time of the preset `quick` holds too few windows for that, whatever is made of them."""
+    """The time of the preset `quick` holds too few windows for that, whatever is made of them.
+
+    Twin: `test_few_intervals_hold_the_truth`.
+    """
     name = "differ by 5 %"
     found = searched(LAWS[name], settings=standard())
     sys.stdout.write(f"\n{found.row(f'{name}, standard preset')}\n")
@@ -124,7 +145,10 @@ def test_a_result_is_near_the_truth_where_windows_differ_by_5_percent() -> None:
 
 @pytest.mark.long
 def test_no_more_time_is_needed_for_what_the_search_in_stages_knew() -> None:
-    """With the time that it took, the search of today is as near to the truth, and always has a figure."""
+    """With the time that it took, the search of today is as near to the truth, and always has a figure.
+
+    Twin: `test_few_intervals_hold_the_truth`.
+    """
     found = {name: searched(LAWS[name], budget_s=time_s) for name, (time_s, _) in IN_STAGES.items()}
     sys.stdout.write("\n" + "\n".join(table(found)) + "\n")
     assert all(len(each.errors) == SEARCHES for each in found.values()), "a search had no figure"

@@ -1,13 +1,15 @@
 """Several nodes measure what one measures: the same operations, the same times bucket by bucket, on a virtual clock."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from brimline.execution.cluster.cluster import Cluster
+from brimline.execution.cluster.link import Link
 from brimline.plan import NullTarget, Plan, resolve
 from brimline.record import RunRecord
-from tests.support.nodes import HereLink, performed
+from tests.support.nodes import HereLink, performed, ray_link
 from tests.support.simulation import read_only, simulate, target
 
 FIXED = {"service": {"kind": "fixed", "ns": 1_000_000}}
@@ -57,18 +59,25 @@ def test_a_clock_that_is_wrong_by_seconds_is_found_and_corrected(tmp_path: Path)
     assert record.summary["due"] == 1002  # 2003/s for half a second, to the operation
 
 
-def test_a_node_that_is_lost_leaves_what_the_others_measured(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [(lambda node: node, "it is lost for a test"), (ray_link, "its actor is gone (ActorError)")],
+    ids=["node", "actor of Ray"],
+)
+def test_a_node_that_is_lost_leaves_what_the_others_measured(
+    link: Callable[[HereLink], Link], words: str, tmp_path: Path
+) -> None:
     plan = _plan().model_copy(update={"target": NullTarget(), "warmup_ns": 0, "interval_ns": 100_000_000})
-    links = [HereLink(), HereLink(lost_after=40)]
+    links = [link(HereLink()), link(HereLink(lost_after=40))]
     cluster = Cluster(links)
     assert cluster.described.startswith("2 workers on ")
     record = performed(plan, tmp_path / "run", links)
     assert record.ended_by == "worker_lost"
-    assert "node 1" in record.message and "it is lost for a test" in record.message
+    assert "node 1" in record.message and words in record.message
     assert record.imbalances == ()
     assert record.summary is not None
     kept, lost = record.summary["nodes"]
-    assert kept["lost"] is None and kept["sent"] > 0 and lost["lost"] == "it is lost for a test"
+    assert kept["lost"] is None and kept["sent"] > 0 and lost["lost"] == words
 
 
 def test_a_node_that_hears_late_of_the_start_says_so(tmp_path: Path) -> None:

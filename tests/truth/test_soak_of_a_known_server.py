@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -203,6 +204,7 @@ def test_of_a_hundred_level_servers_five_at_most_are_found_to_drift(tmp_path: Pa
 
 _PEAK = """
 import sys
+import tracemalloc
 from pathlib import Path
 from brimline.api.soak import soak_result
 from brimline.record import read_experiment
@@ -218,9 +220,32 @@ def _peak_mb(directory: Path) -> float:
     return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout) * 1024 / 1e6
 
 
+def test_a_longer_soak_takes_no_more_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty times as long, in as many intervals with as much in each, and in files that go on in pieces."""
+    monkeypatch.setattr("brimline.experiments.soak.order.INTERVALS_MAX", 600)
+    monkeypatch.setattr("brimline.record.pieces.PIECE_BYTES_MAX", 20_000)
+    peaks, intervals = [], []
+    for hours, rate in ((0.25, 4), (5.0, 0.2)):
+        with place_of(SERVER, tmp_path / str(hours), rate=rate) as place:
+            directory = soak_in(place, SoakSettings(duration_s=hours * HOUR_S))
+        tracemalloc.start()
+        soak_result(read_experiment(directory))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        (part,) = (directory / "trials").iterdir()
+        assert len(list(part.glob("intervals.*.csv.gz"))) >= 1
+        intervals.append(sum(line.startswith("measure,") for line in lines_of(part / "intervals.csv")))
+    assert intervals == pytest.approx([600, 600], abs=2)
+    assert peaks[1] < 1.2 * peaks[0], peaks
+
+
 @pytest.mark.long
 def test_a_soak_of_a_month_takes_the_memory_of_one_of_an_hour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has as many intervals as one of a day, and its files go on in pieces."""
+    """It has as many intervals as one of a day, and its files go on in pieces.
+
+    Twin: `test_a_longer_soak_takes_no_more_memory`; of the intervals,
+    `test_a_soak_of_any_length_has_enough_intervals_and_no_more_than_a_day_of_seconds`.
+    """
     monkeypatch.setattr("brimline.record.pieces.PIECE_BYTES_MAX", 4_000_000)
     peaks_mb = {}
     for hours, rate in ((1, 10), (720, 0.1)):

@@ -20,7 +20,7 @@ from brimline.execution.cluster.shares import share_orders
 from brimline.plan import NullTarget, WireTarget
 from brimline.record import read_record
 from brimline.servers import Access
-from tests.support.nodes import HereLink, performed
+from tests.support.nodes import RAY_ERRORS, ActorError, HereLink, RayError, performed
 from tests.support.run_sets import plan
 
 STOPPED = ("sh", "-c", 'kill -STOP $$; exec "$@"', "sh")
@@ -163,33 +163,22 @@ def test_a_node_that_nobody_asked_says_so() -> None:
         link.close()
 
 
-class _Error(Exception): ...
-
-
-class _ActorError(_Error): ...
-
-
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (_ActorError("it died\nfor a reason"), "its actor is gone (_ActorError)"),
+        (ActorError("it died\nfor a reason"), "its actor is gone (ActorError)"),
         (ConnectionError("reset"), "its actor is gone (ConnectionError)"),
-        (_Error("the object store is full\nsee its logs"), "Ray could not carry it: _Error: the object store is full"),
+        (
+            RayError("the object store is full\nsee its logs"),
+            "Ray could not carry it: RayError: the object store is full",
+        ),
     ],
 )
 def test_what_ray_can_not_carry_is_no_actor_that_is_gone(error: Exception, words: str) -> None:
     def get(_answer: object, *, timeout: float) -> Any:
         raise error
 
-    kinds = SimpleNamespace(
-        GetTimeoutError=TimeoutError,
-        RayTaskError=KeyError,
-        RayActorError=_ActorError,
-        NodeDiedError=_ActorError,
-        WorkerCrashedError=_ActorError,
-        RayError=_Error,
-    )
     actor = SimpleNamespace(call=SimpleNamespace(remote=lambda *_: None))
     with pytest.raises(NodeLost) as lost:
-        RayLink(SimpleNamespace(get=get, exceptions=kinds), actor).call("start", b"rows")
+        RayLink(SimpleNamespace(get=get, exceptions=RAY_ERRORS), actor).call("start", b"rows")
     assert str(lost.value) == words

@@ -301,7 +301,7 @@ def test_stalls_that_hit_windows_by_chance_are_no_verified_figure(seed: int) -> 
 
 
 @each_seed(3)
-@pytest.mark.parametrize("generator_ops_per_s", [3000, *repetitions(1500)])  # slower than the server; not twice as fast
+@pytest.mark.parametrize("generator_ops_per_s", [3000, 1500])  # slower than the server; not twice as fast
 def test_a_limited_generator_gives_a_lower_bound(generator_ops_per_s: float, seed: int) -> None:
     gate = 5000 if generator_ops_per_s == 3000 else 1000
     law = Law(gate_ops_per_s=gate, generator_s=1 / generator_ops_per_s)
@@ -377,7 +377,7 @@ def test_a_search_that_is_still_under_way_says_so() -> None:
 
 @pytest.mark.long
 def test_faster_servers_get_higher_numbers() -> None:
-    """As each of the known capacities above is found."""
+    """As each capacity is found by `test_finds_a_known_capacity`."""
     found = [search(Law(gate_ops_per_s=gate), 1, quick())[1].sustained for gate in (300, 600, 1200)]
     values = [each.value for each in found if each is not None]
     assert len(values) == 3 and values == sorted(values) and values[2] > 3 * values[0]
@@ -385,7 +385,7 @@ def test_faster_servers_get_higher_numbers() -> None:
 
 @pytest.mark.long
 def test_a_looser_objective_gets_a_higher_number() -> None:
-    """As the limits of a frontier show."""
+    """As the limits of a frontier show (`test_a_frontier`)."""
     law = Law(servers=1, service_s=1 / 1000, service_law="exponential")
     found = [search(law, 1, quick(p99_within(ms * 1_000_000)))[1].sustained for ms in (8, 30)]
     assert found[0] is not None and found[1] is not None
