@@ -134,30 +134,14 @@ def execute_unread(
     check_room_for_log(plan, directory)
     TURNED_AWAY.take_s()  # what was waited before is no part of this run
     with RecordWriter(directory, plan, context.spec_text, context.environment) as writer, ExitStack() as profiler:
-        facts: dict[str, Any] = {}
         for event in context.carried.take_events():
             writer.event(**event)
-        target = around(plan, context.deployment)
-        before: Any = None
-
-        def begin(change: Change) -> None:
-            nonlocal before
-            change()
-            # The load's figures begin behind the change.
-            _note_sizes(facts, "before", target, writer)
-            before = target.counters(connected=True)
-
+        looks = _Looks(around(plan, context.deployment), writer, context, profiler)
         try:
-            plans = {"start": target.plans()}
-            if plans["start"]:
-                writer.plans(plans)
-            profiled = profiler.enter_context(target.profiling(context.profiler_share, context.progress.warning))
-            _note_sizes(facts, "before", target, writer)
-            before = target.counters()
-            with Watching.during(plan, target, context.host) as watching:
-                summary = _drive(
-                    plan, writer, watching, title, context, begin=None if change is None else partial(begin, change)
-                )
+            looks.before()
+            with Watching.during(plan, looks.target, context.host) as watching:
+                begin = None if change is None else partial(looks.behind, change)
+                summary = _drive(plan, writer, watching, title, context, begin=begin)
         except RecordError as error:
             with suppress(RecordError):  # where nothing can be written, it reads as killed
                 _seal(writer, context, None, None, ended_by="error", message=error.message)
@@ -165,33 +149,82 @@ def execute_unread(
         except BrimlineError as error:
             _seal(writer, context, None, None, ended_by=_cut_by(error), message=error.message)
             raise
-        sessions = summary.pop("unsettled_sessions", [])
-        counters = None
-        unfinished: BrimlineError | None = None
-        # A server that went away has nothing to tell any more, and asking it takes its time.
-        if summary["ended_by"] != "target_lost":
-            target.settle(sessions)
-            try:
-                counters = target.counted(before, target.counters())
-                parts = target.parts()  # not later: what finishes a load counts as well
-                if finish is not None and _ended_by(summary, context.stop) == "completed":
-                    unfinished = _error_of(finish)
-                # Of a load these are what is known after a checkpoint, for which a large one waits.
-                _note_sizes(facts, "after", target, writer, parts=parts, is_over=not context.stop.requested)
-                if not context.stop.urgent:
-                    profile = profiled.told()
-                    profiler.close()
-                    if plans["start"] or profile["profile"]:
-                        writer.plans({**plans, "end": target.plans(), **profile})
-            except TargetError as error:
-                # It died, or fell silent, so late in the run that the engine was still waiting for it.
-                summary = {**summary, "ended_by": "target_lost", "message": error.message}
-        watching.conclude(writer, facts, summary)
-        _seal(writer, context, summary, counters, ended_by=_ended_by(summary, context.stop), message=summary["message"])
+        summary = looks.after(summary, finish)
+        watching.conclude(writer, looks.facts, summary)
+        ended_by = _ended_by(summary, context.stop)
+        _seal(writer, context, summary, looks.counters, ended_by=ended_by, message=summary["message"])
         if summary["ended_by"] == WORKER_LOST:
             context.stop.note_lost(summary["message"])
-        if unfinished is not None:
-            raise unfinished
+        if looks.unfinished is not None:
+            raise looks.unfinished
+
+
+@dataclass(slots=True)
+class _Looks:
+    """What is asked of a target around its load, most of which goes into the record at once.
+
+    `facts` are what is known of the server, `counters` the difference over the load where both were told. `unfinished`
+    is why what belongs to the plan could not be done behind it.
+    """
+
+    target: Around
+    writer: RecordWriter
+    context: RunContext
+    profiler: ExitStack
+    facts: dict[str, Any] = field(default_factory=dict)
+    counters: Opcounters | None = None
+    unfinished: BrimlineError | None = None
+    _counted: Any = None
+    _plans: Any = None
+    _profiled: Any = None
+
+    def before(self) -> None:
+        """Looks at it before the load. Raises BrimlineError."""
+        self._plans = self.target.plans()
+        if self._plans:
+            self.writer.plans({"start": self._plans})
+        profiling = self.target.profiling(self.context.profiler_share, self.context.progress.warning)
+        self._profiled = self.profiler.enter_context(profiling)
+        self._note_sizes("before")
+        self._counted = self.target.counters()
+
+    def behind(self, change: Change) -> None:
+        """Makes the change, behind which the load's figures begin. Raises BrimlineError."""
+        change()
+        self._note_sizes("before")
+        self._counted = self.target.counters(connected=True)
+
+    def after(self, summary: Summary, finish: Finish | None) -> Summary:
+        """Looks at it once the load is over, and says whether it was lost until then. Raises RecordError."""
+        sessions = summary.pop("unsettled_sessions", [])
+        # A server that went away has nothing to tell any more, and asking it takes its time.
+        if summary["ended_by"] == "target_lost":
+            return summary
+        target, stop = self.target, self.context.stop
+        target.settle(sessions)
+        try:
+            self.counters = target.counted(self._counted, target.counters())
+            parts = target.parts()  # not later: what finishes a load counts as well
+            if finish is not None and _ended_by(summary, stop) == "completed":
+                self.unfinished = _error_of(finish)
+            # Of a load these are what is known after a checkpoint, for which a large one waits.
+            self._note_sizes("after", parts=parts, is_over=not stop.requested)
+            if not stop.urgent:
+                profile = self._profiled.told()
+                self.profiler.close()
+                if self._plans or profile["profile"]:
+                    self.writer.plans({"start": self._plans, "end": target.plans(), **profile})
+        except TargetError as error:
+            # It died, or fell silent, so late in the run that the engine was still waiting for it.
+            return {**summary, "ended_by": "target_lost", "message": error.message}
+        return summary
+
+    def _note_sizes(self, instant: str, *, parts: Sequence[PartCounts] | None = None, is_over: bool = False) -> None:
+        """How large the data is, before or after the load, and what its servers had counted then: now, or `parts`."""
+        sizes = self.target.sizes(is_over=is_over, parts=self.target.parts() if parts is None else parts)
+        if sizes is not None:
+            self.facts[instant] = sizes
+            self.writer.server_facts(self.facts)
 
 
 def _seal(
@@ -392,22 +425,6 @@ def _visible(rows: list[ErrorRow]) -> list[ErrorRow]:
 
 def _ended_by(summary: Summary, stop: StopToken) -> str:
     return "interrupt" if stop.requested and summary["ended_by"] in ("stopped", "aborted") else summary["ended_by"]
-
-
-def _note_sizes(
-    facts: dict[str, Any],
-    instant: str,
-    target: Around,
-    writer: RecordWriter,
-    *,
-    parts: Sequence[PartCounts] | None = None,
-    is_over: bool = False,
-) -> None:
-    """How large the data is, `before` or `after` the run, and what its servers had counted then: now, or `parts`."""
-    sizes = target.sizes(is_over=is_over, parts=target.parts() if parts is None else parts)
-    if sizes is not None:
-        facts[instant] = sizes
-        writer.server_facts(facts)
 
 
 class _Ticks:
