@@ -76,7 +76,7 @@ from brimline.record.model import Environment
 from brimline.record.reader import read_environment, read_state
 from brimline.report.vary.view import vary_report
 from brimline.servers.state import servers_directory
-from brimline.spec import LoadedSpec, Spec
+from brimline.spec import LoadedSpec
 from brimline.spec.document import dump_document
 
 WORKLOADS_DIRECTORY = "workloads"
@@ -321,33 +321,10 @@ def _conduct(
     resume: ExperimentRecord | None = None,
 ) -> VaryResult:
     """Makes the runs that are not there yet. Raises BrimlineError; what was measured is kept."""
-    first = variants[settings.combinations[0]].loaded.spec
-    unchanged = {name: load({}) for name, load in workloads.items()}  # which are stored, so have to be right as well
-    if not options.null:
-        require_descriptors(variants.values())
-    specs = {
-        SPEC_FILE: next(iter(unchanged.values())).spec,
-        **{_stored_name(name): each.spec for name, each in unchanged.items()},
-    }
-    plan_hash = _plan_hash(settings, variants)
-    if resume is None:
-        starts_servers = bool(settings.apart) and SERVER not in settings.apart
-        options.progress.note(
-            vary_cost_text(settings, own_server=starts_servers, put_back=_put_back(settings, variants))
-        )
-    else:
-        require_same_rows(resume.directory, resume.environment.get(ROW_FILES) or {}, row_files(specs))
-    if resume is not None and resume.plan_hash != plan_hash:
-        raise UsageError(
-            f"the workloads of {resume.directory} now make other plans",
-            hint="they were changed, or another version of brimline wrote them; begin anew",
-        )
-    stored = {**settings_document(settings), "seed": first.seed, "workloads": list(workloads)}
-    if resume is None:
-        directory = create_run_directory(options.runs_dir, name=first.name, plan_hash=plan_hash, kind=VARY_KIND)
-        writer = _new_writer(directory, stored, unchanged, options, specs=specs, plan_hash=plan_hash, name=first.name)
-    else:
-        directory, writer = resume.directory, ExperimentWriter.reopen(resume.directory, settings=stored)
+    seed = variants[settings.combinations[0]].loaded.spec.seed
+    stored = {**settings_document(settings), "seed": seed, "workloads": list(workloads)}
+    writer = _opened(settings, variants, workloads, options, stored=stored, resume=resume)
+    directory = writer.directory
     with writer, interruptible() as stop, at_work(options.progress):
         before = read_experiment(directory)
         made = measure_named(settings.measure)
@@ -364,7 +341,7 @@ def _conduct(
                     begun=begun(before),
                 )
                 trials = run_vary(
-                    Vary(settings, first.seed),
+                    Vary(settings, seed),
                     work,
                     done=[each for each in stored_vary_trials(before, measure) if each.ended_by == "completed"],
                     servers_before=servers_started(before),
@@ -381,16 +358,36 @@ def _conduct(
     return result
 
 
-def _new_writer(
-    directory: Path,
-    stored: Mapping[str, Any],
-    unchanged: Mapping[str, LoadedSpec],
+def _opened(
+    settings: VarySettings,
+    variants: Mapping[Levels, Variant],
+    workloads: Workloads,
     options: Options,
     *,
-    specs: Mapping[str, Spec],
-    plan_hash: str,
-    name: str,
+    stored: Mapping[str, Any],
+    resume: ExperimentRecord | None,
 ) -> ExperimentWriter:
+    """The record, begun or gone on with. Raises BrimlineError where runs can't be made, or would be others now."""
+    unchanged = {name: load({}) for name, load in workloads.items()}  # which are stored, so have to be right as well
+    if not options.null:
+        require_descriptors(variants.values())
+    specs = {
+        SPEC_FILE: next(iter(unchanged.values())).spec,
+        **{_stored_name(name): each.spec for name, each in unchanged.items()},
+    }
+    plan_hash = _plan_hash(settings, variants)
+    if resume is not None:
+        require_same_rows(resume.directory, resume.environment.get(ROW_FILES) or {}, row_files(specs))
+        if resume.plan_hash != plan_hash:
+            raise UsageError(
+                f"the workloads of {resume.directory} now make other plans",
+                hint="they were changed, or another version of brimline wrote them; begin anew",
+            )
+        return ExperimentWriter.reopen(resume.directory, settings=stored)
+    starts_servers = bool(settings.apart) and SERVER not in settings.apart
+    options.progress.note(vary_cost_text(settings, own_server=starts_servers, put_back=_put_back(settings, variants)))
+    name = variants[settings.combinations[0]].loaded.spec.name
+    directory = create_run_directory(options.runs_dir, name=name, plan_hash=plan_hash, kind=VARY_KIND)
     writer = ExperimentWriter(
         directory,
         kind=VARY_KIND,
