@@ -52,6 +52,11 @@ def test_connections_that_can_not_be_are_told(words: dict[str, Any], said: str) 
     assert caught.value.hint
 
 
+def test_threads_without_loops_are_told() -> None:
+    with pytest.raises(UsageError, match="loops: must be in 1 to"):
+        brimline.capacity("ycsb-b", on="threads", loops=0, ramp_up_s=2.0)
+
+
 def test_a_frontier_takes_the_same_words(searched: list[Any]) -> None:
     brimline.frontier("ycsb-b", limits_ns=[5_000_000, 10_000_000], on="connections", budget_s=3600.0)
     (settings,) = searched

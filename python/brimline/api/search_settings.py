@@ -130,7 +130,7 @@ def _on_so_many(settings: CapacitySettings, connections: int) -> CapacitySetting
 
 def _on_threads(settings: CapacitySettings, spec: Spec, loops: int | None, ramp_up_s: float | None) -> CapacitySettings:
     load = spec.load if isinstance(spec.load, TlrLoad) else None
-    loops = loops or (load.loops if load else None)
+    loops = loops if loops is not None else load.loops if load else None
     ramp_up_s = ramp_up_s or (load.ramp_up_ns / NS_PER_S if load else None)
     if loops is None or ramp_up_s is None:
         raise UsageError(

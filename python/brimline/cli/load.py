@@ -20,6 +20,7 @@ from brimline.units import format_count
 from brimline.wording import joined, message
 
 if TYPE_CHECKING:
+    from brimline.analysis.gate import GateCase
     from brimline.api.results import AlreadyLoaded, LoadResult
 
 
@@ -58,37 +59,45 @@ def load(
     if design.is_asked:
         return finish(designed(design, "load", {}, workload, options, load=load), output, suite="load")
     result = load_loaded(opt.loaded(workload, load, loads_only=True), options)
-    from brimline.api.results import AlreadyLoaded, Loads  # not before: the load has the memory to itself
+    from brimline.api.results import Loads  # not before: the load has the memory to itself
 
     results = result.results if isinstance(result, Loads) else [result]
     if output.junit is not None:
-        cases = [
-            passed_case(name=each.namespace, text=_nothing_to_do(each))
-            if isinstance(each, AlreadyLoaded)
-            else outcome_case(each)
-            for each in results
-        ]
-        write_cases(cases, output.junit, suite="load")
+        write_cases([_case(each) for each in results], output.junit, suite="load")
     if isinstance(result, Loads) and output.as_json:
         with printing():
             sys.stdout.write(json_text(result.to_dict(), result.error))
     else:
         for each in results:
-            if isinstance(each, AlreadyLoaded):
-                _say(each, output)
-            elif isinstance(result, Loads) and each.error is None and not output.details:
-                print_said(_in_one_line(each), output.language)
-            else:
-                show_result(
-                    each,
-                    details=output.details,
-                    as_json=output.as_json,
-                    lang=output.language,
-                    closing=list(_counted(each)),
-                )
+            _show(each, output, is_one_of_several=isinstance(result, Loads))
     if isinstance(result, Loads) and result.error is not None:
         raise result.error
     return 0
+
+
+def _case(result: "LoadResult | AlreadyLoaded") -> "GateCase":
+    from brimline.api.results import AlreadyLoaded  # as above
+
+    if isinstance(result, AlreadyLoaded):
+        return passed_case(name=result.namespace, text=_nothing_to_do(result))
+    return outcome_case(result)
+
+
+def _show(result: "LoadResult | AlreadyLoaded", output: opt.OutputOptions, *, is_one_of_several: bool) -> None:
+    from brimline.api.results import AlreadyLoaded  # as above
+
+    if isinstance(result, AlreadyLoaded):
+        _say(result, output)
+    elif is_one_of_several and result.error is None and not output.details:
+        print_said(_in_one_line(result), output.language)
+    else:
+        show_result(
+            result,
+            details=output.details,
+            as_json=output.as_json,
+            lang=output.language,
+            closing=list(_counted(result)),
+        )
 
 
 def _counted(result: "LoadResult") -> Iterator[str]:
