@@ -47,15 +47,20 @@ def _summary(brimline_cli: CommandLine, cluster: RayCluster, *words: str) -> dic
     return document
 
 
-def test_one_and_two_nodes_send_what_this_machine_alone_does(brimline_cli: CommandLine, cluster: RayCluster) -> None:
-    """One of them is reached by Ray's client, as from a machine that is no node."""
+def test_nodes_and_two_workers_on_each_send_what_this_machine_alone_does(
+    brimline_cli: CommandLine, cluster: RayCluster
+) -> None:
+    """The one of one node is reached by Ray's client, as from a machine that is no node."""
     spec = shared_spec(brimline_cli, OPERATIONS)
     alone = brimline_cli.run("run", spec, "--null", "--json").json()
     one, two = (_summary(brimline_cli, cluster, "--workers", where) for where in (f"{cluster.client}/1", "ray"))
-    assert [len(each["nodes"]) for each in (alone, one, two)] == [0, 1, 2]
-    assert alone["operations_hash"] == one["operations_hash"] == two["operations_hash"]
-    assert two["counts_whole_run"]["sent"] == alone["counts_whole_run"]["sent"] == 2000
-    for node in two["nodes"]:
+    four = _summary(brimline_cli, cluster, "--workers", "ray", "--workers-per-node", "2")
+    every = (alone, one, two, four)
+    assert [len(each["nodes"]) for each in every] == [0, 1, 2, 4]
+    assert {(each["operations_hash"], each["counts_whole_run"]["sent"]) for each in every} == {
+        (alone["operations_hash"], 2000)
+    }
+    for node in (*two["nodes"], *four["nodes"]):
         assert node["why_lost"] is None
         assert 0 < node["clock_error_ns"] < 100_000_000
         assert abs(node["clock_ahead_ns"]) <= node["clock_error_ns"], "they have this machine's own clock"
@@ -98,7 +103,7 @@ def test_more_nodes_than_there_are_is_one_error(brimline_cli: CommandLine, clust
     _run(brimline_cli, cluster, "--workers", "ray:3").check_error(2, "3 nodes are asked for, and the cluster has 2")
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, *repetitions(signal.SIGTERM)])
+@pytest.mark.parametrize("number", [signal.SIGKILL, *repetitions(signal.SIGTERM, signal.SIGINT)])
 def test_however_the_command_ends_no_actor_is_left(
     brimline_cli: CommandLine, cluster: RayCluster, number: signal.Signals
 ) -> None:
@@ -111,7 +116,7 @@ def test_however_the_command_ends_no_actor_is_left(
         environment=cluster.environment,
     )
     directory = brimline_cli.wait_for_samples("shared")
-    assert len(cluster.actors()) == 2
+    assert cluster.actors() == [1, 1], "one on each node, though each has room for both"
     running.send(number)
     outcome = running.end()
     assert eventually(lambda: not cluster.actors(), timeout_s=GONE_WITHIN_S)
@@ -119,7 +124,7 @@ def test_however_the_command_ends_no_actor_is_left(
     if number is signal.SIGKILL:
         assert record.ended_by == "killed" and record.operations
     else:
-        outcome.check_error(143, "interrupted by SIGTERM")
+        outcome.check_error(128 + number, f"interrupted by {number.name}")
         assert (record.ended_by, record.imbalances) == ("interrupt", ())
 
 

@@ -41,15 +41,18 @@ class RayCluster:
         """What a command needs to find it."""
         return {"RAY_ADDRESS": self.address, "RAY_USAGE_STATS_ENABLED": "0"}
 
-    def actors(self) -> list[psutil.Process]:
-        """The workers that are at work on its nodes."""
-        below = [each for node in self.nodes for each in psutil.Process(node.pid).children(recursive=True)]
-        return [each for each in below if _is_actor(each)]
+    def actors(self) -> list[int]:
+        """How many workers are at work on each of its nodes that has some."""
+        counts = [sum(map(_is_actor, psutil.Process(node.pid).children(recursive=True))) for node in self.nodes]
+        return [count for count in counts if count]
 
 
 @contextmanager
 def ray_cluster(count: int) -> Iterator[RayCluster]:
-    """So many nodes of a processor each. The test is skipped without Ray or network namespaces."""
+    """So many nodes of two processors each: workers may lie on one, unless they are spread.
+
+    The test is skipped without Ray or network namespaces.
+    """
     if importlib.util.find_spec("ray") is None:
         pytest.skip("no Ray here: make cluster")
     with ExitStack() as stack:
@@ -69,7 +72,7 @@ def ray_cluster(count: int) -> Iterator[RayCluster]:
         stack.enter_context(_started((), log, *alone, *ports, *where))
         nodes = []
         for number, address in enumerate(network.addresses):  # one after the other: they look for free names of sockets
-            words = (f"--address={head}", f"--node-ip-address={address}", "--num-cpus=1")
+            words = (f"--address={head}", f"--node-ip-address={address}", "--num-cpus=2")
             nodes.append(stack.enter_context(_started(network.command(number), log, *words)))
         yield RayCluster(head, f"ray://{network.here}:{client}", nodes, Path(directory), network)
 
