@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from brimline.errors import UsageError
+from brimline.errors import TargetError, UsageError
 from brimline.execution.cluster import ray_nodes
 from brimline.execution.cluster.where import read_where
 
@@ -92,3 +92,20 @@ def test_who_watches_a_host_takes_no_processor_of_it_and_is_not_started_again(mo
     ((limits, strategy),) = ray.actors
     assert (limits["max_restarts"], limits["max_task_retries"], limits["num_cpus"]) == (0, 0, 0)
     assert strategy == ("n", False)
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("ray://127.0.0.1:9", "connection refused"),
+        ("ray://no-such-host.invalid:10001", "the name is not known"),
+        ("ray://127.0.0.1:99999", ""),
+    ],
+)
+def test_an_address_without_a_cluster_is_told_at_once(monkeypatch: pytest.MonkeyPatch, address: str, why: str) -> None:
+    """Ray waits for half a minute, and prints a warning of its own."""
+    ray = _cluster(monkeypatch, [1])
+    with pytest.raises(TargetError) as refused, ray_nodes.ray_links(read_where(address)):
+        pass
+    assert f"no Ray cluster answers at {address}: {why}" in refused.value.message
+    assert "ray://HEAD:10001" in (refused.value.hint or "") and ray.actors == []

@@ -10,17 +10,20 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 from brimline.doctor.extras import CLUSTER
 from brimline.errors import TargetError, UsageError
 from brimline.execution.cluster.link import ANSWER_WITHIN_S, NodeLost
 from brimline.execution.cluster.node import NodeEngine
 from brimline.execution.cluster.where import Where
+from brimline.monitor.host.remote import reason_of
 from brimline.monitor.host.serving import HostReader, HostServer
 from brimline.record.environment import brimline_version
 from brimline.units import counted
 
 _PLACED_WITHIN_S = 30.0
+_CONNECTS_WITHIN_S = 5.0
 _LISTENS_WITHIN_S = 60.0
 """Python and what it imports take their time on a busy machine."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -130,6 +133,8 @@ def ray_links(where: Where) -> Iterator[list[RayLink]]:
 
 def _reach(ray: Any, where: Where) -> None:
     """Joins the cluster. One that is reached from outside forks a server for each client, which now and then dies."""
+    if where.address:
+        _require_listening(where.address)
     settings: dict[str, Any] = {"address": where.address or "auto", "log_to_driver": False, "logging_level": "error"}
     if not where.address:
         settings["configure_logging"] = False
@@ -137,6 +142,18 @@ def _reach(ray: Any, where: Where) -> None:
         ray.init(**settings)
     except ConnectionAbortedError:
         ray.init(**settings)
+
+
+def _require_listening(address: str) -> None:
+    """Raises TargetError where nothing listens there: Ray says no more than that it waited, after half a minute."""
+    place = urlsplit(address)
+    try:
+        socket.create_connection((place.hostname or "", place.port or 0), timeout=_CONNECTS_WITHIN_S).close()
+    except (OSError, ValueError) as error:
+        raise TargetError(
+            f"no Ray cluster answers at {address}: {reason_of(error, within_s=_CONNECTS_WITHIN_S)}",
+            hint="name the head and the port of its client server, ray://HEAD:10001, which `ray start --head` opens",
+        ) from error
 
 
 def _placed(ray: Any, where: Where) -> Iterator[list[RayLink]]:

@@ -198,10 +198,10 @@ def _words(value: object) -> str:
     return on_one_line(str(value))[:_WORDS_MAX]
 
 
-def reason_of(error: Exception) -> str:
-    """Trouble with a connection in some words."""
+def reason_of(error: Exception, *, within_s: float = ANSWER_S) -> str:
+    """Trouble with a connection in some words; `within_s`: how long was waited."""
     if isinstance(error, TimeoutError):
-        return f"no answer within {ANSWER_S:g} s"
+        return f"no answer within {within_s:g} s"
     if isinstance(error, ConnectionRefusedError):
         return "connection refused"
     if isinstance(error, socket.gaierror):
