@@ -74,8 +74,9 @@ def unknown_metric(name: str, known: Sequence[str]) -> UsageError:
     others = [row.name if not of else f"{of}.{row.name}" for row in KINDS.values() if row.of_operations or not of]
     named = get_close_matches(name, [*known, *([] if kind else others)], n=_NEAR_MAX, cutoff=_NEARNESS)
     near = list(dict.fromkeys([*named, *alike]))[:_NEAR_MAX]
-    whole = [each for each in known if each in KINDS] or [each for each in known if "." not in each]
+    of_one = [each for each in known if each not in KINDS and each.endswith(tuple(f".{kind}" for kind in KINDS))]
+    whole = [each for each in known if each not in of_one]
     told = f"did you mean {', '.join(near)}? " if near else ""
-    of_one = next((each for each in known if each not in KINDS), "")
-    more = f"; of one operation as in {of_one}" if of_one else "; of one operation as in update.p99"
+    example = of_one[0] if of_one else "update.p99"
+    more = f"; of one operation as in {example}" if of_one or KINDS.keys() & set(whole) else ""
     return UsageError(f'there is no figure "{name}"', hint=f"{told}there are {', '.join(whole)}{more}")

@@ -7,7 +7,7 @@ import pytest
 
 from brimline.analysis.compared_run import compared_run, load_kind
 from brimline.analysis.comparison import compare_runs
-from brimline.analysis.metric_names import check_names, chosen, metric_key
+from brimline.analysis.metric_names import check_names, chosen, metric_key, unknown_metric
 from brimline.analysis.metrics import all_metrics, closed_kind, figures_over, kind_of_all, metrics_among, run_figures
 from brimline.analysis.observation import observe
 from brimline.errors import UsageError
@@ -175,3 +175,10 @@ def test_a_mean_of_few_batches_has_no_interval() -> None:
     assert ratio_interval([], [], unit="ns") is None
     equal = ratio_interval([10.0] * 8, [5] * 8, unit="ns")
     assert equal is not None and equal.low == equal.value == equal.high == 2.0
+
+
+def test_what_is_known_is_told_with_an_example_that_is_known() -> None:
+    of_growth = unknown_metric("query_time", ["import_rate", "query_time.4"])
+    assert of_growth.hint == "did you mean query_time.4? there are import_rate, query_time.4"
+    of_runs = unknown_metric("mode", [each.key for each in all_metrics("closed loop", ["read"])])
+    assert (of_runs.hint or "").endswith("sent; of one operation as in read.throughput")
