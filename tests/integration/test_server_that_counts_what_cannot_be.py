@@ -64,7 +64,7 @@ def test_what_it_counts_is_unknown_and_what_it_writes_does_no_harm(here: Command
     with lying_server(mongod.address, _impossible()) as address:
         at = ("--uri", f"mongodb://{address}/impossible", "--records", "200", "--data", "load", "--drop")
         outcome = here.run("run", "ycsb-a", "--rate", "200/s", "--duration", "1s", "--warmup", "0s", *at, "--details")
-    assert outcome.exit_code in (0, 4), outcome.stderr
+    assert outcome.exit_code in (0, 3, 4), outcome.stderr  # by how busy this machine is
     _check_text(outcome.stdout + outcome.stderr, "terminal")
     shown = [path.name for path in Path("runs").rglob("*") if path.is_file() and b"HYPERLINK" in path.read_bytes()]
     assert set(shown) >= {"report.html", "environment.json"}, "what it writes is not shown: the test shows nothing"
@@ -85,7 +85,7 @@ def test_what_it_counts_is_unknown_and_what_it_writes_does_no_harm(here: Command
             cells = [cell for row in rows for cell in row if cell]
             assert not [cell for cell in cells if cell[0] in "=+@" or re.match(r"-[^0-9.]", cell)], path.name
     checks = {each["name"]: each["result"] for each in document["checks"]}
-    assert checks["opcounters"] != "pass", "what was counted can't be"
+    assert checks["opcounters"] == "unknown", "what was counted can't be"
 
 
 def _check_text(text: str, where: str) -> None:

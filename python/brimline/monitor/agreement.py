@@ -100,7 +100,7 @@ class CounterCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """The verdict over all kinds; `unknown` without counters, or when the server was started again."""
+    """The verdict over all kinds; `unknown` without counters that can be, or when the server was started again."""
 
     verdict: Literal["pass", "fail", "unknown"]
     evidence: str
@@ -114,6 +114,9 @@ class Agreement:
         """
         wrong = [check for check in self.checks if not check.agrees]
         return bool(wrong) and not any(check.deficit for check in wrong)
+
+
+COUNTS_FELL = Agreement(verdict="unknown", evidence="the server's counts fell during the run, which counts can't")
 
 
 def check_agreement(
@@ -139,6 +142,8 @@ def check_agreement(
         return Agreement(verdict="unknown", evidence="the server has no opcounters")
     if after.restarted_since(before):
         return Agreement(verdict="unknown", evidence="the server was started again during the run")
+    if after.fell_behind(before):
+        return COUNTS_FELL
     counted = after.since(before)
     mirrorable = sum(acknowledged.get(kind, 0) for kind in _MIRRORED)
     others = _Others(

@@ -84,6 +84,10 @@ class Opcounters:
         """Whether the server was started again after `earlier` was read."""
         return self.uptime_ms < earlier.uptime_ms
 
+    def fell_behind(self, earlier: "Opcounters") -> bool:
+        """Whether any count is below what it was, or below 0: what is told can't be what was counted."""
+        return any(grown < 0 or earlier.count(kind) < 0 for kind, grown in self.since(earlier).items())
+
     def session_updates_since(self, earlier: "Opcounters") -> int | None:
         """Most updates of sessions that it put in order after `earlier`, as far as it tells; None: any number."""
         return self._session_entries_since(earlier, self.sessions_updated, earlier.sessions_updated)

@@ -176,6 +176,10 @@ def test_what_can_not_be_compared_is_unknown() -> None:
     )
     assert restarted.verdict == "unknown"
     assert "started again" in restarted.evidence
+    fallen = check_agreement(
+        before=_counters(query=7), after=_counters(uptime_ms=2000, query=6), acknowledged={"query": 3}, uncertain={}
+    )
+    assert (fallen.verdict, fallen.evidence.split(",")[0]) == ("unknown", "the server's counts fell during the run")
 
 
 def test_a_server_without_counters_has_none() -> None:

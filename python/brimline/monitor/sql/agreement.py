@@ -7,7 +7,7 @@ Above it lies what nobody answered, attempts that failed, and what the server do
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from brimline.monitor.agreement import Agreement, CounterCheck, agreement_of
+from brimline.monitor.agreement import COUNTS_FELL, Agreement, CounterCheck, agreement_of
 from brimline.monitor.own_work import step_label
 from brimline.monitor.sql.counters import SqlCounters
 from brimline.plan.model import LoadWork, OperationsWork, Plan
@@ -28,7 +28,7 @@ def check_sql_agreement(plan: Plan, summary: Summary, *, before: SqlCounters, af
     if after.uptime_ms + _CLOCK_GRAIN_MS < before.uptime_ms:
         return Agreement(verdict="unknown", evidence="the server was started again during the run")
     if after.fell_behind(before):
-        return Agreement(verdict="unknown", evidence="the server's counts fell during the run, which counts can't")
+        return COUNTS_FELL
     if isinstance(plan.work, LoadWork):
         return agreement_of([_rows(_loaded(summary), before, after, is_certain=not _uncertain(summary))])
     sent = _sent(summary)
