@@ -55,8 +55,19 @@ def _found(report: Report) -> list[str]:
     (table,) = (block for section in report.sections if section.id == "breakpoints" for block in section.blocks)
     assert isinstance(table, Table)
     return [
-        f"{row[0].text} {row[1].text}" for row in table.rows if row[2].text not in ("none found", "too few volumes")
+        f"{row[0].text} {row[1].text}" for row in table.rows if row[2].text != "none found" and "few" not in row[2].text
     ]
+
+
+def test_a_row_says_what_there_was_too_little_of_as_the_headline_does() -> None:
+    """An import has stretches of a second or more, and queries have volumes."""
+    report = report_of(GrowingServer(cache_records=CACHE_RECORDS), SETTINGS_OF_ONE, first=20)
+    (table,) = (block for section in report.sections if section.id == "breakpoints" for block in section.blocks)
+    assert isinstance(table, Table)
+    import_rate, *queries = [row[2].text for row in table.rows]
+    assert import_rate == "too few stretches" and set(queries) == {"too few volumes"}
+    said = {fact.label: fact.value for fact in report.verdict.facts}["Import"]
+    assert import_rate in said and queries[0] in report.verdict.sentence
 
 
 def test_a_break_of_the_second_index_set_is_in_the_headline() -> None:

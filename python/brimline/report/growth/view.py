@@ -211,7 +211,8 @@ def _break_row(growth: IndexSetGrowth, each: Breakpoint) -> list[Cell]:
     found = each.result.found
     head = [Cell(text=capitalised(each.name)), Cell(text=growth.indexes.value)]
     if found is None:
-        what = "too few volumes" if each.result.too_few else "none found"
+        few = "too few volumes" if each.connections else "too few stretches"
+        what = few if each.result.too_few else "none found"
         chance = UNKNOWN_TEXT if each.result.too_few else format_number(each.adjusted_p)
         return [*head, Cell(text=what, tone="muted"), Cell(text=""), Cell(text=chance), Cell(text=""), Cell(text="")]
     return [
