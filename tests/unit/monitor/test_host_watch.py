@@ -17,7 +17,7 @@ import pytest
 from brimline.analysis.server_use import link_bits_per_s
 from brimline.api.watch import watch
 from brimline.errors import TargetError, UsageError
-from brimline.monitor.host import remote, serving
+from brimline.monitor.host import peer, serving
 from brimline.monitor.host.asking import PROTOCOL_VERSION, Question
 from brimline.monitor.host.remote import Refused, RemoteHost, RemoteWatch
 from brimline.monitor.host.sampler import REST_WITHIN_S, HostSampler
@@ -155,8 +155,8 @@ def test_who_shows_no_token_takes_no_place_for_long(tmp_path: Path, monkeypatch:
                 pass
         another = asked(port).watch()
         assert eventually(lambda: _is_answered(another)), "the places are free again"
-        connection = known._connection
-        assert known.read().gap == "" and known._connection is connection is not None
+        connection = known._peer._connection
+        assert known.read().gap == "" and known._peer._connection is connection is not None
         for watch in (known, another):
             watch.close()
 
@@ -254,7 +254,7 @@ def test_nobody_there_is_said_with_the_way_to_start_it() -> None:
 
 
 def test_one_that_never_answers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "ANSWER_S", 0.05)
+    monkeypatch.setattr(peer, "ANSWER_S", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(TargetError, match="no answer within"):
         asked(silent.getsockname()[1]).require()
 

@@ -17,7 +17,7 @@ from brimline.errors import TargetError, UsageError
 from brimline.execution.cluster.link import ANSWER_WITHIN_S, NodeLost
 from brimline.execution.cluster.node import NodeEngine
 from brimline.execution.cluster.where import Where
-from brimline.monitor.host.remote import reason_of
+from brimline.monitor.host.peer import reason_of
 from brimline.monitor.host.serving import HostReader, HostServer
 from brimline.record.environment import brimline_version
 from brimline.units import counted

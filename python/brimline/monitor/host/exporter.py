@@ -3,7 +3,7 @@
 import http.client
 import time
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,8 @@ from brimline.monitor.host.clock import ClockOffset, Exchange
 from brimline.monitor.host.exposition import scrapes
 from brimline.monitor.host.figures import HostFigures, data_disk
 from brimline.monitor.host.file import require_one_disk
-from brimline.monitor.host.remote import ANSWER_S, Refused, reason_of
+from brimline.monitor.host.peer import Page, Peer
+from brimline.monitor.host.remote import Refused
 from brimline.monitor.host.source import HostGone, Reading, meet
 
 PAGE_BYTES_MAX = 8 << 20
@@ -34,7 +35,7 @@ class ExporterHost:
 
     def watch(self) -> "ExporterWatch":
         """Begins to look."""
-        return ExporterWatch(self)
+        return ExporterWatch(self, Peer(self.host, self.port))
 
     def require(self) -> None:
         """Raises TargetError where it doesn't answer as one, UsageError where the disk can't be told."""
@@ -54,22 +55,18 @@ class ExporterWatch:
     """One connection to it, made anew after trouble; for one thread."""
 
     source: ExporterHost
+    peer: Peer
     disks: set[str] = field(default_factory=set)
     _clock: ClockOffset = field(default_factory=ClockOffset)
     _facts: dict[str, Any] = field(default_factory=dict)
-    _connection: http.client.HTTPConnection | None = None
 
     def read(self) -> Reading:
         """What the host shows now. Raises HostGone, and Refused where it is no node exporter."""
         # By this machine's wall clock, as theirs is: what both do to each other during the run cancels out.
         apart_ns = time.time_ns() - time.monotonic_ns()
-        sent_ns = time.monotonic_ns()
-        try:
-            figures = self._scrape()
-        except (OSError, http.client.HTTPException) as error:
-            self.close()
-            raise HostGone(reason_of(error)) from error
-        exchange = Exchange(sent_ns, figures.unix_ns - apart_ns, time.monotonic_ns())
+        page = self.peer.get(self.source.path, headers={"Accept": "text/plain"}, bytes_max=PAGE_BYTES_MAX)
+        figures = _scraped(page)
+        exchange = Exchange(page.sent_ns, figures.unix_ns - apart_ns, page.received_ns)
         self._clock.learn(exchange)
         self.disks |= set(figures.disks)
         disk = data_disk(figures.disks, self.source.disk)
@@ -87,21 +84,15 @@ class ExporterWatch:
 
     def close(self) -> None:
         """Closes the connection."""
-        if self._connection is not None:
-            self._connection.close()
-        self._connection = None
+        self.peer.close()
 
-    def _scrape(self) -> HostFigures:
-        if self._connection is None:
-            self._connection = http.client.HTTPConnection(self.source.host, self.source.port, timeout=ANSWER_S)
-        self._connection.request("GET", self.source.path, headers={"Accept": "text/plain"})
-        with closing(self._connection.getresponse()) as response:
-            body = response.read(PAGE_BYTES_MAX)
-        if response.status != http.client.OK:
-            raise Refused(f"it answers with status {response.status}", hint="")
-        found = None
-        with suppress(ValueError, KeyError):
-            found = next(scrapes(body.decode("utf-8", "replace").splitlines()), None)
-        if found is None:
-            raise Refused("its page has no node_time_seconds", hint="")
-        return found
+
+def _scraped(page: Page) -> HostFigures:
+    if page.status != http.client.OK:
+        raise Refused(f"it answers with status {page.status}", hint="")
+    found = None
+    with suppress(ValueError, KeyError):
+        found = next(scrapes(page.body.decode("utf-8", "replace").splitlines()), None)
+    if found is None:
+        raise Refused("its page has no node_time_seconds", hint="")
+    return found

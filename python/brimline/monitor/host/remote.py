@@ -3,10 +3,8 @@
 import http.client
 import json
 import os
-import socket
-import time
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,11 +12,10 @@ from brimline.errors import TargetError, on_one_line
 from brimline.monitor.host.asking import ANSWER_BYTES_MAX, PATH, PROTOCOL_VERSION, Question, boot_id
 from brimline.monitor.host.clock import ClockOffset, Exchange
 from brimline.monitor.host.figures import can_be
+from brimline.monitor.host.peer import Peer
 from brimline.monitor.host.source import HOST_COLUMNS, HostGone, Reading, meet
 from brimline.record.named_times import named_times_text, read_named_times
 
-ANSWER_S = 2.0
-"""How long one answer may take, from the question on."""
 FIRST_EXCHANGES = 8
 """Round trips before a run, of which the quickest says how far the clocks are apart."""
 _WORDS_MAX = 80
@@ -72,7 +69,7 @@ class RemoteWatch:
 
     def __init__(self, source: RemoteHost) -> None:
         self._source = source
-        self._connection: http.client.HTTPConnection | None = None
+        self._peer = Peer(source.host, source.port)
         self._boot_id = ""
         self._clock = ClockOffset()
         self._facts: Mapping[str, Any] = {}
@@ -99,40 +96,25 @@ class RemoteWatch:
 
     def close(self) -> None:
         """Closes the connection."""
-        if self._connection is not None:
-            self._connection.close()
-        self._connection = None
+        self._peer.close()
 
     def _exchange(self) -> tuple[Exchange, dict[str, Any]]:
+        source = self._source
+        ours = os.getpid() if self._shares_kernel else 0
+        headers = {"Authorization": f"Bearer {source.token}"} if source.token else {}
+        path = f"{PATH}?{replace(source.question, ours=ours).query()}"
+        page = self._peer.get(path, headers=headers, bytes_max=ANSWER_BYTES_MAX + 1)
         try:
-            sent_ns, answer, received_ns = self._ask()
-        except (OSError, http.client.HTTPException) as error:
-            self.close()
-            raise HostGone(reason_of(error)) from error
-        except (HostGone, Refused):
+            answer = _understood(page.status, page.body)
+        except Refused:
             self.close()
             raise
-        exchange = Exchange(sent_ns, answer["at_ns"], received_ns)
+        exchange = Exchange(page.sent_ns, answer["at_ns"], page.received_ns)
         if answer["boot_id"] != self._boot_id:  # its clock began anew
             self._boot_id, self._clock = answer["boot_id"], ClockOffset()
             self._shares_kernel = answer["boot_id"] == boot_id() != ""
         self._clock.learn(exchange)
         return exchange, answer
-
-    def _ask(self) -> tuple[int, dict[str, Any], int]:
-        source = self._source
-        if self._connection is None:
-            self._connection = http.client.HTTPConnection(source.host, source.port, timeout=ANSWER_S)
-            self._connection.connect()
-            self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        ours = os.getpid() if self._shares_kernel else 0
-        headers = {"Authorization": f"Bearer {source.token}"} if source.token else {}
-        sent_ns = time.monotonic_ns()
-        self._connection.request("GET", f"{PATH}?{replace(source.question, ours=ours).query()}", headers=headers)
-        with closing(self._connection.getresponse()) as response:
-            body = response.read(ANSWER_BYTES_MAX + 1)
-        received_ns = time.monotonic_ns()
-        return sent_ns, _understood(response.status, body), received_ns
 
 
 def _understood(status: int, body: bytes) -> dict[str, Any]:
@@ -196,16 +178,3 @@ def _facts(told: Mapping[str, Any]) -> dict[str, Any]:
 
 def _words(value: object) -> str:
     return on_one_line(str(value))[:_WORDS_MAX]
-
-
-def reason_of(error: Exception, *, within_s: float = ANSWER_S) -> str:
-    """Trouble with a connection in some words; `within_s`: how long was waited."""
-    if isinstance(error, TimeoutError):
-        return f"no answer within {within_s:g} s"
-    if isinstance(error, ConnectionRefusedError):
-        return "connection refused"
-    if isinstance(error, socket.gaierror):
-        return "the name is not known"
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror.lower()
-    return "the connection broke"
