@@ -5,21 +5,26 @@ import os
 import signal
 import subprocess
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
 
 import psutil
 import pytest
 from hypothesis import HealthCheck, settings
+from pymongo.errors import ConnectionFailure
 
-from brimline.servers import Deployment, bundled, deployment
+from brimline.servers import Deployment, bundled, control_client, deployment
 from brimline.servers.distrust import ControlClient
 from brimline.stats import quantile_interval
 from brimline.stats.quantile_interval import Buckets
 from tests.support import side_by_side, starved, suite
 from tests.support.command_line import CommandLine
 from tests.support.labs import processes_below
-from tests.support.server import required_mongod
+from tests.support.replica_set import Member, replica_set
+from tests.support.secured_mongod import SecuredServer, secured_mongod
+from tests.support.server import emptied, required_mongod, with_test_commands
 from tests.support.sql_servers import SYSTEMS, SqlServer, shared_server
 from tests.support.suite import pytest_runtest_call, pytest_runtest_makereport  # noqa: F401 (hooks)
 from tests.support.sweeper import swept
@@ -95,25 +100,70 @@ def _nothing_is_left_running(tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture(scope="session")
 def mongod(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
-    """One real mongod for all tests that leave it as they found it, or drop what they need gone."""
-    binary = required_mongod()
-    with bundled(binary=binary, directory=tmp_path_factory.mktemp("mongod"), cache_gb=0.25) as deployment:
-        _shared.append(deployment)
-        yield deployment
-        _shared.clear()
+    """One real mongod for all tests that leave it as they found it, or drop what they need gone.
+
+    It has fail points, by which a test makes commands of its own take longer.
+    """
+    binary, directory = required_mongod(), tmp_path_factory.mktemp("mongod")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(import_module("brimline.servers.bundled"), "server_command", with_test_commands)
+        server = bundled(binary=binary, directory=directory, cache_gb=0.25)
+        deployment = server.__enter__()
+    try:
+        with _shared("mongod", "mongod", deployment.pid):
+            yield deployment
+    finally:
+        server.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="session")
+def _set_of_one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Member]:
+    with (
+        replica_set(required_mongod(), tmp_path_factory.mktemp("set")) as (member,),
+        _shared("_set_of_one", "replica set", member.process.pid),
+    ):
+        yield member
+
+
+@pytest.fixture(scope="module")
+def member(_set_of_one: Member) -> Iterator[Member]:
+    """The one member of a replica set for all tests; what a file of tests left there is taken away."""
+    yield _set_of_one
+    with suppress(ConnectionFailure), control_client(_set_of_one.address) as client:
+        emptied(client)
+
+
+@pytest.fixture(scope="session")
+def _with_access_control(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredServer]:
+    with (
+        secured_mongod(required_mongod(), tmp_path_factory.mktemp("secured")) as server,
+        _shared("_with_access_control", "mongod with access control", server.pid),
+    ):
+        yield server
+
+
+@pytest.fixture(scope="module")
+def secured(_with_access_control: SecuredServer) -> Iterator[SecuredServer]:
+    """One mongod with access control, likewise; users and roles that a file of tests made are taken away."""
+    yield _with_access_control
+    with suppress(ConnectionFailure), _with_access_control.client() as client:
+        emptied(client)
+        _with_access_control.only_the_administrator(client)
 
 
 @pytest.fixture(scope="session")
 def mariadb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlServer]:
     """One MariaDB for all tests; each has databases of its own."""
-    with shared_server("mariadb", tmp_path_factory.mktemp("mariadb")) as server:
+    directory = tmp_path_factory.mktemp("mariadb")
+    with shared_server("mariadb", directory) as server, _shared("mariadb", "MariaDB", server.pid):
         yield server
 
 
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlServer]:
     """One PostgreSQL, likewise."""
-    with shared_server("postgres", tmp_path_factory.mktemp("postgres")) as server:
+    directory = tmp_path_factory.mktemp("postgres")
+    with shared_server("postgres", directory) as server, _shared("postgres", "PostgreSQL", server.pid):
         yield server
 
 
@@ -124,25 +174,33 @@ def sql_server(request: pytest.FixtureRequest) -> SqlServer:
     return server
 
 
-_shared: list[Deployment] = []
-"""The server of `mongod`, once a test has asked for it."""
+_SHARED: dict[str, tuple[str, psutil.Process]] = {}
+"""The servers that tests share, once a test has asked for them: by fixture, what each is."""
+
+
+@contextmanager
+def _shared(fixture: str, what: str, pid: int | None) -> Iterator[None]:
+    if pid is not None:  # None: a server that isn't ours
+        _SHARED[fixture] = what, psutil.Process(pid)
+    try:
+        yield
+    finally:
+        _SHARED.pop(fixture, None)
 
 
 @pytest.fixture(autouse=True)
-def _the_shared_server_lives(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Names the cause where the tests' own server is gone, not a refused connection in each test that follows."""
-    if "mongod" not in request.fixturenames:
-        yield
-        return
-    _check_shared("before")
+def _the_shared_servers_live(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Names the cause where a server of the tests is gone, not a refused connection in each test that follows."""
+    _check_shared(request, "before")
     yield
-    _check_shared("after")
+    _check_shared(request, "after")
 
 
-def _check_shared(when: str) -> None:
-    for each in _shared:
-        if each.pid is not None and not psutil.pid_exists(each.pid):
-            pytest.fail(f"the mongod that tests share (process {each.pid}, {each.address}) was gone {when} this test")
+def _check_shared(request: pytest.FixtureRequest, when: str) -> None:
+    for fixture in _SHARED.keys() & set(request.fixturenames):
+        what, process = _SHARED[fixture]
+        if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:
+            pytest.fail(f"the {what} that tests share (process {process.pid}) was gone {when} this test")
 
 
 @pytest.fixture

@@ -15,8 +15,7 @@ from brimline.spec import load_spec
 from brimline.spec.own import OwnOperations
 from brimline.spec.own.protocols import all_kinds
 from tests.support.explained_plan import explain
-from tests.support.replica_set import replica_set
-from tests.support.server import required_mongod
+from tests.support.replica_set import Member
 from tests.support.sql_servers import SqlServer
 
 DIRECTORY = Path(__file__).parents[2] / "examples" / "own-operations"
@@ -92,10 +91,8 @@ def test_it_runs(name: str, mongod: Deployment, tmp_path: Path) -> None:
 
 
 @pytest.mark.mongod
-@pytest.mark.slow("a replica set is started for the transaction")
-def test_the_shop_runs_on_a_replica_set(tmp_path: Path) -> None:
-    with replica_set(required_mongod(), tmp_path / "set") as (member,):
-        totals = run("shop.yaml", f"mongodb://{member.address}/?directConnection=true", tmp_path)
+def test_the_shop_runs_on_a_replica_set(member: Member, tmp_path: Path) -> None:
+    totals = run("shop.yaml", f"mongodb://{member.address}/?directConnection=true", tmp_path)
     assert totals["place_order"]["ok"] > 0
     assert totals["revenue"]["ok"] > 0
 

@@ -1,11 +1,11 @@
 """Owns what holds for every test with a real server: it counted what brimline counted."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-import pymongo
 import pytest
+from pymongo.errors import ConnectionFailure
 
 from brimline.analysis.finding import Standing
 from brimline.analysis.validity import opcounters
@@ -15,9 +15,10 @@ from brimline.record.data_import import is_import
 from brimline.record.layout import RECORD_FILE
 from brimline.record.reader import read_state
 from brimline.record.scan import SCAN_TRIAL_KIND
-from brimline.servers import Deployment
+from brimline.servers import Deployment, control_client
 from tests.support.command_line import CommandLine
 from tests.support.labs import processes_below
+from tests.support.server import emptied
 from tests.support.ycsb_command import Database, database_without_collections, url_property
 
 
@@ -26,9 +27,8 @@ def uri(mongod: Deployment) -> Iterator[str]:
     """The address of the shared server, from which what a file of tests left is taken away."""
     address = f"mongodb://{mongod.address}"
     yield address
-    with pymongo.MongoClient[dict[str, Any]](address, directConnection=True) as client:
-        for name in set(client.list_database_names()) - {"admin", "config", "local"}:
-            client.drop_database(name)
+    with suppress(ConnectionFailure), control_client(mongod.address) as client:
+        emptied(client)
 
 
 @pytest.fixture

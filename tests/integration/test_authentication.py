@@ -1,7 +1,6 @@
 """A real server with access control: users of both mechanisms, runs, imports and scans, and who is not let in."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote_plus
 
@@ -11,8 +10,7 @@ from brimline.process_list import PASSWORD_VARIABLE
 from brimline.servers.access import Access
 from tests.support.command_line import CommandLine
 from tests.support.repetitions import repetitions
-from tests.support.secured_mongod import ADMIN_PASSWORD, SecuredServer, secured_mongod
-from tests.support.server import required_mongod
+from tests.support.secured_mongod import ADMIN_PASSWORD, SecuredServer
 
 pytestmark = pytest.mark.mongod
 
@@ -30,21 +28,20 @@ operation_count: 2000
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredServer]:
-    with secured_mongod(required_mongod(), tmp_path_factory.mktemp("secured")) as started:
-        with started.client() as client:
-            # "IX" is what SASLprep makes of the Roman numeral nine.
-            for name, password, mechanism in (
-                ("modern", PASSWORD, "SCRAM-SHA-256"),
-                ("old", PASSWORD, "SCRAM-SHA-1"),
-                ("prepared", "IX", "SCRAM-SHA-256"),
-            ):
-                client.admin.command("createUser", name, pwd=password, roles=ROLES, mechanisms=[mechanism])
-            client.admin.command("createUser", "reader", pwd=PASSWORD, roles=["readAnyDatabase"])
-            client.users.command(
-                "createUser", "elsewhere", pwd=PASSWORD, roles=[{"role": role, "db": "admin"} for role in ROLES]
-            )
-        yield started
+def server(secured: SecuredServer) -> SecuredServer:
+    with secured.client() as client:
+        # "IX" is what SASLprep makes of the Roman numeral nine.
+        for name, password, mechanism in (
+            ("modern", PASSWORD, "SCRAM-SHA-256"),
+            ("old", PASSWORD, "SCRAM-SHA-1"),
+            ("prepared", "IX", "SCRAM-SHA-256"),
+        ):
+            client.admin.command("createUser", name, pwd=password, roles=ROLES, mechanisms=[mechanism])
+        client.admin.command("createUser", "reader", pwd=PASSWORD, roles=["readAnyDatabase"])
+        client.users.command(
+            "createUser", "elsewhere", pwd=PASSWORD, roles=[{"role": role, "db": "admin"} for role in ROLES]
+        )
+    return secured
 
 
 @pytest.fixture

@@ -30,8 +30,7 @@ from brimline.record.files import AppendOnlyFile
 from brimline.record.layout import unwritable
 from brimline.servers import control_client
 from tests.support.command_line import CommandLine
-from tests.support.replica_set import replica_set
-from tests.support.server import required_mongod
+from tests.support.replica_set import Member
 from tests.support.small_disk import small_disk
 
 pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
@@ -41,11 +40,10 @@ SHOP = "backup_shop"
 WRITES_PER_S = 500
 
 
-@pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+@pytest.fixture
+def source(member: Member) -> str:
     """A set of one member, which keeps snapshots, as a standalone server doesn't."""
-    with replica_set(required_mongod(), tmp_path_factory.mktemp("set")) as members:
-        yield f"mongodb://{members[0].address}"
+    return f"mongodb://{member.address}"
 
 
 @pytest.fixture

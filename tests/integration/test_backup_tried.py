@@ -1,6 +1,5 @@
 """What `brimline restore` tries before it drops anything is done the same way afterwards, with the same rights."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -12,25 +11,25 @@ from bson import Binary, encode, json_util
 from brimline.api.backup import backup, restore
 from brimline.dataset.backup.summary import SUMMARY_FILE
 from brimline.errors import TargetError, UsageError
-from tests.support.replica_set import replica_set
-from tests.support.secured_mongod import secured_mongod
-from tests.support.server import required_mongod
+from tests.support.replica_set import Member
+from tests.support.secured_mongod import SecuredServer
 
 pytestmark = pytest.mark.mongod
 
 SHOP = "backup_tried"
 
 
-@pytest.fixture(scope="module")
-def whole_set(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with replica_set(required_mongod(), tmp_path_factory.mktemp("set")) as members:
-        yield f"mongodb://{members[0].address}"
+@pytest.fixture
+def whole_set(member: Member) -> str:
+    return f"mongodb://{member.address}"
 
 
-def test_a_user_who_may_not_bypass_validation_loses_nothing_to_documents_that_are_refused(tmp_path: Path) -> None:
-    with secured_mongod(required_mongod(), tmp_path / "server") as server, server.client() as client:
+def test_a_user_who_may_not_bypass_validation_loses_nothing_to_documents_that_are_refused(
+    secured: SecuredServer, tmp_path: Path
+) -> None:
+    with secured.client() as client:
         client[SHOP].command("createUser", "ann", pwd="a", roles=[{"role": "readWrite", "db": SHOP}])
-        uri = f"mongodb://ann:a@{server.address}/{SHOP}"
+        uri = f"mongodb://ann:a@{secured.address}/{SHOP}"
         client[SHOP]["orders"].insert_many([{"_id": each, "of": 1} for each in range(3)])
         backup(tmp_path / "dump", uri=uri, databases=[SHOP])
         assert restore(tmp_path / "dump", uri=uri, drop=True).documents == 3

@@ -9,8 +9,7 @@ from brimline import _native
 from brimline.dataset import MANIFEST_COLLECTION, Manifest, complete, prepare
 from brimline.dataset.ownership import keys_plan
 from brimline.errors import UsageError
-from brimline.servers import Deployment, bundled, control_client
-from tests.support.server import required_mongod
+from brimline.servers import Deployment, control_client
 
 pytestmark = pytest.mark.mongod
 
@@ -34,16 +33,9 @@ def _manifest(*, seed: int = 1) -> Manifest:
     )
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
-    required_mongod()
-    with bundled(directory=tmp_path_factory.mktemp("server"), cache_gb=0.25) as deployment:
-        yield deployment
-
-
 @pytest.fixture
-def database(server: Deployment) -> Iterator[Data]:
-    with control_client(server.address) as client:
+def database(mongod: Deployment) -> Iterator[Data]:
+    with control_client(mongod.address) as client:
         client.drop_database("data")
         yield client["data"]
 

@@ -35,31 +35,37 @@ def on_disk() -> Iterator[Path]:
         yield Path(directory)
 
 
+@pytest.fixture
+def empty(uri: str) -> str:
+    """The shared server, without what others loaded."""
+    with pymongo.MongoClient(uri) as client:
+        client.drop_database("ycsb")
+    return uri
+
+
 def trials(directory: Path) -> list[str]:
     return sorted(path.name for path in (directory / "trials").iterdir())
 
 
 @pytest.mark.slow("a server is grown in steps, killed between two of them, and the rest of the steps made again")
-def test_a_growth_that_was_killed_goes_on_on_the_same_server(brimline_cli: CommandLine, tmp_path: Path) -> None:
-    with bundled(directory=tmp_path / "server", cache_gb=0.25) as deployment:
-        uri = f"mongodb://{deployment.address}"
-        running = brimline_cli.start("grow", "ycsb-c", "--uri", uri, *STEPS, "--indexes", "compound")
+def test_a_growth_that_was_killed_goes_on_on_the_same_server(brimline_cli: CommandLine, empty: str) -> None:
+    running = brimline_cli.start("grow", "ycsb-c", "--uri", empty, *STEPS, "--indexes", "compound")
 
-        def second_step() -> bool:
-            return any(brimline_cli.runs.glob("*/trials/04-load-*/trial.json"))
+    def second_step() -> bool:
+        return any(brimline_cli.runs.glob("*/trials/04-load-*/trial.json"))
 
-        assert eventually(second_step, timeout_s=90), "the second step did not begin"
-        running.send(signal.SIGKILL)
-        running.end(timeout_s=30)
-        (directory,) = brimline_cli.record_directories(kind="growth")
-        kept = trials(directory)[:3]
+    assert eventually(second_step, timeout_s=90), "the second step did not begin"
+    running.send(signal.SIGKILL)
+    running.end(timeout_s=30)
+    (directory,) = brimline_cli.record_directories(kind="growth")
+    kept = trials(directory)[:3]
 
-        document = brimline_cli.run("grow", "--resume", directory, "--uri", uri, "--json").json()
-        with pymongo.MongoClient(uri) as client:
-            collection = client["ycsb"]["usertable"]
-            assert collection.count_documents({}) == 5_000
-            assert collection.index_information()["field0_1_field1_1"]["key"] == [("field0", 1), ("field1", 1)]
-            manifest = read_manifest(client["ycsb"], "usertable")
+    document = brimline_cli.run("grow", "--resume", directory, "--uri", empty, "--json").json()
+    with pymongo.MongoClient(empty) as client:
+        collection = client["ycsb"]["usertable"]
+        assert collection.count_documents({}) == 5_000
+        assert collection.index_information()["field0_1_field1_1"]["key"] == [("field0", 1), ("field1", 1)]
+        manifest = read_manifest(client["ycsb"], "usertable")
     assert manifest is not None and manifest.state == "complete" and len(manifest.records) == 5_000
     assert trials(directory)[:3] == kept
     (growth,) = document["index_sets"]
@@ -107,7 +113,7 @@ def test_a_server_comes_back_with_its_data(on_disk: Path) -> None:
     assert list(on_disk.iterdir()) == []
 
 
-def test_what_cannot_be_is_refused(brimline_cli: CommandLine, tmp_path: Path) -> None:
+def test_what_cannot_be_is_refused(brimline_cli: CommandLine, empty: str) -> None:
     brimline_cli.run("grow", "ycsb-c").check_error(2, "how far and in which steps", "--to 10M --step 1M")
     brimline_cli.run("grow", "ycsb-c", "--to", "1k", "--step", "2k").check_error(2, "no larger than the target")
     brimline_cli.run("grow", "ycsb-c", *STEPS, "--indexes", "triple").check_error(2, "--indexes")
@@ -115,11 +121,9 @@ def test_what_cannot_be_is_refused(brimline_cli: CommandLine, tmp_path: Path) ->
     brimline_cli.run("grow", "ycsb-c", "--to", "900M", "--step", "100M").check_error(
         2, "the data won't fit", "smaller --to"
     )
-    with bundled(directory=tmp_path / "server", cache_gb=0.25) as deployment:
-        uri = f"mongodb://{deployment.address}"
-        brimline_cli.run("grow", "ycsb-c", *STEPS, "--uri", uri, "--protocol", "warm").check_error(
-            2, "may start again", "--protocol hot"
-        )
-        with pymongo.MongoClient(uri) as client:
-            client["ycsb"]["usertable"].insert_one({"_id": 1})
-        brimline_cli.run("grow", "ycsb-c", *STEPS, "--uri", uri).check_error(2, "did not load", "--drop")
+    brimline_cli.run("grow", "ycsb-c", *STEPS, "--uri", empty, "--protocol", "warm").check_error(
+        2, "may start again", "--protocol hot"
+    )
+    with pymongo.MongoClient(empty) as client:
+        client["ycsb"]["usertable"].insert_one({"_id": 1})
+    brimline_cli.run("grow", "ycsb-c", *STEPS, "--uri", empty).check_error(2, "did not load", "--drop")

@@ -4,17 +4,19 @@ import gzip
 import json
 import random
 import signal
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import bson
+import pymongo
 import pytest
 
 from tests.support.command_line import CommandLine
 from tests.support.importing import SLOWLY, kill_behind_a_checkpoint, start
 from tests.support.own_mongod import OwnMongod
 from tests.support.repetitions import repetitions
+from tests.support.server import slow
 from tests.support.waiting import eventually
 
 ROWS = 15_000
@@ -31,32 +33,25 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-@pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnMongod]:
-    """A server that can be told to take its time."""
-    with OwnMongod.running(tmp_path_factory.mktemp("own") / "db") as server:
-        yield server
-
-
 @pytest.mark.slow("a real import meets a server that dies")
 @pytest.mark.parametrize(("name", "seed"), [("rows.csv", 1), ("own.csv", 3), *repetitions(("rows.csv", 2))])
 def test_an_import_killed_twice_has_every_row_once(
-    brimline_cli: CommandLine, own: OwnMongod, rows: Path, name: str, seed: int
+    brimline_cli: CommandLine, uri: str, rows: Path, name: str, seed: int
 ) -> None:
     chance = random.Random(seed)
-    at = ("--uri", own.uri, "-d", "killed", "-c", f"c{seed}")
-    with own.slow_inserts():
+    at = ("--uri", uri, "-d", "killed", "-c", f"c{seed}")
+    with slow(uri, "insert"):
         running = start(brimline_cli, 1, rows / name, "--headerline", *at, *SLOWLY)
         settled = 0
         for attempt in (2, 3):
             after_s = chance.uniform(0.0, 0.3)
             settled = kill_behind_a_checkpoint(brimline_cli, running, settled=settled, after_s=after_s)
-            running = start(brimline_cli, attempt, "--resume", "latest", "--uri", own.uri)
+            running = start(brimline_cli, attempt, "--resume", "latest", "--uri", uri)
     outcome = running.end()
     assert outcome.exit_code == 0, outcome.stderr
     counts = outcome.json()["counts"]
     assert counts["read"] == counts["inserted"] == ROWS
-    with own.client() as client:
+    with pymongo.MongoClient[dict[str, Any]](uri) as client:
         collection = client["killed"][f"c{seed}"]
         key = "_id" if name == "own.csv" else "k"
         assert collection.count_documents({}) == ROWS
@@ -107,12 +102,9 @@ def test_a_server_that_dies_ends_the_import_and_nothing_is_claimed_that_is_not_t
             assert client["dying"]["c"].count_documents({}) == ROWS
 
 
-def test_an_interrupted_import_keeps_what_is_in_and_goes_on(
-    brimline_cli: CommandLine, own: OwnMongod, rows: Path
-) -> None:
-    uri = own.uri
+def test_an_interrupted_import_keeps_what_is_in_and_goes_on(brimline_cli: CommandLine, uri: str, rows: Path) -> None:
     at = ("--uri", uri, "-d", "interrupted", "-c", "c")
-    with own.slow_inserts():
+    with slow(uri, "insert"):
         running = start(brimline_cli, 1, rows / "rows.csv", "--headerline", *at, *SLOWLY)
         running.send(signal.SIGINT)
         outcome = running.end()
@@ -127,12 +119,11 @@ def test_an_interrupted_import_keeps_what_is_in_and_goes_on(
     assert again.exit_code == 0 and "nothing is left to do" in again.stderr
 
 
-def test_a_changed_file_is_not_gone_on_with(brimline_cli: CommandLine, own: OwnMongod, rows: Path) -> None:
-    uri = own.uri
+def test_a_changed_file_is_not_gone_on_with(brimline_cli: CommandLine, uri: str, rows: Path) -> None:
     path = brimline_cli.directory / "changing.csv"
     path.write_bytes((rows / "rows.csv").read_bytes())
     at = ("--uri", uri, "-d", "changed", "-c", "c")
-    with own.slow_inserts():
+    with slow(uri, "insert"):
         running = start(brimline_cli, 1, path, "--headerline", *at, *SLOWLY)
         running.send(signal.SIGKILL)
         running.end()
@@ -268,11 +259,11 @@ def test_documents_are_added_to_those_that_are_there(here: CommandLine, uri: str
 
 
 @pytest.mark.slow("a real import meets a server that dies")
-def test_another_writer_is_noticed(brimline_cli: CommandLine, tmp_path: Path, rows: Path) -> None:
-    with OwnMongod.running(tmp_path / "db") as server, server.slow_inserts():
-        at = ("--uri", server.uri, "-d", "shared", "-c", "c")
+def test_another_writer_is_noticed(brimline_cli: CommandLine, uri: str, rows: Path) -> None:
+    with slow(uri, "insert"):
+        at = ("--uri", uri, "-d", "shared", "-c", "c")
         running = start(brimline_cli, 1, rows / "rows.csv", "--headerline", *at, *SLOWLY)
-        with server.client() as client:
+        with pymongo.MongoClient[dict[str, Any]](uri) as client:
             client["shared"]["c"].insert_one({"_id": "somebody else's"})
         outcome = running.end()
     outcome.check_error(4, "the import is not proven", f"where {ROWS // 1000} 000 should be")

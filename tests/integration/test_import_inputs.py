@@ -20,6 +20,7 @@ from brimline.record.data_import import InputFile
 from tests.support.command_line import CommandLine
 from tests.support.importing import SLOWLY, begun
 from tests.support.own_mongod import OwnMongod
+from tests.support.server import slow
 from tests.support.waiting import eventually
 
 ROWS = 15_000
@@ -232,13 +233,11 @@ def test_a_pipe_is_read_once_and_whole(here: CommandLine, uri: str) -> None:
 
 @pytest.mark.slow("an input is read for seconds")
 @pytest.mark.parametrize("change", ["cut", "grown"])
-def test_a_file_that_changes_while_it_is_read_proves_nothing(
-    brimline_cli: CommandLine, tmp_path: Path, change: str
-) -> None:
+def test_a_file_that_changes_while_it_is_read_proves_nothing(brimline_cli: CommandLine, uri: str, change: str) -> None:
     path = brimline_cli.directory / "changing.csv"
     path.write_text("k,s\n" + "".join(f"{k},{'x' * 180}\n" for k in range(ROWS)))
-    with OwnMongod.running(tmp_path / "db") as server, server.slow_inserts():
-        at = ("--uri", server.uri, "-d", "changing", "-c", change)
+    with slow(uri, "insert"):
+        at = ("--uri", uri, "-d", "changing", "-c", change)
         running = brimline_cli.start("import", path, "--headerline", *at, *SLOWLY, "-q", "--json")
         assert eventually(lambda: begun(brimline_cli), timeout_s=60)
         if change == "cut":

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.command_line import CommandLine
 from tests.support.importing import SLOWLY, kill_behind_a_checkpoint, start
-from tests.support.own_mongod import OwnMongod
+from tests.support.server import slow
 
 ROWS = 15_000
 COLUMNS = ("--columnsHaveTypes", "--fields", "k.int32(),price.double(),when.int32()")
@@ -74,16 +74,15 @@ def test_rows_with_more_or_fewer_cells_are_told_in_every_form(here: CommandLine,
 
 
 @pytest.mark.slow("an import is killed behind a checkpoint, and goes on")
-def test_cells_before_and_after_a_kill_are_added_up(brimline_cli: CommandLine, tmp_path: Path) -> None:
+def test_cells_before_and_after_a_kill_are_added_up(brimline_cli: CommandLine, uri: str) -> None:
     path = brimline_cli.directory / "t.csv"
     path.write_text("".join(f"{row},{'free' if row % 3 == 0 else 1},1{row:500}\n" for row in range(ROWS)))
-    with OwnMongod.running(tmp_path / "db") as server:
-        at = (path, "--type", "csv", *COLUMNS, "--parseGrace", "skipField", "--uri", server.uri, "-d", "m", "-c", "c")
-        with server.slow_inserts():
-            running = start(brimline_cli, 1, *at, *SLOWLY)
-            kill_behind_a_checkpoint(brimline_cli, running, after_s=0.0)
-            running = start(brimline_cli, 2, "--resume", "latest", "--uri", server.uri)
-        outcome = running.end()
+    at = (path, "--type", "csv", *COLUMNS, "--parseGrace", "skipField", "--uri", uri, "-d", "m", "-c", "c")
+    with slow(uri, "insert"):
+        running = start(brimline_cli, 1, *at, *SLOWLY)
+        kill_behind_a_checkpoint(brimline_cli, running, after_s=0.0)
+        running = start(brimline_cli, 2, "--resume", "latest", "--uri", uri)
+    outcome = running.end()
     assert outcome.exit_code == 0, outcome.stderr
     document = outcome.json()
     assert (document["attempts"], document["counts"]["inserted"]) == (2, ROWS)

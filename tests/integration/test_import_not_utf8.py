@@ -11,7 +11,7 @@ from bson.codec_options import CodecOptions
 
 from tests.support.command_line import CommandLine
 from tests.support.importing import SLOWLY, kill_behind_a_checkpoint, start
-from tests.support.own_mongod import OwnMongod
+from tests.support.server import slow
 
 ROWS = 15_000
 
@@ -72,20 +72,19 @@ def test_a_rejected_row_counts_as_it_was_sent_and_a_skipped_one_does_not(here: C
 
 
 @pytest.mark.slow("a real import is killed and goes on")
-def test_a_killed_import_counts_each_cell_once(brimline_cli: CommandLine, tmp_path: Path) -> None:
+def test_a_killed_import_counts_each_cell_once(brimline_cli: CommandLine, uri: str) -> None:
     path = brimline_cli.directory / "rows.csv"
     with path.open("wb") as out:
         out.write(b"k,\xe9\n")
         out.writelines(b"%d,%s\xe9\n" % (number, b"x" * 1_000) for number in range(ROWS))
-    with OwnMongod.running(tmp_path / "db") as server:
-        at = ("--uri", server.uri, "-d", "latin", "-c", "killed")
-        with server.slow_inserts():
-            running = start(brimline_cli, 1, path, "--headerline", *at, *SLOWLY)
-            settled = len(b"k,\xe9\n")  # the header is settled by itself
-            for attempt in (2, 3):
-                settled = kill_behind_a_checkpoint(brimline_cli, running, settled=settled, after_s=0.0)
-                running = start(brimline_cli, attempt, "--resume", "latest", "--uri", server.uri)
-        outcome = running.end()
+    at = ("--uri", uri, "-d", "latin", "-c", "killed")
+    with slow(uri, "insert"):
+        running = start(brimline_cli, 1, path, "--headerline", *at, *SLOWLY)
+        settled = len(b"k,\xe9\n")  # the header is settled by itself
+        for attempt in (2, 3):
+            settled = kill_behind_a_checkpoint(brimline_cli, running, settled=settled, after_s=0.0)
+            running = start(brimline_cli, attempt, "--resume", "latest", "--uri", uri)
+    outcome = running.end()
     assert outcome.exit_code == 0, outcome.stderr
     document = outcome.json()
     assert document["attempts"] == 3 and document["counts"]["inserted"] == ROWS

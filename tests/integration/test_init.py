@@ -16,8 +16,7 @@ from bson import Decimal128, ObjectId
 from brimline.servers import Deployment
 from brimline.spec import load_spec
 from tests.support.command_line import CommandLine
-from tests.support.secured_mongod import secured_mongod
-from tests.support.server import required_mongod
+from tests.support.secured_mongod import SecuredServer
 
 pytestmark = pytest.mark.mongod
 
@@ -278,25 +277,24 @@ def test_the_servers_own_log_shows_its_slow_operations(
     assert "4711" not in text
 
 
-def test_rights_that_are_missing_are_named(brimline_cli: CommandLine, tmp_path: Path) -> None:
-    with secured_mongod(required_mongod(), tmp_path / "secured") as server:
-        with server.client() as client:
-            client.shop.orders.insert_one({"a": 1})
-            client.shop.command("createUser", "reader", pwd="hidden-word", roles=["read"])
-            client.shop.command("createUser", "nobody", pwd="hidden-word", roles=[])
-        address = f"{server.address}/shop?directConnection=true"
-        mine = ("--from", f"mongodb://reader:hidden-word@{address}", "shop.orders")
-        brimline_cli.run("init", *mine, "--operations", "profile").check_error(
-            5, "may not read shop.system.profile", "dbAdmin"
-        )
-        outcome = brimline_cli.run("init", "my.yaml", *mine)
-        assert outcome.exit_code == 0, outcome.stderr
-        text = (brimline_cli.directory / "my.yaml").read_text(encoding="utf-8")
-        assert "may not read shop.system.profile" in text
-        assert "hidden-word" not in text + outcome.stderr + outcome.stdout
-        refused = brimline_cli.run("init", "--from", f"mongodb://nobody:hidden-word@{address}", "shop.orders")
-        refused.check_error(5, "not", "")
-        assert "hidden-word" not in refused.stderr
+def test_rights_that_are_missing_are_named(brimline_cli: CommandLine, secured: SecuredServer) -> None:
+    with secured.client() as client:
+        client.shop.orders.insert_one({"a": 1})
+        client.shop.command("createUser", "reader", pwd="hidden-word", roles=["read"])
+        client.shop.command("createUser", "nobody", pwd="hidden-word", roles=[])
+    address = f"{secured.address}/shop?directConnection=true"
+    mine = ("--from", f"mongodb://reader:hidden-word@{address}", "shop.orders")
+    brimline_cli.run("init", *mine, "--operations", "profile").check_error(
+        5, "may not read shop.system.profile", "dbAdmin"
+    )
+    outcome = brimline_cli.run("init", "my.yaml", *mine)
+    assert outcome.exit_code == 0, outcome.stderr
+    text = (brimline_cli.directory / "my.yaml").read_text(encoding="utf-8")
+    assert "may not read shop.system.profile" in text
+    assert "hidden-word" not in text + outcome.stderr + outcome.stdout
+    refused = brimline_cli.run("init", "--from", f"mongodb://nobody:hidden-word@{address}", "shop.orders")
+    refused.check_error(5, "not", "")
+    assert "hidden-word" not in refused.stderr
 
 
 def test_no_server(brimline_cli: CommandLine) -> None:

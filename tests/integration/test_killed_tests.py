@@ -1,12 +1,16 @@
 """A process of the tests that is killed: nothing that it started stays."""
 
+import os
+import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import psutil
+import pytest
 
+from tests.support.labs import processes_below
 from tests.support.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
@@ -57,3 +61,39 @@ def test_one_that_has_ended_by_itself_keeps_its_files(tmp_path: Path) -> None:
     for each in started:
         each.kill()
     assert (tmp_path / "session").exists()
+
+
+SHARED = """
+import os, signal, time
+import pytest
+@pytest.mark.parametrize("name", ["mongod", "member", "mariadb"])
+def test_it_dies(name, request):
+    server = request.getfixturevalue(name)
+    os.kill(server.process.pid if name == "member" else server.pid, signal.SIGKILL)
+    time.sleep(0.2)
+def test_the_next(mongod):
+    pass
+def test_one_without_servers():
+    pass
+"""
+
+
+@pytest.mark.mongod
+@pytest.mark.slow("a run of tests, with servers of its own")
+def test_a_shared_server_that_dies_is_named_and_nothing_stays(tmp_path: Path) -> None:
+    """By the test in which it died and by each that wants it from then on; one without servers passes."""
+    (tmp_path / "test_dying.py").write_text(SHARED)
+    words = ("--confcutdir", tmp_path, "--rootdir", tmp_path, tmp_path / "test_dying.py")
+    place = {"COLUMNS": "300", "PYTEST_DEBUG_TEMPROOT": str(tmp_path)}
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-c", "pyproject.toml", "-p", "tests.conftest", *map(str, words)],
+        cwd=ROOT, env={**os.environ, **place}, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    told = run.stdout + run.stderr
+    named = re.findall(r"ERROR .*::test_(\S+) - Failed: the (.+) that tests share .* (was gone \w+)", told)
+    died = {test: what for test, what, when in named if when == "was gone after"}
+    asked = {"it_dies[mongod]": "mongod", "it_dies[member]": "replica set", "it_dies[mariadb]": "MariaDB"}
+    assert {"it_dies[mariadb]": "MariaDB", **died} == asked, told  # which may not be here
+    assert ("the_next", "mongod", "was gone before") in named, told
+    assert re.search(r"[34] passed.*, [34] errors in", told), told
+    assert processes_below(tmp_path) == []

@@ -27,8 +27,7 @@ from brimline.servers.faults.kinds import KINDS
 from brimline.servers.faults.site import Site
 from tests.support.command_line import CommandLine
 from tests.support.repetitions import each_once, repetitions
-from tests.support.secured_mongod import ADMIN, ADMIN_PASSWORD, SecuredServer, secured_mongod
-from tests.support.server import required_mongod
+from tests.support.secured_mongod import ADMIN, ADMIN_PASSWORD, SecuredServer
 from tests.support.sql_servers import SqlServer
 
 pytestmark = pytest.mark.mongod
@@ -69,32 +68,31 @@ EXIT_CODES = {"directory": 1, "disk": 1, "record": 1, "connections": 5, "rights"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredServer]:
-    with secured_mongod(required_mongod(), tmp_path_factory.mktemp("secured")) as started:
-        with started.client() as client:
-            everywhere = {"db": DATABASE, "collection": ""}
-            may = ["find", "dropCollection", "createCollection", "createIndex", "listIndexes", "listCollections"]
-            client.admin.command(
-                "createRole",
-                "dropper",
-                privileges=[
-                    {"resource": everywhere, "actions": may},
-                    {"resource": {"db": DATABASE, "collection": "brimline_manifest"}, "actions": ["insert", "update"]},
-                ],
-                roles=["clusterMonitor"],
-            )
-            client.admin.command("createUser", "dropper", pwd="x", roles=["dropper"])
-            one = {"db": DATABASE, "collection": COLLECTION}
-            lists = {"resource": {"db": DATABASE, "collection": ""}, "actions": ["listCollections", "listIndexes"]}
-            whole = {"resource": one, "actions": [*may, "insert", "remove", "collStats"]}
-            client.admin.command("createRole", "owner", privileges=[lists, whole], roles=["clusterMonitor"])
-            client.admin.command("createUser", "owner", pwd="x", roles=["owner"])
-            client.admin.command("createUser", "reader", pwd="x", roles=["readAnyDatabase", "clusterMonitor"])
-            writes = {"role": "readWrite", "db": DATABASE}
-            client.admin.command("createUser", "writer", pwd="x", roles=[writes])
-            client.admin.command("createUser", "nobody", pwd="x", roles=[])
-            client.admin.command("createUser", "everywhere", pwd="x", roles=["readAnyDatabase"])
-        yield started
+def server(secured: SecuredServer) -> SecuredServer:
+    with secured.client() as client:
+        everywhere = {"db": DATABASE, "collection": ""}
+        may = ["find", "dropCollection", "createCollection", "createIndex", "listIndexes", "listCollections"]
+        client.admin.command(
+            "createRole",
+            "dropper",
+            privileges=[
+                {"resource": everywhere, "actions": may},
+                {"resource": {"db": DATABASE, "collection": "brimline_manifest"}, "actions": ["insert", "update"]},
+            ],
+            roles=["clusterMonitor"],
+        )
+        client.admin.command("createUser", "dropper", pwd="x", roles=["dropper"])
+        one = {"db": DATABASE, "collection": COLLECTION}
+        lists = {"resource": {"db": DATABASE, "collection": ""}, "actions": ["listCollections", "listIndexes"]}
+        whole = {"resource": one, "actions": [*may, "insert", "remove", "collStats"]}
+        client.admin.command("createRole", "owner", privileges=[lists, whole], roles=["clusterMonitor"])
+        client.admin.command("createUser", "owner", pwd="x", roles=["owner"])
+        client.admin.command("createUser", "reader", pwd="x", roles=["readAnyDatabase", "clusterMonitor"])
+        writes = {"role": "readWrite", "db": DATABASE}
+        client.admin.command("createUser", "writer", pwd="x", roles=[writes])
+        client.admin.command("createUser", "nobody", pwd="x", roles=[])
+        client.admin.command("createUser", "everywhere", pwd="x", roles=["readAnyDatabase"])
+    return secured
 
 
 @pytest.fixture

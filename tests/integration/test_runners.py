@@ -6,7 +6,6 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -32,9 +31,8 @@ from brimline.spec import load_spec
 from tests.support.command_line import TIMEOUT_S, CommandLine, Outcome
 from tests.support.java_histograms import JAVA_FOR_SECONDS
 from tests.support.repetitions import each_once, repetitions
-from tests.support.replica_set import Member, replica_set
+from tests.support.replica_set import Member
 from tests.support.scripted_server import OF_YCSB, scripted_server, started
-from tests.support.server import required_mongod
 from tests.support.simulation import context
 from tests.support.sql_servers import SYSTEMS, SqlServer
 
@@ -156,12 +154,6 @@ def _java_for_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JDK_JAVA_OPTIONS", " ".join(JAVA_FOR_SECONDS))
 
 
-@pytest.fixture(scope="module")
-def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sequence[Member]]:
-    with replica_set(required_mongod(), tmp_path_factory.mktemp("set")) as started:
-        yield started
-
-
 def _spec(directory: Path, text: str = MIX) -> Path:
     path = directory / "both.yaml"
     path.write_text(text)
@@ -265,13 +257,13 @@ operations:
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["ycsb-a", "transaction"])
 def test_twenty_thousand_operations_of_every_client_leave_the_same(
-    kind: str, brimline_cli: CommandLine, members: Sequence[Member], tmp_path: Path
+    kind: str, brimline_cli: CommandLine, member: Member, tmp_path: Path
 ) -> None:
     """YCSB A, and an operation of several steps with a transaction: 20 000 operations of each.
 
     The quick twin is `test_every_kind_of_step_does_the_same`.
     """
-    address = members[0].address
+    address = member.address
     if kind == "ycsb-a":
         spec = _spec(tmp_path, MIX.replace("operation_count: 1000", "operation_count: 20000") + UNFLUSHED)
         uri, told = f"mongodb://{address}/?directConnection=true", ("operations_hash", "commands", "operations")
@@ -315,12 +307,12 @@ def test_twenty_thousand_operations_of_every_sql_client_leave_the_same(
 
 @pytest.mark.mongod
 @pytest.mark.slow("each client loads and runs")
-def test_every_kind_of_step_does_the_same(brimline_cli: CommandLine, members: Sequence[Member], tmp_path: Path) -> None:
+def test_every_kind_of_step_does_the_same(brimline_cli: CommandLine, member: Member, tmp_path: Path) -> None:
     """Operations by their hash, counts, and what is in the collections in the end.
 
     One operation after the other, so that the last update of a record is the same one.
     """
-    uri, spec = f"mongodb://{members[0].address}/?replicaSet=test", _spec(tmp_path, EVERY_STEP)
+    uri, spec = f"mongodb://{member.address}/?replicaSet=test", _spec(tmp_path, EVERY_STEP)
     seen = {}
     for client in ("wire", *FOR_MONGODB):
         outcome = _run(brimline_cli, spec, client, uri)
@@ -331,7 +323,7 @@ def test_every_kind_of_step_does_the_same(brimline_cli: CommandLine, members: Se
             name: summary[name] for name in ("commands", "operations", "steps", "document_counts", "operations_hash")
         }
         told["commands"].pop("getmore", None)
-        seen[client] = (told, _content(f"mongodb://{members[0].address}", "runners"))
+        seen[client] = (told, _content(f"mongodb://{member.address}", "runners"))
     for client, (told, content) in seen.items():
         assert content == seen["wire"][1], client
         for name, count in told.items():
@@ -697,6 +689,14 @@ def test_a_runtime_of_the_wrong_version_is_one_error(
     )
     assert not brimline_cli.runs.exists()
     assert told in runners_ready().evidence
+
+
+def test_a_runtime_of_just_the_version_that_is_needed_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runtime = tmp_path / "node"
+    runtime.write_text("#!/bin/sh\necho v20.19\n")
+    os.chmod(runtime, stat.S_IRWXU)  # noqa: PTH101
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert "20.19" not in runners_ready().evidence
 
 
 def test_a_runner_that_is_not_built_names_the_way(

@@ -16,8 +16,7 @@ from brimline.execution.step_trials import try_steps
 from brimline.plan import Plan, resolve, wire_target
 from brimline.servers import Deployment, external
 from brimline.spec import Spec
-from tests.support.replica_set import replica_set
-from tests.support.server import required_mongod
+from tests.support.replica_set import Member
 
 pytestmark = pytest.mark.mongod
 
@@ -26,16 +25,15 @@ DATABASE = "tried"
 Steps = Sequence[dict[str, Any]]
 
 
-@pytest.fixture(scope="module")
-def member(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
-    """The primary of a replica set, which has transactions."""
-    with replica_set(required_mongod(), tmp_path_factory.mktemp("set")) as (started,):
-        yield external(f"mongodb://{started.address}/?directConnection=true")
+@pytest.fixture
+def primary(member: Member) -> Deployment:
+    """Of a replica set, which has transactions."""
+    return external(f"mongodb://{member.address}/?directConnection=true")
 
 
 @pytest.fixture(params=["standalone", "replica set"])
 def server(request: pytest.FixtureRequest) -> Deployment:
-    found: Deployment = request.getfixturevalue({"standalone": "mongod", "replica set": "member"}[request.param])
+    found: Deployment = request.getfixturevalue({"standalone": "mongod", "replica set": "primary"}[request.param])
     return found
 
 
@@ -190,14 +188,14 @@ def test_a_document_over_16_mib_is_found_without_being_sent(
 
 
 def test_a_replica_set_also_shows_what_an_update_of_one_document_comes_to(
-    member: Deployment, mongod: Deployment, told: Told
+    primary: Deployment, mongod: Deployment, told: Told
 ) -> None:
     one = {"update": {"collection": "a", "filter": {"n": 1}, "update": {"$unset": {"n": 1}}}}
     many = {"update": {**one["update"], "many": True}}  # which a trial is not to execute
     for server, step, expected in (
         (mongod, one, None),
-        (member, one, "Document failed validation"),
-        (member, many, None),
+        (primary, one, "Document failed validation"),
+        (primary, many, None),
     ):
         context = RunContext(deployment=server, spec_text="", environment={}, progress=told, stop=StopToken())
         with pymongo.MongoClient[dict[str, Any]](f"mongodb://{server.address}", directConnection=True) as client:

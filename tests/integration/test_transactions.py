@@ -1,7 +1,6 @@
 """Transactions on a real replica set: the server committed, by its own count, what it told brimline."""
 
 import json
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +8,7 @@ import pytest
 
 from brimline.servers import Deployment, control_client
 from tests.support.command_line import CommandLine
-from tests.support.replica_set import Member, replica_set
-from tests.support.server import required_mongod
+from tests.support.replica_set import Member
 
 pytestmark = pytest.mark.mongod
 
@@ -27,12 +25,6 @@ threads: 2
 warmup: 0s
 operation_count: {OPERATIONS}
 """
-
-
-@pytest.fixture(scope="module")
-def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sequence[Member]]:
-    with replica_set(required_mongod(), tmp_path_factory.mktemp("set")) as started:
-        yield started
 
 
 def _spec(directory: Path, text: str = SPEC) -> Path:
@@ -68,17 +60,16 @@ def test_a_server_of_its_own_is_a_replica_set(brimline_cli: CommandLine, tmp_pat
 
 
 def test_statements_and_commits_are_those_that_the_server_counted(
-    brimline_cli: CommandLine, members: Sequence[Member], tmp_path: Path
+    brimline_cli: CommandLine, member: Member, tmp_path: Path
 ) -> None:
-    [primary] = members
-    before = _transactions(primary.address)
-    where = ("--uri", f"mongodb://{primary.address}/?readConcernLevel=snapshot", "--data", "load", "--drop")
+    before = _transactions(member.address)
+    where = ("--uri", f"mongodb://{member.address}/?readConcernLevel=snapshot", "--data", "load", "--drop")
     spec = _spec(tmp_path, SPEC.replace("connections: 8", "connections: 1").replace("threads: 2", "threads: 1"))
     # Reads outside of a transaction have no snapshot on every version.
     spec.write_text(spec.read_text().replace("{read: 0.5, transaction: 0.5}", "{update: 0.5, transaction: 0.5}"))
     outcome = brimline_cli.run("run", spec, *where, "--json")
     assert outcome.exit_code in (0, 4), outcome.stderr
-    summary, after = _summary(brimline_cli), _transactions(primary.address)
+    summary, after = _summary(brimline_cli), _transactions(member.address)
     committed = summary["operations"]["transaction"]["ok"]
     updates = summary["operations"]["update"]["ok"]
     assert committed + updates == OPERATIONS and committed > 200
@@ -90,15 +81,14 @@ def test_statements_and_commits_are_those_that_the_server_counted(
     assert summary["commands"]["commit"] == committed
 
 
-def test_those_that_meet_are_done_anew(brimline_cli: CommandLine, members: Sequence[Member], tmp_path: Path) -> None:
+def test_those_that_meet_are_done_anew(brimline_cli: CommandLine, member: Member, tmp_path: Path) -> None:
     """Eight connections, three accounts: most transactions meet another one, and each commits in the end."""
-    [primary] = members
-    before = _transactions(primary.address)
+    before = _transactions(member.address)
     text = SPEC.replace("records: 500", "records: 3").replace("{read: 0.5, transaction: 0.5}", "{transaction: 1}")
-    where = ("--uri", f"mongodb://{primary.address}/", "--data", "load", "--drop")
+    where = ("--uri", f"mongodb://{member.address}/", "--data", "load", "--drop")
     outcome = brimline_cli.run("run", _spec(tmp_path, text), *where, "--json")
     assert outcome.exit_code in (0, 4), outcome.stderr
-    summary, after = _summary(brimline_cli), _transactions(primary.address)
+    summary, after = _summary(brimline_cli), _transactions(member.address)
     of = summary["operations"]["transaction"]
     assert (of["ok"], of["failed"]) == (OPERATIONS, 0)
     assert of["retried"] > 10
@@ -107,49 +97,44 @@ def test_those_that_meet_are_done_anew(brimline_cli: CommandLine, members: Seque
     assert after["currentOpen"] == 0
 
 
-def test_what_a_run_leaves_open_is_ended(brimline_cli: CommandLine, members: Sequence[Member], tmp_path: Path) -> None:
+def test_what_a_run_leaves_open_is_ended(brimline_cli: CommandLine, member: Member, tmp_path: Path) -> None:
     """Sixty connections, two accounts: more voids than commits, and no time to wait for them all in the end."""
-    [primary] = members
     text = SPEC.replace("records: 500", "records: 2").replace("{read: 0.5, transaction: 0.5}", "{transaction: 1}")
     text = text.replace("connections: 8", "connections: 60").replace(f"operation_count: {OPERATIONS}", "duration: 2s")
     spec = _spec(tmp_path, f"{text}drain_timeout: 100ms\n")
-    where = ("--uri", f"mongodb://{primary.address}/", "--data", "load", "--drop")
+    where = ("--uri", f"mongodb://{member.address}/", "--data", "load", "--drop")
     outcome = brimline_cli.run("run", spec, *where, "--json")
     assert outcome.exit_code in (0, 4), outcome.stderr
     summary = _summary(brimline_cli)
     assert summary["unfinished"] > 0 and "unsettled_sessions" not in summary
-    assert _transactions(primary.address)["currentOpen"] == 0
+    assert _transactions(member.address)["currentOpen"] == 0
 
 
-def test_what_is_not_there_makes_a_miss(brimline_cli: CommandLine, members: Sequence[Member], tmp_path: Path) -> None:
-    [primary] = members
-    where = ("--uri", f"mongodb://{primary.address}/")
+def test_what_is_not_there_makes_a_miss(brimline_cli: CommandLine, member: Member, tmp_path: Path) -> None:
+    where = ("--uri", f"mongodb://{member.address}/")
     assert brimline_cli.run("load", _spec(tmp_path), *where, "--drop").exit_code == 0
-    with control_client(primary.address) as client:
+    with control_client(member.address) as client:
         client["ycsb"]["usertable"].delete_many({})
     outcome = brimline_cli.run("run", _spec(tmp_path), *where, "--data", "as-is", "--json")
     of = json.loads(outcome.stdout)["counts_whole_run"]
     assert (of["miss"], of["ok"], of["failed"]) == (OPERATIONS, 0, 0)
 
 
-def test_the_commit_is_timed_apart(brimline_cli: CommandLine, members: Sequence[Member], tmp_path: Path) -> None:
-    [primary] = members
-    where = ("--uri", f"mongodb://{primary.address}/", "--data", "load", "--drop")
+def test_the_commit_is_timed_apart(brimline_cli: CommandLine, member: Member, tmp_path: Path) -> None:
+    where = ("--uri", f"mongodb://{member.address}/", "--data", "load", "--drop")
     assert brimline_cli.run("run", _spec(tmp_path), *where).exit_code in (0, 4)
     [record] = [each for each in brimline_cli.record_directories() if "-load-" not in each.name]
     log = (record / "latency.hlog").read_text()
     assert "commit_ok_service" in log and "read_ok_service" not in log
 
 
-def test_what_has_none(
-    brimline_cli: CommandLine, mongod: Deployment, members: Sequence[Member], tmp_path: Path
-) -> None:
+def test_what_has_none(brimline_cli: CommandLine, mongod: Deployment, member: Member, tmp_path: Path) -> None:
     spec = _spec(tmp_path)
     where = ("--uri", f"mongodb://{mongod.address}/", "--data", "load", "--drop")
     brimline_cli.run("run", spec, *where).check_error(2, "replica set", "set of one member")
     brimline_cli.run("run", spec, "--topology", "standalone").check_error(2, "standalone", "replica-set-1")
     brimline_cli.run("run", spec, "--topology", "shards-2").check_error(2, "transaction", "another topology")
-    linearizable = f"mongodb://{members[0].address}/?readConcernLevel=linearizable"
+    linearizable = f"mongodb://{member.address}/?readConcernLevel=linearizable"
     brimline_cli.run("run", spec, "--uri", linearizable).check_error(2, "linearizable", "majority or snapshot")
     nothing = _spec(tmp_path, SPEC.replace("{reads: 2, updates: 3}", "{reads: 0, updates: 0}"))
     brimline_cli.run("run", nothing, *where).check_error(2, "transaction", "neither reads nor updates")

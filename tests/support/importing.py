@@ -9,7 +9,7 @@ from tests.support.command_line import CommandLine, Running
 from tests.support.waiting import eventually
 
 SLOWLY = ("--batchSize", "50", "-j", "2")
-"""In small steps, so that with `OwnMongod.slow_inserts` an import is not over before something happens to it."""
+"""In small steps, so that with `slow` inserts an import is not over before something happens to it."""
 
 
 def begun(brimline_cli: CommandLine, times: int = 1) -> bool:

@@ -11,11 +11,9 @@ from typing import Any, Self
 import pymongo
 from pymongo.errors import PyMongoError
 
-from tests.support.server import required_mongod
+from tests.support.server import GONE_AFTER_MS, required_mongod, slow
 
 _START_TIMEOUT_S = 60.0
-_GONE_AFTER_MS = 2000
-"""How long a client looks for a server that was killed, also to say good-bye; pymongo's own 30 s are waited in full."""
 
 
 class OwnMongod:
@@ -49,7 +47,7 @@ class OwnMongod:
 
     def client(self) -> pymongo.MongoClient[dict[str, Any]]:
         """A client that doesn't wait long where the server was killed meanwhile."""
-        return pymongo.MongoClient(self.uri, serverSelectionTimeoutMS=_GONE_AFTER_MS)
+        return pymongo.MongoClient(self.uri, serverSelectionTimeoutMS=GONE_AFTER_MS)
 
     def start(self) -> None:
         """Starts it and waits until it answers."""
@@ -71,17 +69,9 @@ class OwnMongod:
                     return
         raise AssertionError("mongod did not start")
 
-    @contextmanager
-    def slow(self, command: str, *, each_ms: int = 20) -> Iterator[None]:
+    def slow(self, command: str, *, each_ms: int = 20) -> AbstractContextManager[None]:
         """Each such command takes so much longer."""
-        slow = {"failCommands": [command], "blockConnection": True, "blockTimeMS": each_ms}
-        with self.client() as client:
-            client.admin.command("configureFailPoint", "failCommand", mode="alwaysOn", data=slow)
-            try:
-                yield
-            finally:
-                with suppress(PyMongoError):  # it may have been killed, and forgotten it with that
-                    client.admin.command("configureFailPoint", "failCommand", mode="off")
+        return slow(self.uri, command, each_ms=each_ms)
 
     def slow_inserts(self) -> AbstractContextManager[None]:
         """A load isn't over before something happens to it."""

@@ -12,6 +12,7 @@ from pymongo.errors import PyMongoError
 
 from brimline.servers import ServerBinary
 from brimline.servers.bundled import free_port, server_command
+from tests.support.server import GONE_AFTER_MS
 from tests.support.waiting import eventually
 
 ADMIN, ADMIN_PASSWORD = "root", "p@ss/w:ord%1"
@@ -23,6 +24,7 @@ class SecuredServer:
     """A server that answers. `client_options` open it for its administrator."""
 
     port: int
+    pid: int
     directory: Path
     client_options: dict[str, Any]
 
@@ -33,7 +35,20 @@ class SecuredServer:
 
     def client(self) -> pymongo.MongoClient[dict[str, Any]]:
         """A client of the administrator; to be closed."""
-        return pymongo.MongoClient(f"mongodb://{self.address}", directConnection=True, **self.client_options)
+        return pymongo.MongoClient(
+            f"mongodb://{self.address}",
+            directConnection=True,
+            serverSelectionTimeoutMS=GONE_AFTER_MS,
+            **self.client_options,
+        )
+
+    def only_the_administrator(self, client: pymongo.MongoClient[dict[str, Any]]) -> None:
+        """Takes away all other users, and all roles."""
+        for user in client.admin.command("usersInfo", {"forAllDBs": True})["users"]:
+            if (user["db"], user["user"]) != ("admin", ADMIN):
+                client[user["db"]].command("dropUser", user["user"])
+        for role in client.admin["system.roles"].find():
+            client[role["db"]].command("dropRole", role["role"])
 
     def log(self) -> str:
         """What the server has logged."""
@@ -60,7 +75,7 @@ def secured_mongod(
     ]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
-        server = SecuredServer(port, directory, dict(client_tls or {}))
+        server = SecuredServer(port, process.pid, directory, dict(client_tls or {}))
         assert eventually(lambda: _answers(server), timeout_s=60), "the server did not start"
         if access_control:
             with server.client() as client:

@@ -11,6 +11,7 @@ import pytest
 
 from brimline.errors import UsageError
 from brimline.servers.lab.own_sql import own_sql
+from brimline.servers.lab.state import server_process
 from brimline.servers.sql_client import SqlClient, open_client
 from brimline.servers.sql_programs import SqlSystem, find_sql_program
 from brimline.servers.target_uri import TargetUri, parse_target_uri
@@ -23,10 +24,11 @@ _SCHEMES = {"mariadb": "mariadb", "postgres": "postgresql"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqlServer:
-    """A server. `admin` is the address of its own database, the user's password in it."""
+    """A server. `admin` is the address of its own database, the user's password in it; `pid` is of one that is ours."""
 
     system: SqlSystem
     admin: str = field(repr=False)
+    pid: int | None = None
 
     @property
     def protocol(self) -> str:
@@ -72,7 +74,9 @@ def shared_server(system: SqlSystem, directory: Path) -> Iterator[SqlServer]:
         assert lab.password_file is not None
         user = f"{lab.user}:{quote(lab.password_file.read_text().strip(), safe='')}"
         address = lab.servers[0].address
-        yield SqlServer(system=system, admin=f"{_SCHEMES[system]}://{user}@{address}/brimline")
+        process = server_process(lab, lab.servers[0])
+        assert process is not None
+        yield SqlServer(system=system, admin=f"{_SCHEMES[system]}://{user}@{address}/brimline", pid=process.pid)
     finally:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("XDG_CACHE_HOME", str(directory))
