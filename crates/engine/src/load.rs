@@ -62,10 +62,10 @@ pub fn posts(loads: &[Load]) -> Vec<Post> {
     for (load, Load { plan, .. }) in loads.iter().enumerate() {
         let shard_count = plan.shard_count() as usize;
         let own = own_shards(plan);
-        let per_worker = plan.places_per_worker();
-        let in_flight_max = plan.in_flight_max.unwrap_or(plan.connections) as usize * per_worker;
+        let per_user = plan.places_per_user();
+        let in_flight_max = plan.in_flight_max.unwrap_or(plan.connections) as usize * per_user;
         for shard in 0..shard_count {
-            let connections = share(plan.connections as usize * per_worker, shard, shard_count);
+            let connections = share(plan.connections as usize * per_user, shard, shard_count);
             if own.contains(&shard) {
                 let in_flight_max = share(in_flight_max, shard, shard_count);
                 posts.push(Post { load, shard, places: Places { first, connections, in_flight_max } });

@@ -68,7 +68,7 @@ pub struct Mission<'r> {
     /// Whether it is a load whose batches are requests behind a link.
     pub is_bulk: bool,
     /// How many of its places are one to whoever looks on.
-    pub places_per_worker: u64,
+    pub places_per_user: u64,
     /// Requests to end early.
     pub control: &'r Control,
     /// Progress of all workers.
@@ -111,7 +111,7 @@ impl<'r> Mission<'r> {
             load: number as u64,
             is_bulk: plan.target.is_linked() && matches!(plan.work, Work::Load { .. }),
             has_ends: workload.own().is_some_and(|mix| mix.own().has_ends()),
-            places_per_worker: plan.places_per_worker() as u64,
+            places_per_user: plan.places_per_user() as u64,
             control,
             progress,
         }

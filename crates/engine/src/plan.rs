@@ -88,9 +88,9 @@ pub struct Share {
 }
 
 impl Plan {
-    /// How many places each worker of a runner has: two where each reply calls for the next operation and nothing else does, so
-    /// that this is there when the worker is done; one where an operation is several commands, and of any other target.
-    pub fn places_per_worker(&self) -> usize {
+    /// How many places each user of a runner's has: two where each reply calls for the next operation and nothing else does, so
+    /// that this is there when the user is done; one where an operation is several commands, and of any other target.
+    pub fn places_per_user(&self) -> usize {
         let is_back_to_back = matches!(self.pacer, PacerPlan::Closed { think_time: None, .. });
         let is_one_command = match &self.work {
             Work::Mix { proportions, .. } => !proportions.any(OperationKind::has_second),

@@ -1,5 +1,5 @@
 //! The users of a closed loop: when each may send again, and when it is done. One per connection.
-//! Plans and reports call them workers, which here are the threads.
+//! Workloads and reports call them workers, which here are the threads.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -9,21 +9,21 @@ pub const RATE_OPS_PER_S_MAX: f64 = 1e9;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum PacerPlan {
-    /// Each connection is a worker that sends its next operation when the last is answered.
+    /// Each connection is a user that sends its next operation when the last is answered.
     Closed {
-        /// Pause of a worker after each reply.
+        /// Pause of a user after each reply.
         #[serde(default)]
         think_time: Option<ThinkTime>,
         /// Replies are never left alone so as to take several at once: the number of connections is what is sought.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         follows_replies: bool,
     },
-    /// Threads, loops, ramp-up, as in JMeter: as many workers as there are connections start evenly over the ramp-up,
+    /// Threads, loops, ramp-up, as in JMeter: as many users as there are connections start evenly over the ramp-up,
     /// each performs `loops` operations one after another and leaves.
     Tlr {
-        /// Operations of each worker.
+        /// Operations of each user.
         loops: u64,
-        /// Time from the start of the first worker to the instant at which one more would start.
+        /// Time from the start of the first user to the instant at which one more would start.
         ramp_up_ns: u64,
     },
     /// Operation *i* is due at *i* / rate, whatever the target does.
@@ -45,7 +45,7 @@ pub enum PacerPlan {
     },
 }
 
-/// Pause of a worker between a reply and its next operation.
+/// Pause of a user between a reply and its next operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ThinkTime {

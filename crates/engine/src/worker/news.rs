@@ -37,7 +37,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
 
     /// How many users have so many places.
     fn users(&self, places: u64) -> u64 {
-        places.div_ceil(self.mission.places_per_worker)
+        places.div_ceil(self.mission.places_per_user)
     }
 
     /// Phase of the interval that is being recorded. What comes after an early end of the offer is drain as well.

@@ -184,7 +184,7 @@ impl RunnerTarget {
         if let Some(end) = process.end() {
             poller.add(end, END_OF_RUNNER, Interest::Readable)?;
         }
-        let workers = places.div_ceil(plan.places_per_worker());
+        let workers = places.div_ceil(plan.places_per_user());
         let mut target = Self {
             clock: Clock::start(),
             process,
