@@ -204,7 +204,6 @@ def test_of_a_hundred_level_servers_five_at_most_are_found_to_drift(tmp_path: Pa
 
 _PEAK = """
 import sys
-import tracemalloc
 from pathlib import Path
 from brimline.api.soak import soak_result
 from brimline.record import read_experiment

@@ -162,11 +162,12 @@ def memory_until_its_end(process_id: int) -> int:
 
     What wait4 says of memory begins with that of the program that started it: this one.
     """
-    memory_bytes, ended = 0, os.pidfd_open(process_id)
+    memory_bytes, has_ended, ended = 0, False, os.pidfd_open(process_id)
     try:
-        while not select.select([ended], [], [], _MEMORY_EVERY_S)[0]:
+        while not has_ended:
             with contextlib.suppress(ProcessLookupError):
                 memory_bytes = peak_memory_bytes(process_id)
+            has_ended = bool(select.select([ended], [], [], _MEMORY_EVERY_S)[0])
     finally:
         os.close(ended)
     return memory_bytes

@@ -58,7 +58,8 @@ def _why_unclear(window: ServerWindow) -> str:
     if not odd:
         return ""
     return message(
-        "told what says nothing ({columns} fell back, stood still or can't be)", columns=Verbatim(", ".join(odd))
+        "told figures that can't be ({columns} fell back, stood still, or grew too much)",
+        columns=Verbatim(", ".join(odd)),
     )
 
 

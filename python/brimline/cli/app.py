@@ -309,7 +309,7 @@ _OF_ONE_CLIENT: Final = {
 def _of_one_client(error: Exception) -> tuple[str, str] | None:
     """What is said where such a verb is given nodes."""
     option, verb = _unknown(error), _verb_of(error)
-    if not option.startswith("--workers") or verb not in _OF_ONE_CLIENT:
+    if option not in ("--workers", "--workers-per-node") or verb not in _OF_ONE_CLIENT:
         return None
     why, hint = _OF_ONE_CLIENT[verb]
     return f"{verb} has no {option}: {why}", hint

@@ -270,7 +270,7 @@ _PREFERENCES = {
 def _trouble(what: str, error: PyMongoError, *, hint: str) -> TargetError:
     """Of a server that doesn't answer a driver says how it looked for one, in a thousand characters."""
     said = refusal_words(error) if isinstance(error, OperationFailure) else "the server doesn't answer"
-    waited = isinstance(error, BulkWriteError) and error.details["writeConcernErrors"]
+    waited = isinstance(error, BulkWriteError) and not error.details["writeErrors"]
     if waited or isinstance(error, WTimeoutError):
         hint = (
             f"most members did not have a write after {_REPLICATED_WITHIN_MS // 1000} s: one that is delayed or down "

@@ -99,7 +99,6 @@ def test_who_watches_a_host_takes_no_processor_of_it_and_is_not_started_again(mo
     [
         ("ray://127.0.0.1:9", "connection refused"),
         ("ray://no-such-host.invalid:10001", "the name is not known"),
-        ("ray://127.0.0.1:99999", ""),
     ],
 )
 def test_an_address_without_a_cluster_is_told_at_once(monkeypatch: pytest.MonkeyPatch, address: str, why: str) -> None:
@@ -109,3 +108,8 @@ def test_an_address_without_a_cluster_is_told_at_once(monkeypatch: pytest.Monkey
         pass
     assert f"no Ray cluster answers at {address}: {why}" in refused.value.message
     assert "ray://HEAD:10001" in (refused.value.hint or "") and ray.actors == []
+
+
+def test_a_port_that_is_none_is_told_before_anything_is_asked() -> None:
+    with pytest.raises(ValueError, match="99999' has a port that is none"):
+        read_where("ray://127.0.0.1:99999")

@@ -46,15 +46,19 @@ def more_in_flight() -> Comparison:
     )
 
 
-def interfered(kind: str = "import", *, ended: bool = True, timed: bool = True) -> Report:
+def interfered(kind: str = "import", *, ended: bool = True, timed: bool = True, beside: float = 50.0) -> Report:
     """Beside B's runs an import: a fifth less throughput, one pair of which it ended early; or backups of 2 s.
 
-    `ended`: a backup came to its end. `timed`: else at a rate that was met, of too few operations for any time.
+    `ended`: a backup came to its end. `timed`: else at a rate of 50/s, of which B
+    answered `beside`, of too few operations for any time.
     """
     a, b = run_sets(np.random.default_rng(1), order=abba(5), slower=0.2)
     if not timed:
-        met = {"kind": "open loop", "figures": {"throughput": 50.0, "errors": 0.0}, "distribution": ()}
-        a, b = ([replace(run, **met) for run in side] for side in (a, b))
+        met = {"kind": "open loop", "distribution": ()}
+        a, b = (
+            [replace(run, **met, figures={"throughput": rate, "errors": 0.0}) for run in side]
+            for rate, side in ((50.0, a), (beside, b))
+        )
     early = message("the background ended early: {reason}", reason="it came to its end by itself")
     comparison = compare_runs(a, [b[0].with_problem(early), *b[1:]])
     at_work = Coverage(

@@ -26,7 +26,7 @@ DRIVER = {
 FIXED = {"blocks": 3, "blocks_max": 4, "duration_s": 12.0, "warmup_s": 0.2}
 
 
-def of_clients(**changes: Any) -> tuple[VarySettings, list[VaryTrial]]:
+def of_clients() -> tuple[VarySettings, list[VaryTrial]]:
     """The driver takes a fifth more of the time of a read, three times the processor, and five connections more."""
     made = []
     for number, trial in enumerate(trials_of(spoilt=False)):
@@ -45,7 +45,7 @@ def of_clients(**changes: Any) -> tuple[VarySettings, list[VaryTrial]]:
                 trial,
                 probe=replace(trial.probe, levels=(client, str(connections))),
                 figures={**trial.figures, **costs},
-                drivers=[{**DRIVER, **changes}] if is_driver else [],
+                drivers=[DRIVER] if is_driver else [],
             )
         )
     return settings_of("client=wire,java-sync", "connections=1,4,16,32", **FIXED), made
@@ -99,7 +99,7 @@ def test_what_a_driver_adds_is_told_with_interval(report: Report) -> None:
     assert "Memory of the driver" not in found, "brimline's own client has none to compare with"
     of_json = {each["metric"]: each for each in report.data["differences_of_costs"]}
     assert of_json["read.mean"]["change_share"] == pytest.approx(0.2, abs=0.01)
-    assert report.data["differences"] == reported(*of_clients()).data["differences"]
+    assert {each["metric"] for each in report.data["differences"]}.isdisjoint(of_json), "one p for one difference"
 
 
 def test_charts_are_those_over_the_connections(report: Report) -> None:

@@ -24,6 +24,10 @@ def test_that_nothing_is_known_of_the_times_is_said_where_the_changes_are() -> N
     assert verdict.caption == "Inconclusive"
     assert verdict.sentence.startswith("With an import: Throughput 0 % (0 %). ")
     assert "of the times nothing is known of every run" in verdict.sentence
+    worse = interfered(timed=False, beside=30.0).verdict
+    assert worse.caption == "B is worse"
+    assert worse.sentence.count("Throughput") == 1
+    assert worse.sentence.endswith(". Nothing is known of the times of every run.")
 
 
 def test_the_background_stands_first_with_what_it_did() -> None:

@@ -149,7 +149,7 @@ def _require_listening(address: str) -> None:
     place = urlsplit(address)
     try:
         socket.create_connection((place.hostname or "", place.port or 0), timeout=_CONNECTS_WITHIN_S).close()
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise TargetError(
             f"no Ray cluster answers at {address}: {reason_of(error, within_s=_CONNECTS_WITHIN_S)}",
             hint="name the head and the port of its client server, ray://HEAD:10001, which `ray start --head` opens",

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 _FORMS = "ray, ray:N, ray://HOST:PORT, ray://HOST:PORT/N or local:N"
 _RAY = re.compile(r"ray(?:(?P<address>://[^\s/]+:\d+))?(?:[:/](?P<count>\d+))?")
@@ -34,8 +35,18 @@ def read_where(text: str, per_node: int = 1) -> Where:
         where = Where(is_ray=True, address=address, count=count, per_node=per_node)
     else:
         raise ValueError(f"{text!r} names no workers; write {_FORMS}")
+    if where.address is not None:
+        _check_port(where.address)
     if not 1 <= per_node <= COUNT_MAX:
         raise ValueError(f"there can't be {per_node} of them on a node")
     if where.count is not None and not 1 <= where.count <= COUNT_MAX:
         raise ValueError(f"{text!r}: there can be 1 to {COUNT_MAX} of them")
     return where
+
+
+def _check_port(address: str) -> None:
+    """Raises ValueError."""
+    try:
+        urlsplit(address).port  # noqa: B018
+    except ValueError:
+        raise ValueError(f"{address!r} has a port that is none; ports end at 65535") from None

@@ -18,7 +18,7 @@ from brimline.units import format_count
 from brimline.wording import Message, Verbatim, joined, message
 
 THROUGHPUT = "throughput"
-METRIC_KEYS = (THROUGHPUT, "p95", "p99")
+COMPARED_KEYS = (THROUGHPUT, "p95", "p99")
 COMBINATION = "combination"
 """What stands in place of a factor where combinations are listed."""
 NAMED_MAX = 4
@@ -32,8 +32,8 @@ class Cell:
     """One combination, or one load: means by metric key over the runs that count.
 
     `left_out` are the blocks that gave it no value, each with the reason, `spoilt` those of which single figures are
-    left out; of loads those over too few connections, where there are no others. `precise`: the mean throughput is
-    known as well as was asked for. `took_s`: how long each load took.
+    left out or only a bound; of loads those over too few connections, where there are no others. `precise`: the mean
+    throughput is known as well as was asked for. `took_s`: how long each load took.
     """
 
     levels: Levels
@@ -218,7 +218,7 @@ def _kind(trials: Sequence[VaryTrial]) -> LoadKind:
 
 
 def _metrics(kind: LoadKind) -> tuple[Metric, ...]:
-    return tuple(each for each in metrics(kind) if each.key in METRIC_KEYS)
+    return tuple(each for each in metrics(kind) if each.key in COMPARED_KEYS)
 
 
 def _cell(

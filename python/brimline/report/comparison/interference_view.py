@@ -10,6 +10,7 @@ from brimline.analysis.change_text import change_text, interval_text
 from brimline.analysis.changes import MetricChange, QuantileChange
 from brimline.analysis.compared_run import METRIC_QUANTILES, ComparedRun
 from brimline.analysis.comparison import Comparison, quantile_name
+from brimline.analysis.judged_change import CLAIMS, ChangeVerdict
 from brimline.experiments.paired.interference import Beside, InterferenceSettings
 from brimline.record.experiment import ExperimentRecord
 from brimline.report import figures
@@ -132,8 +133,10 @@ def _sentence(comparison: Comparison, name: str) -> str:
         return comparison.reason
     told = message("With {background}: {changes}.", background=name, changes=joined("; ", map(_change_words, changes)))
     # Without any time the changes alone would read as if nothing more could have changed.
-    of_times = any(each.metric.key in METRIC_QUANTILES for each in changes)
-    return told if of_times else joined(" ", [told, comparison.reason])
+    if any(each.metric.key in METRIC_QUANTILES for each in changes):
+        return told
+    is_told = comparison.verdict in (*CLAIMS, ChangeVerdict.MIXED)  # the reason names the changes once more
+    return joined(" ", [told, "Nothing is known of the times of every run." if is_told else comparison.reason])
 
 
 def _change_words(each: MetricChange) -> str:

@@ -70,7 +70,7 @@ _SEARCHES_INTRO = (
 )
 _CAPTION = (
     "p below {alpha:g} is a change. p is adjusted for all figures that are looked at, and decides; an interval is of "
-    "one figure alone, so that it can hold no 0 where no change is shown."
+    "one figure alone: it may leave out 0 where no change is shown."
 )
 _TYPICAL = "Typical runs: geometric means over the runs of a side"
 _BOUND = (

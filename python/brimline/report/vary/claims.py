@@ -37,7 +37,12 @@ def _means(data: Mapping[str, Any]) -> Iterator[Repeated]:
 
 def _changes(data: Mapping[str, Any]) -> Iterator[Repeated]:
     """Each change against the two figures that it is the ratio of."""
-    for each in (*data["differences"], *data["differences_within"], *data["load_differences"]):
+    for each in (
+        *data["differences"],
+        *data["differences_within"],
+        *data["differences_of_costs"],
+        *data["load_differences"],
+    ):
         if each["change_share"] is not None:
             values = [_rounded(1 + each["change_share"]), _rounded(each["b"] / each["a"])]
             name = message("change with {level}", level=at_text({each["factor"]: each["level"]}))

@@ -173,8 +173,8 @@ def loads_table(conclusion: VaryConclusion) -> Table | None:
 
 
 _OF_ONE_ALONE = (
-    "p is adjusted for all differences of a factor, and decides; an interval is of one difference alone, so that it "
-    "can hold no 0 where no change is shown."
+    "p is adjusted for all differences of a factor in a table, and decides. An interval is of one difference alone: "
+    "it may leave out 0 where no change is shown."
 )
 
 

@@ -71,7 +71,7 @@ _DEFINITIONS = (
     Fact(
         label="Adjusted p",
         value="by Holm over all differences of one factor that stand in one table: over all combinations, at each of "
-        "them, or of loading.",
+        "them, of what clients take, or of loading.",
     ),
     Fact(
         label="Precise",

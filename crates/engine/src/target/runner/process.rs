@@ -183,6 +183,8 @@ impl Drop for Process {
     fn drop(&mut self) {
         // Before it is waited for: then its number may be another's.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        // One that has left its group is waited for as well.
+        let _ = self.child.kill();
         drop(self.child.wait());
     }
 }
