@@ -11,10 +11,10 @@ import pytest
 from brimline.analysis.judged_change import ChangeVerdict
 from brimline.api.variants import run_plan
 from brimline.api.vary import vary_result
-from brimline.errors import Interrupted
+from brimline.errors import BrimlineError, ExitCode, Interrupted
 from brimline.execution import Silence, StopToken
 from brimline.experiments.vary.conclusion import VaryConclusion
-from brimline.experiments.vary.order import VARY_KIND, Levels, Vary, VarySettings, VaryTrial
+from brimline.experiments.vary.order import VARY_KIND, Levels, RunOutcome, Vary, VarySettings, VaryTrial
 from brimline.experiments.vary.runner import MakeDirectory, Setup, VaryWork, run_vary
 from brimline.experiments.vary.stored import servers_started, settings_document, stored_vary_trials
 from brimline.record import ExperimentWriter, read_experiment
@@ -132,6 +132,25 @@ def test_equal_servers_make_no_claim(tmp_path: Path) -> None:
     of_servers = [each for each in (*found.everywhere, *found.within) if each.factor == "mongod"]
     assert of_servers
     assert {each.verdict for each in of_servers} <= {ChangeVerdict.EQUIVALENT, ChangeVerdict.INCONCLUSIVE}
+
+
+def test_a_combination_whose_runs_prove_nothing_has_failed_and_the_others_stand(tmp_path: Path) -> None:
+    swept(tmp_path / "sweep", EQUAL, crossed(blocks=1, blocks_max=1))
+    result = vary_result(read_experiment(tmp_path / "sweep"))
+
+    def error_where(outcome: RunOutcome) -> BrimlineError | None:
+        trials = [
+            replace(each, outcome=outcome, figures={}, reasons=("no update succeeded",))
+            if each.probe.levels == ("A", "8") else each
+            for each in result.trials
+        ]  # fmt: skip
+        return replace(result, trials=trials).error
+
+    assert result.error is None
+    assert error_where(RunOutcome.CLIENT_LIMITED) is None, "a machine that is too slow is no fault of the combination"
+    error = error_where(RunOutcome.INVALID)
+    assert error is not None and error.exit_code == ExitCode.INCONCLUSIVE
+    assert error.message == "cells that failed: 1 of 6; the first is mongod A, connections 8: no update succeeded"
 
 
 def test_going_on_makes_what_an_uninterrupted_sweep_makes(tmp_path: Path) -> None:

@@ -122,9 +122,12 @@ class VaryResult(Result):
 
     @property
     def _failed(self) -> list[VaryTrial]:
-        """By block and combination the last trial of those that failed, and did not count when they ran again."""
+        """The last trial of each cell that failed, and of each combination whose runs all prove nothing."""
         last = {(each.probe.block, each.probe.levels): each for each in self.trials}
-        return [each for each in last.values() if each.outcome is RunOutcome.FAILED]
+        known = {each.probe.levels for each in self.trials if each.counts}
+        unproven = {levels: each for (_, levels), each in last.items()
+                    if each.outcome is RunOutcome.INVALID and levels not in known}  # fmt: skip
+        return [*(each for each in last.values() if each.outcome is RunOutcome.FAILED), *unproven.values()]
 
 
 @typed
