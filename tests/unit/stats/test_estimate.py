@@ -17,6 +17,13 @@ def test_printing(estimate: Estimate, text: str) -> None:
     assert str(estimate) == text
 
 
+@pytest.mark.parametrize(("value", "digits"), [(9412.3, 3), (99.96, 3), (0.0, 1)])
+def test_digits_are_those_that_the_interval_leaves(value: float, digits: int) -> None:
+    """Of 9 410, 100 and 0: what ends in zeros that say nothing has fewer than it shows."""
+    width = 600 if value > 1000 else 10
+    assert Estimate(value=value, low=value - width / 2, high=value + width / 2, unit="s").value_text.digits == digits
+
+
 def test_an_interval_contains_its_value() -> None:
     with pytest.raises(ValueError, match="does not contain"):
         Estimate(value=1, low=2, high=3, unit="s")

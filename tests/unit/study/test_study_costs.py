@@ -120,3 +120,25 @@ def test_what_fits_no_budget_says_so(tmp_path: Path) -> None:
     plan = plan_study(study(), None, Verbs(), scratch=tmp_path, budget_s=5.0)
     assert plan.over_budget_s == 5.0
     assert plan_study(study(), None, Verbs(), scratch=tmp_path, budget_s=1000.0).over_budget_s is None
+
+
+def test_a_file_of_rows_is_as_large_as_some_of_its_rows_say(tmp_path: Path) -> None:
+    """Twenty are made, of 50 bytes each here; the data are as large again."""
+    text = """\
+name: rows
+title: Rows
+purpose: [To know.]
+files: {rows: {workload: bulk-rows, rows: {full: 10M, ci: 2k}}}
+experiments:
+  - {name: all, title: All, verb: import, workload: "{rows}"}
+"""
+
+    class Writing(Verbs):
+        def cost(self, words: Sequence[str]) -> Cost:
+            return Cost(seconds=1.0, data_bytes=0, loads=0)
+
+        def perform(self, words: Sequence[str]) -> None:
+            Path(words[words.index("-o") + 1]).write_bytes(bytes(20 * 50))
+
+    (planned,) = plan_study(study(text), CI, Writing(), scratch=tmp_path).experiments
+    assert planned.disk_bytes == 2 * 50 * 2_000

@@ -68,7 +68,7 @@ def test_address_and_password_are_no_words() -> None:
         ("nonsense", "x", "has no nonsense"),
         ("--rate", "1/s\n--mongod=/bin/sh", "is no value"),
         ("--rate", "\x00", "is no value"),
-        ("--rate", "9" * 5000, "is no value"),
+        ("--rate", "9" * 2001, "is no value"),
         ("--data", "everything", "none of the choices"),
         ("--vary", "server=mongodb://u:s3cret@h/", "holds a password"),
     ],
@@ -77,6 +77,10 @@ def test_what_the_form_does_not_have_is_refused(name: str, value: str, problem: 
     with pytest.raises(UsageError, match=problem) as raised:
         words((name, value))
     assert "s3cret" not in raised.value.message
+
+
+def test_a_value_may_be_long() -> None:
+    assert words(("--rate", "9" * 2000))[0] == (f"--rate={'9' * 2000}",)
 
 
 def test_a_value_that_looks_like_an_option_stays_one_word() -> None:
