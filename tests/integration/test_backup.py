@@ -537,3 +537,13 @@ def test_the_hash_does_not_depend_on_the_order_and_on_all_else() -> None:
 
     assert hashed(*documents) == hashed(*reversed(documents))
     assert len({hashed(*documents), hashed(*documents[:2]), hashed(*documents, documents[0])}) == 3
+
+
+def test_a_document_may_be_as_large_as_those_that_servers_keep_for_themselves(tmp_path: Path) -> None:
+    """MongoDB's limit of 16 MiB, and 16 KiB for what a server adds."""
+    path, length = tmp_path / "large.bson", 16 * 1024 * 1024 + 16 * 1024
+    path.write_bytes(length.to_bytes(4, "little") + bytes(length - 4))
+    assert [len(each) for each in documents_of(path)] == [length]
+    path.write_bytes((length + 1).to_bytes(4, "little") + bytes(length - 3))
+    with pytest.raises(RecordError, match=f"says that it has {length + 1} bytes"):
+        list(documents_of(path))
