@@ -38,6 +38,7 @@ def test_commands_of_a_person_are_undone_on_an_interrupt_and_gone_on_with(
     assert done.read_text() == undone.read_text() == "\n\n"
     assert not (entry.directory / BEGUN_FILE).exists()
     document = brimline_cli.run("show", directory, "--json").json()
+    assert (directory / "report.html").stat().st_size > 0
     (trial,) = document["trials"]
     assert trial["figures"]["outage_ns"] < 1e9, "a command that does nothing to it costs nothing"
     assert trial["ledger"]["acknowledged"] > 100

@@ -57,6 +57,7 @@ def test_a_file_and_another_workload_at_once(uri: str, mongod: Deployment, briml
         *(*SHORT, "--uri", uri, "--data", "load", "-q", "--json"),
     )
     assert outcome.exit_code == 0, outcome.stderr
+    assert next(brimline_cli.runs.glob("*/report.html")).stat().st_size > 0
     background = outcome.json()["background"]
     assert background["kind"] == "import:rows.csv + workload:ycsb-b,rate=200/s"
     done = {kind: [each for each in background["runs"] if each["background"] == kind] for kind in (

@@ -93,6 +93,7 @@ def test_a_soak_goes_on_with_what_is_left_on_one_axis(brimline_cli: CommandLine,
         if how is signal.SIGINT:
             ended.check_error(130, "interrupted by SIGINT", f"brimline soak --resume runs/{directory.name} goes on")
     document = brimline_cli.run("soak", "--resume", directory, *at, "--json").json()
+    assert (directory / "report.html").stat().st_size > 0
     parts = document["parts"]
     assert [each["ended_by"] for each in parts] == ["interrupt", "killed", "completed"]
     assert all(each["measured_s"] > 0.1 for each in parts)

@@ -55,6 +55,7 @@ def scanned(cli: CommandLine, mongod: Deployment, file: Path, *arguments: str) -
 def test_the_example_on_a_server_of_its_own_agrees_with_explain_and_counters(brimline_cli: CommandLine) -> None:
     outcome = brimline_cli.run("scan", EXAMPLE, "--json")
     assert outcome.exit_code == 0, outcome.stderr
+    assert next(brimline_cli.runs.glob("*/report.html")).stat().st_size > 0
     document = outcome.json()
     checks = {check["name"]: check for check in document["checks"]}
     assert checks["scan_counts"]["verdict"] == "pass", checks
