@@ -19,6 +19,12 @@ _NOT_IN_TRANSACTIONS = frozenset({"available", "linearizable"})
 """Read concerns that no transaction may have."""
 
 
+_OWN_DATABASES = {
+    "mysql": ("information_schema", "mysql", "performance_schema", "sys"),
+    "postgres": ("template0", "template1"),
+}
+
+
 def http_service(spec: Spec, deployment: Deployment) -> TargetPlan:
     """What a plan says of a service."""
     where = of_address(spec, deployment)
@@ -28,13 +34,19 @@ def http_service(spec: Spec, deployment: Deployment) -> TargetPlan:
 
 
 def sql_database(spec: Spec, deployment: Deployment) -> TargetPlan:
-    """What a plan says of an SQL database. Raises UsageError where the client that `spec` asks for can't do it."""
+    """What a plan says of an SQL database.
+
+    Raises UsageError where it is one of the server's own, or the client that `spec` asks for can't do it.
+    """
     where = of_address(spec, deployment)
+    database = where.database or spec.data.database
+    if database.lower() in _OWN_DATABASES[deployment.protocol]:
+        raise UsageError(f'"{database}" is one of the server\'s own databases', hint="create another, and name that")
     client = None if spec.target.client == "wire" else spec.target.client
     return sql_target(
         kind="mysql" if deployment.protocol == "mysql" else "postgres",
         address=deployment.address,
-        database=where.database or spec.data.database,
+        database=database,
         tls=where.tls is not None,
         isolation=spec.isolation,
         client=client,

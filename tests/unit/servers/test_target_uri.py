@@ -1,12 +1,17 @@
 """Addresses of services and SQL databases: what is read, what is refused, and that nothing secret is repeated."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from brimline.errors import UsageError
+from brimline.execution.targets import sql_database
+from brimline.servers import Deployment
 from brimline.servers.password import PasswordSource
 from brimline.servers.target_uri import parse_target_uri, protocol_of
+from brimline.spec import load_spec
 
 
 @pytest.mark.parametrize(
@@ -87,3 +92,24 @@ def test_what_cannot_be_honoured_is_refused_and_no_secret_repeated(uri: str, wor
         parse_target_uri(uri)
 
     assert "s3c" not in refused.value.message + (refused.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("uri", "is_refused"),
+    [
+        ("mariadb://h/mysql", True),
+        ("mysql://h/sys", True),
+        ("mysql://h/template1", False),
+        ("postgresql://h/template1", True),
+        ("postgresql://h/mysql", False),
+    ],
+)
+def test_a_database_of_the_server_itself_is_given_no_tables(uri: str, is_refused: bool) -> None:
+    where = parse_target_uri(uri)
+    deployment = cast(Deployment, SimpleNamespace(protocol=where.protocol, of_uri=where, address=where.address))
+    spec = load_spec("ycsb-c").spec
+    if not is_refused:
+        assert sql_database(spec, deployment).kind == where.protocol
+        return
+    with pytest.raises(UsageError, match="one of the server's own databases"):
+        sql_database(spec, deployment)
