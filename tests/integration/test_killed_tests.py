@@ -93,7 +93,9 @@ def test_a_shared_server_that_dies_is_named_and_nothing_stays(tmp_path: Path) ->
     named = re.findall(r"ERROR .*::test_(\S+) - Failed: the (.+) that tests share .* (was gone \w+)", told)
     died = {test: what for test, what, when in named if when == "was gone after"}
     asked = {"it_dies[mongod]": "mongod", "it_dies[member]": "replica set", "it_dies[mariadb]": "MariaDB"}
-    assert {"it_dies[mariadb]": "MariaDB", **died} == asked, told  # which may not be here
+    if re.search(r"\d skipped", told):
+        del asked["it_dies[mariadb]"]  # which is not here
+    assert died == asked, told
     assert ("the_next", "mongod", "was gone before") in named, told
     assert re.search(r"[34] passed.*, [34] errors in", told), told
     assert processes_below(tmp_path) == []
