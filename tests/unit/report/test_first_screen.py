@@ -10,6 +10,7 @@ import pytest
 from brimline.analysis.bottleneck import BottleneckKind, bottleneck
 from brimline.analysis.objective import LatencyObjective, Slo
 from brimline.analysis.observation import observe
+from brimline.analysis.silence import longest_silence
 from brimline.analysis.verdict import Judgement, Verdict, judge
 from brimline.api.run_result import run_result
 from brimline.plan.model import ReplicaSet, WireTarget
@@ -91,6 +92,13 @@ def test_a_server_that_stood_still_with_its_connections_up(tmp_path: Path) -> No
         assert fact.note.startswith("connections were up, but nothing came from 2.")
     quick = write_run(tmp_path / "quick", simulated_plan(rate_ops_per_s=500.0, warmup_s=0.0, duration_s=2.0))
     assert observe(quick).silence is None
+
+
+def test_that_nothing_was_found_is_an_answer(steady: RunRecord) -> None:
+    rows = [row | {"ok": row["ok"] // 2, "miss": row["ok"] // 2} for row in steady.operations]
+    begun = {row["start_ns"] for row in rows if row["ok"]}
+    waiting = [row | {"in_flight": 1} for row in steady.intervals if row["start_ns"] in begun]
+    assert longest_silence(replace(steady, operations=rows, intervals=waiting)) is None
 
 
 def test_a_run_whose_server_was_lost_says_what_held_until_then(steady: RunRecord) -> None:
