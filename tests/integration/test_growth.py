@@ -68,6 +68,8 @@ def test_a_growth_that_was_killed_goes_on_on_the_same_server(brimline_cli: Comma
         manifest = read_manifest(client["ycsb"], "usertable")
     assert manifest is not None and manifest.state == "complete" and len(manifest.records) == 5_000
     assert trials(directory)[:3] == kept
+    measured = [name.partition("-")[2] for name in trials(directory)]
+    assert len(set(measured)) == len(measured), "no cell twice"
     (growth,) = document["index_sets"]
     assert [volume["records"] for volume in growth["volumes"]] == [2_000, 4_000, 5_000]
     assert [volume["load"]["documents"] for volume in growth["volumes"]] == [2_000, 2_000, 1_000]
