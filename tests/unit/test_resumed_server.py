@@ -119,3 +119,12 @@ def test_a_stored_workload_without_a_name_has_that_of_its_experiment(tmp_path: P
     with ExperimentWriter(tmp_path / "experiment", spec_text=stored, environment={}, **made) as writer:
         writer.seal(ended_by="interrupt")
     assert resumption(tmp_path / "experiment", kinds=("capacity",)).loaded.spec.name == name
+
+
+def test_another_version_goes_on_with_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is sent and how it is judged may differ, though the plan is the same."""
+    assert _address(tmp_path / "experiment", {}) is None
+    monkeypatch.setattr("brimline.api.resume.brimline_version", lambda: "9.9.9")
+    with pytest.raises(UsageError, match=r"brimline 0\.\S+ measured .*experiment, and this is 9\.9\.9") as refused:
+        resumption(tmp_path / "experiment", kinds=("capacity",))
+    assert "begin anew" in refused.value.hint

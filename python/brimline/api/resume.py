@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from brimline.api.row_files import ROW_FILES, require_same_rows, rows_directory
 from brimline.errors import AnotherServer, BrimlineError, UsageError
 from brimline.execution.stop import KEPT
-from brimline.record import ExperimentRecord, read_experiment
+from brimline.record import ExperimentRecord, brimline_version, read_experiment
 from brimline.record.damage import damage_told
 from brimline.record.directory_lock import being_written
 from brimline.record.layout import EXPERIMENT_FILE, RUNNING, SPEC_FILE
@@ -87,6 +87,14 @@ def resumption(directory: Path, *, kinds: tuple[str, ...]) -> Resumption:
             f"{directory} holds {_named(experiment.kind)}, not {' or '.join(map(_named, kinds))}",
             hint=resuming_command(resuming_verb(experiment.kind, experiment.settings), directory),
         )
+    if experiment.brimline_version != brimline_version():
+        # What is sent and how it is judged may differ, whatever the plans are.
+        raise UsageError(
+            f"brimline {experiment.brimline_version} measured {directory}, and this is {brimline_version()}: the "
+            "trials of one experiment are of one version",
+            hint=f"go on with brimline {experiment.brimline_version}, or begin anew; `brimline compare` holds the two "
+            "against each other",
+        )
     if experiment.ended_by == RUNNING:
         # Asked for once more where it is written; told here before a server is started or given data for nothing.
         raise being_written(directory)
@@ -136,8 +144,7 @@ def require_same(directory: Path | None, *, plan_hash: str, environment: Mapping
     if experiment.plan_hash != plan_hash:
         raise UsageError(
             f"the workload of {experiment.directory} now makes another plan: {plan_hash}, not {experiment.plan_hash}",
-            hint="its spec.yaml was changed, the address names another database, or another version of brimline "
-            "wrote it; begin a new one",
+            hint="its spec.yaml was changed, or the address names another database; begin a new one",
         )
     return experiment
 
