@@ -9,6 +9,7 @@ from typing import Any
 from pymongo.errors import PyMongoError
 
 from brimline.monitor.opcounters import KINDS, Opcounters
+from brimline.servers.connecting import stays_refused
 from brimline.servers.deployment import Deployment, control_client
 from brimline.servers.parts import Part, parts_of
 from brimline.units import NS_PER_US
@@ -45,6 +46,8 @@ def read_part_counts(deployment: Deployment) -> tuple[PartCounts, ...]:
 
 
 def _counts(deployment: Deployment, part: Part) -> PartCounts:
+    if stays_refused(part.address):
+        return PartCounts(part=part)
     with control_client(
         part.address, access=deployment.access, purpose="monitor", connect_timeout_s=_LOOK_TIMEOUT_S
     ) as client:

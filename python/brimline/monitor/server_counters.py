@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from brimline.errors import TargetError
 from brimline.monitor.opcounters import Opcounters, added, read_opcounters
 from brimline.record.model import Opcounters as CountersAround
+from brimline.servers.connecting import stays_refused
 from brimline.servers.deployment import CONNECT_TIMEOUT_S, Deployment, control_client
 from brimline.units import NS_PER_MS
 
@@ -48,6 +49,8 @@ def read_counters(deployment: Deployment | None, commands: Collection[str] = ())
     timeout_s = _MEMBER_TIMEOUT_S if is_replaced else CONNECT_TIMEOUT_S
     found = {}
     for address in deployment.addresses:
+        if is_replaced and stays_refused(address):
+            continue
         with control_client(address, access=deployment.access, connect_timeout_s=timeout_s) as client:
             try:
                 found[address] = Reading(

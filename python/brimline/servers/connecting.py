@@ -35,6 +35,22 @@ def connect(target: TargetUri, *, timeout_s: float = CONNECT_TIMEOUT_S) -> socke
             raise connection_error(error, target) from error
 
 
+def stays_refused(address: str) -> bool:
+    """Whether nothing listens at `HOST:PORT`, for a moment: a driver asks on as long as it may wait for a server."""
+    host, _, port = address.rpartition(":")
+    until_s = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE_S).close()
+            return False
+        except ConnectionRefusedError:
+            if time.monotonic() >= until_s:
+                return True
+            time.sleep(_REST_S)
+        except (OSError, ValueError):
+            return False
+
+
 @contextmanager
 def in_time(connection: socket.socket, *, limit_s: float) -> Iterator[None]:
     """Ends `connection` after `limit_s`: a peer that goes on slowly is never late for a single read.

@@ -6,8 +6,11 @@ import pytest
 
 from brimline.errors import TargetError
 from brimline.monitor.opcounters import KINDS, Opcounters
+from brimline.monitor.part_counts import PartCounts, read_part_counts
 from brimline.monitor.server_counters import Reading, around, read_counters
+from brimline.plan.model import ReplicaSet
 from brimline.servers import Deployment
+from brimline.servers.parts import Part
 
 
 def reading(count: int, *, uptime_ms: int, at_ms: int) -> Reading:
@@ -65,3 +68,22 @@ def test_one_of_several_routers_that_is_gone_is_left_out() -> None:
     with pytest.raises(TargetError, match="doesn't answer any more"):
         read_counters(ALONE)
     assert read_counters(replace(ALONE, routers=("127.0.0.1:2",))) == {}
+
+
+def test_no_client_waits_for_a_member_that_refuses_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A driver asks on for as long as it may: each run on a set that lacks a member took six seconds more."""
+    asked: list[str] = []
+
+    def client(address: str, **_: object) -> None:
+        asked.append(address)
+        raise AssertionError(address)
+
+    monkeypatch.setattr("brimline.monitor.server_counters.control_client", client)
+    monkeypatch.setattr("brimline.monitor.part_counts.control_client", client)
+    part = Part(shard="", address="127.0.0.1:1")
+    monkeypatch.setattr("brimline.monitor.part_counts.parts_of", lambda _: (part,))
+    members = ReplicaSet(name="rs", members=("127.0.0.1:1", "127.0.0.1:2"), selection_timeout_ns=1)
+    of_a_set = replace(ALONE, kind="replica-set member", replica_set=members)
+    assert read_counters(of_a_set) == {}
+    assert read_part_counts(of_a_set) == (PartCounts(part=part),)
+    assert asked == []
