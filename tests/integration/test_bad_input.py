@@ -228,7 +228,7 @@ def test_a_run_in_which_everything_fails_proves_nothing(brimline_cli: CommandLin
 
 def test_the_database_of_an_address_is_held_to_the_rules_of_a_workload(brimline_cli: CommandLine) -> None:
     with scripted_server({}) as server:
-        for name, hint in (("admin", "choose another"), ("local", "choose another"), ("a.b", "and none of")):
+        for name, hint in (("admin", "choose another"), ("local", "choose another"), ("a.b", "with none of")):
             outcome = brimline_cli.run("load", "ycsb-c", "--uri", f"{server.uri}/{name}", "--records", "100")
             outcome.check_error(2, "the connection string can't be honoured", hint)
 

@@ -47,24 +47,33 @@ def _summary(brimline_cli: CommandLine, cluster: RayCluster, *words: str) -> dic
     return document
 
 
-def test_nodes_and_two_workers_on_each_send_what_this_machine_alone_does(
-    brimline_cli: CommandLine, cluster: RayCluster
-) -> None:
+def test_one_node_and_two_send_what_this_machine_alone_does(brimline_cli: CommandLine, cluster: RayCluster) -> None:
     """The one of one node is reached by Ray's client, as from a machine that is no node."""
     spec = shared_spec(brimline_cli, OPERATIONS)
     alone = brimline_cli.run("run", spec, "--null", "--json").json()
     one, two = (_summary(brimline_cli, cluster, "--workers", where) for where in (f"{cluster.client}/1", "ray"))
-    four = _summary(brimline_cli, cluster, "--workers", "ray", "--workers-per-node", "2")
-    every = (alone, one, two, four)
-    assert [len(each["nodes"]) for each in every] == [0, 1, 2, 4]
-    assert {(each["operations_hash"], each["counts_whole_run"]["sent"]) for each in every} == {
-        (alone["operations_hash"], 2000)
-    }
-    for node in (*two["nodes"], *four["nodes"]):
+    _are_alike(alone, one, two)
+    assert [len(each["nodes"]) for each in (alone, one, two)] == [0, 1, 2]
+    for node in two["nodes"]:
         assert node["why_lost"] is None
         assert 0 < node["clock_error_ns"] < 100_000_000
         assert abs(node["clock_ahead_ns"]) <= node["clock_error_ns"], "they have this machine's own clock"
     assert eventually(lambda: not cluster.actors(), timeout_s=GONE_WITHIN_S)
+
+
+@pytest.mark.long
+@pytest.mark.slow("Ray starts four workers; quick twin: test_one_node_and_two_send_what_this_machine_alone_does")
+def test_two_workers_on_each_node_send_the_same(brimline_cli: CommandLine, cluster: RayCluster) -> None:
+    two = _summary(brimline_cli, cluster, "--workers", "ray")
+    four = _summary(brimline_cli, cluster, "--workers", "ray", "--workers-per-node", "2")
+    _are_alike(two, four)
+    assert [len(each["nodes"]) for each in (two, four)] == [2, 4]
+
+
+def _are_alike(*runs: dict[str, Any]) -> None:
+    assert {(each["operations_hash"], each["counts_whole_run"]["sent"]) for each in runs} == {
+        (runs[0]["operations_hash"], 2000)
+    }
 
 
 def test_a_server_on_a_node_is_watched_by_it_and_its_password_is_on_no_disk(
