@@ -343,6 +343,14 @@ def test_a_trend_over_searches_speaks_of_searches() -> None:
     assert in_language(english, "zh").subtitle == "同一计划的 3 次搜索，从最早的开始"
 
 
+def test_names_of_several_workloads_are_joined_in_the_reader_s_language() -> None:
+    """The names themselves stay, even one that is a word."""
+    runs = [[replace(simulated_run(f"{title}{index}"), title=title) for index in range(2)] for title in ("day1", "yes")]
+    english = report_of(compare_runs(*runs))
+    assert english.name == "day1 and yes"
+    assert in_language(english, "zh").name == "day1 和 yes"
+
+
 def test_changes_and_margins_have_no_blank_before_the_sign_in_chinese() -> None:
     report = in_language(report_of(regressed()), "zh")
     texts = [cell.text for block in _tables(report) for row in block.rows for cell in row]

@@ -189,7 +189,7 @@ def _next_step(comparison: Comparison, same_load: Sequence[str], capacity: Seque
 
 
 def _names(comparison: Comparison) -> str:
-    return joined(" and ", dict.fromkeys(run.title for run in comparison.runs))
+    return joined(" and ", map(Verbatim, dict.fromkeys(run.title for run in comparison.runs)))
 
 
 def _configuration(differences: Sequence[Difference]) -> Section:

@@ -6,6 +6,7 @@ from typing import Any
 
 from brimline.report import view
 from brimline.report.language.translator import Translator
+from brimline.wording import Message
 
 _WORDS: Mapping[type, frozenset[str]] = {
     view.Badge: frozenset({"text"}),
@@ -44,7 +45,7 @@ def _part(part: Any, translator: Translator) -> Any:
     changes: dict[str, Any] = {}
     for field in fields(part):
         value = getattr(part, field.name)
-        if field.name in words:
+        if field.name in words or (field.name == "name" and isinstance(value, Message)):  # of several, names joined
             changes[field.name] = translator.say(value)
         elif isinstance(part, view.Chart) and field.name == "figure":
             changes[field.name] = _figure(value, translator)
