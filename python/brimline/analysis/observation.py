@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 from brimline.analysis.acknowledgement import Acknowledgement, acknowledgement
 from brimline.analysis.checkpoints import checkpoint_duration_s
@@ -26,7 +26,16 @@ from brimline.analysis.usage import Usage, usage
 from brimline.analysis.validity import RunFigures, validity
 from brimline.analysis.window import done_in_window
 from brimline.plan.pacing import describe_load, offered_mean
-from brimline.record.model import CLOCKS, Clock, IntervalRow, OperationRow, RunRecord, answered_count, finished_count
+from brimline.record.model import (
+    CLOCKS,
+    Clock,
+    IntervalRow,
+    OperationRow,
+    RunRecord,
+    answered_count,
+    drivers_of,
+    finished_count,
+)
 from brimline.stats.batch_means import mean_interval
 from brimline.stats.estimate import Estimate
 from brimline.stats.quantile_interval import QuantileInterval
@@ -207,7 +216,7 @@ def observe(
             window.done,
             watched,
             measured_s=record.measured_s,
-            drivers=_drivers(record),
+            drivers=drivers_of(record.summary),
             all_finished=finished_count([record.summary]) if record.summary else 0,
         ),
     )
@@ -303,18 +312,14 @@ def _beside_server(record: RunRecord) -> bool:
     return bool(server.get("same_host")) and not is_line and not hosts_elsewhere(record)
 
 
-def _drivers(record: RunRecord) -> Sequence[Mapping[str, Any]]:
-    """What drivers in processes of their own said of themselves."""
-    drivers: Sequence[Mapping[str, Any]] = record.summary.get("runners", []) if record.summary else []
-    return drivers
-
-
 def _client_cpu_ns(record: RunRecord, generator: GeneratorCpu, window: "_Window") -> int:
     """CPU time of what sends operations: the engine's threads.
 
     Where drivers have processes of their own, all of the generator's: rows tell theirs only as a part of that.
     """
-    return sum(row["process_cpu_ns"] for row in window.intervals) if _drivers(record) else generator.engine_cpu_ns
+    if drivers_of(record.summary):
+        return sum(row["process_cpu_ns"] for row in window.intervals)
+    return generator.engine_cpu_ns
 
 
 def _latencies(

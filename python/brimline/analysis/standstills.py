@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 
 from brimline.analysis.finding import Finding, Standing
-from brimline.record.model import Standstill, Summary
+from brimline.record.model import Standstill, Summary, drivers_of
 from brimline.units import format_count, format_duration, format_percentage
 from brimline.wording import Message, message
 
@@ -19,8 +19,8 @@ STILL_NS_MIN = 250_000_000
 
 def runner_standstills(summary: Summary | None) -> list[Standstill]:
     """Of the processes that drivers of a run are in, in the order of time."""
-    runners = summary.get("runners", []) if summary is not None else []
-    return sorted((each for runner in runners for each in runner.get("standstills", [])), key=itemgetter("from_ns"))
+    stood = (each for runner in drivers_of(summary) for each in runner.get("standstills", []))
+    return sorted(stood, key=itemgetter("from_ns"))
 
 
 def standstill_findings(

@@ -19,6 +19,7 @@ from brimline.record.layout import (
     SPEC_FILE,
     TRIALS_DIRECTORY,
 )
+from brimline.record.model import drivers_of
 from brimline.record.reader import read_state
 
 LOAD = "load"
@@ -67,9 +68,7 @@ def drivers_in(directory: Path) -> Sequence[Mapping[str, Any]]:
     """What drivers in processes of their own said in a run, or in the first run of an experiment; none: it had none."""
     for place in (directory, *sorted((directory / TRIALS_DIRECTORY).glob("*"))):
         if is_there(place / RECORD_FILE):
-            summary = read_state(place, RECORD_FILE).get("summary") or {}
-            drivers: Sequence[Mapping[str, Any]] = summary.get("runners", ())
-            return drivers
+            return drivers_of(read_state(place, RECORD_FILE).get("summary"))
     return ()
 
 

@@ -330,6 +330,11 @@ class Summary(TypedDict):
     virtual_clock: bool
 
 
+def drivers_of(summary: Summary | None) -> list[dict[str, Any]]:
+    """What drivers in processes of their own said of themselves; nothing of brimline's own client."""
+    return summary.get("runners", []) if summary is not None else []
+
+
 Outcomes: TypeAlias = OperationRow | StepRow | OperationTotals | StepTotals | Summary
 """What counts operations, or steps, by how they ended."""
 

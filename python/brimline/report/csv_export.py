@@ -14,6 +14,7 @@ from brimline.analysis.unsent import not_begun
 from brimline.record.model import RunRecord
 from brimline.report.csv_text import csv_text
 from brimline.report.jmeter_table import KB_BYTES
+from brimline.report.run.driver_facts import driver_texts
 from brimline.report.statistics import OperationStatistics, operation_statistics, report_clock
 from brimline.units import NS_PER_MS
 
@@ -160,9 +161,8 @@ def _cost_values(probe: Mapping[str, Any], means: Sequence[str]) -> list[Any]:
     return [
         *(_ms(values.get(name)) for name in means),
         *(_rounded(values.get(name)) for name in COST_COLUMNS),
-        *(" ".join(filter(None, (drivers[0].get(name), drivers[0].get(f"{name}_version"))))
-          for name in ("driver", "runtime")),
-    ]  # fmt: skip
+        *driver_texts(drivers[0]),
+    ]
 
 
 def _level_values(probe: Mapping[str, Any], names: Sequence[str]) -> list[Any]:

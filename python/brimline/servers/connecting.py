@@ -20,35 +20,35 @@ def connect(target: TargetUri, *, timeout_s: float = CONNECT_TIMEOUT_S) -> socke
 
     Raises TargetError.
     """
-    until_s = time.monotonic() + min(PATIENCE_S, timeout_s)
-    while True:
-        try:
-            made = socket.create_connection((target.host, target.port), timeout=timeout_s)
-            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            return made
-        except ConnectionError as error:
-            if time.monotonic() >= until_s:
-                raise connection_error(error, target) from error
-            time.sleep(_REST_S)
-        except OSError as error:
-            raise connection_error(error, target) from error
+    try:
+        made = _connected(target.host, target.port, timeout_s=timeout_s)
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    except OSError as error:
+        raise connection_error(error, target) from error
+    return made
 
 
 def stays_refused(address: str) -> bool:
     """Whether nothing listens at `HOST:PORT`, for a moment: a driver asks on as long as it may wait for a server."""
     host, _, port = address.rpartition(":")
-    until_s = time.monotonic() + PATIENCE_S
+    try:
+        _connected(host.strip("[]"), int(port), timeout_s=PATIENCE_S).close()
+    except (OSError, ValueError) as error:
+        return isinstance(error, ConnectionRefusedError)
+    return False
+
+
+def _connected(host: str, port: int, *, timeout_s: float) -> socket.socket:
+    """A connection that is tried again for a moment where it is refused or broken. Raises OSError."""
+    until_s = time.monotonic() + min(PATIENCE_S, timeout_s)
     while True:
         try:
-            socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE_S).close()
-            return False
-        except ConnectionRefusedError:
+            return socket.create_connection((host, port), timeout=timeout_s)
+        except ConnectionError:
             if time.monotonic() >= until_s:
-                return True
+                raise
             time.sleep(_REST_S)
-        except (OSError, ValueError):
-            return False
 
 
 @contextmanager

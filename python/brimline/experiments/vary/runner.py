@@ -38,6 +38,7 @@ from brimline.plan import Plan
 from brimline.record import ExperimentWriter, RunRecord
 from brimline.record.events import fewer_connections_of
 from brimline.record.listing import drivers_in, is_record
+from brimline.record.model import drivers_of
 from brimline.units import NS_PER_S
 from brimline.wording import Verbatim, joined, message
 
@@ -192,7 +193,7 @@ def read_vary_trial(
         size_bytes=size_on_disk_bytes(record),
         name=record.directory.name,
         kind=load_kind(record),
-        drivers=drivers_in(record.directory),
+        drivers=drivers_of(record.summary),
     )
 
 

@@ -3,16 +3,24 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from brimline.record.model import RunRecord, finished_count
+from brimline.record.model import RunRecord, drivers_of, finished_count
 from brimline.report.view import Fact, Facts
 from brimline.units import NS_PER_US, UNKNOWN_TEXT, format_bytes, format_count, format_duration
-from brimline.wording import message
+from brimline.wording import Verbatim, message
 
 
 def driver_facts(record: RunRecord) -> Facts:
     """One row a figure; nothing of a run by brimline's own client. Of several loads, each has a driver of its own."""
-    runners = record.summary.get("runners", []) if record.summary else []
-    return Facts(title="Driver", facts=[fact for runner in runners for fact in _of(record, runner)])
+    return Facts(title="Driver", facts=[fact for runner in drivers_of(record.summary) for fact in _of(record, runner)])
+
+
+def driver_texts(driver: Mapping[str, Any]) -> tuple[str, str]:
+    """A driver with its version, and its runtime with its own; "" where it did not say."""
+    driver_text, runtime_text = (
+        Verbatim(" ".join(filter(None, (driver.get(name), driver.get(f"{name}_version")))))
+        for name in ("driver", "runtime")
+    )
+    return driver_text, runtime_text
 
 
 def _of(record: RunRecord, runner: Mapping[str, Any]) -> list[Fact]:

@@ -1,13 +1,13 @@
 """Owns what is said of a factor sweep over clients: which driver each is, and what it takes more than the first."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from brimline.experiments.vary.conclusion import VaryConclusion, cost_metrics
 from brimline.experiments.vary.factor_kinds import CLIENT, CONNECTIONS
 from brimline.experiments.vary.order import VarySettings, VaryTrial
 from brimline.report.grid import Grid
 from brimline.report.grid_charts import axis_chart
+from brimline.report.run.driver_facts import driver_texts
 from brimline.report.vary.tables import differences_table
 from brimline.report.view import Block, Cell, Chart, Column, Table
 from brimline.units import UNKNOWN_TEXT
@@ -27,14 +27,6 @@ def client_blocks(
     )
     charts = [] if settings.is_nested or settings.listed else _charts(settings, grid)
     return [_versions(settings, trials), *charts, *([] if costs is None else [costs])]
-
-
-def driver_texts(driver: Mapping[str, Any]) -> tuple[str, str]:
-    """A driver with its version, and its runtime with its own; "" where it did not say."""
-    return (
-        Verbatim(f"{driver.get('driver', '')} {driver.get('driver_version', '')}".strip()),
-        Verbatim(f"{driver.get('runtime', '')} {driver.get('runtime_version', '')}".strip()),
-    )
 
 
 def _versions(settings: VarySettings, trials: Sequence[VaryTrial]) -> Table:
