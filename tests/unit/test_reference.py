@@ -17,9 +17,9 @@ from tests.support.command_line import CommandLine
 from tools.reference import json_keys
 from tools.reference.json_documents import Keys, keys_of
 from tools.reference.languages import sentences
+from tools.reference.page_figures import FIGURES, PageFigure
 from tools.reference.pages import IN_BOTH_LANGUAGES, PAGES_DIRECTORY, generated_pages
 from tools.reference.result_schema import result_schema_text
-from tools.reference.searches_figure import FIGURE_FILE, PAGE_FILE, searches_figure
 from tools.reference.spec_keys import undescribed
 
 ROOT = Path(__file__).parents[2]
@@ -58,10 +58,19 @@ def test_the_schema_of_results_is_not_stale() -> None:
     assert result_schema() == json.loads(result_schema_text()), "run make docs-reference"
 
 
-def test_the_figure_of_searches_shows_the_tables_of_its_page() -> None:
-    page = (ROOT / PAGE_FILE).read_text(encoding="utf-8")
-    assert searches_figure(page) == (ROOT / FIGURE_FILE).read_text(encoding="utf-8"), "run make docs-reference"
-    assert f"]({Path('..', *Path(FIGURE_FILE).parts[1:])})" in page
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda each: Path(each.file).stem)
+def test_a_figure_shows_the_tables_of_its_page(figure: PageFigure) -> None:
+    page = (ROOT / figure.page).read_text(encoding="utf-8")
+    assert figure.draw(page) == (ROOT / figure.file).read_text(encoding="utf-8"), "run make docs-reference"
+    assert f"]({Path('..', *Path(figure.file).parts[1:])})" in page
+
+
+def test_the_tables_of_drivers_are_the_same_in_both_languages() -> None:
+    """So their pictures show the same marks in the same places."""
+    shapes = [re.findall(r"<(?:path|circle|rect)[^>]*>", (ROOT / figure.file).read_text(encoding="utf-8"))
+              for figure in FIGURES if "drivers" in figure.file]  # fmt: skip
+    assert len(shapes) == 2 and shapes[0] == shapes[1]
+    assert sum(mark.startswith("<circle") for mark in shapes[0]) == 2 * 3 * 11 + 2 * (2 + 1 + 1)
 
 
 def test_nothing_is_left_over(pages: Mapping[str, str]) -> None:

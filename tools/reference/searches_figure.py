@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from brimline.report.figures import GRID, INK, MUTED, OFFERED, THROUGHPUT
 
-PAGE_FILE, FIGURE_FILE = "docs/concepts/capacity-search.md", "docs/images/searches.svg"
 _TABLE = re.compile(r"^\| windows \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", re.MULTILINE)
 _NAMES, _COLUMNS, _GAP, _ROW, _TOP = 236, 196, 24, 30, 74
 """Widths and heights in pixels."""

@@ -6,7 +6,9 @@ from typing import Any, cast
 import pytest
 
 from brimline import Options, ab
+from brimline.api import compared
 from brimline.api.ab import resumed_ab
+from brimline.errors import UsageError
 from brimline.experiments.conductor import Made
 from brimline.experiments.cost import ASSUMED_COPY_BYTES_PER_S, PutBack, TimeEstimate, pairs_time, run_time
 from brimline.experiments.paired.ab import ABSettings
@@ -141,6 +143,17 @@ def test_older_comparisons_called_arms_and_pairs_otherwise(tmp_path: Path, monke
     monkeypatch.setattr("brimline.experiments.paired.runner.read_record", lambda directory: directory)
     probes = [probe for probe, _ in pair_records(read_experiment(tmp_path / "old"))]
     assert [(each.arm, each.pair) for each in probes] == [("A2", 3), ("B", 2), ("A", 1)]
+
+
+@pytest.mark.parametrize(("kind", "told"), [("capacity", "name it alone: "), ("vary", "brimline show ")])
+def test_an_arm_of_what_has_none_is_refused(kind: str, told: str, tmp_path: Path) -> None:
+    """A search is compared as a whole, and of a design nothing is."""
+    made = {"kind": kind, "name": "orders", "settings": {}, "spec_text": "", "environment": {}}
+    with ExperimentWriter(tmp_path / "x", **made):  # type: ignore[arg-type]
+        pass
+    with pytest.raises(UsageError, match=f"has no arms: it is of the kind {kind}, not ab") as refused:
+        compared.named(f"{tmp_path / 'x'}:B", runs_dir=tmp_path)
+    assert told in refused.value.hint and str(tmp_path / "x") in refused.value.hint
 
 
 @pytest.mark.parametrize(

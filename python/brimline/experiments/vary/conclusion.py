@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from brimline.analysis.compared_run import LoadKind, Metric, metrics
-from brimline.analysis.factorial import FactorRun, LevelDifference, Mean, differences, mean_of, stated_by_all
+from brimline.analysis.factorial import Design, FactorRun, LevelDifference, Mean, differences, mean_of, stated_by_all
 from brimline.analysis.judged_change import CLAIMS, ChangeVerdict
 from brimline.analysis.knee import Band, Knee, Level, find_knee, recommended_band
 from brimline.analysis.metrics import kind_of_all, metrics_among
@@ -31,9 +31,9 @@ CURVE_LEVELS_MIN = 3
 class Cell:
     """One combination, or one load: means by metric key over the runs that count.
 
-    `left_out` are the blocks that gave it no value, each with the reason, `spoilt` those of which single figures are
-    left out or only a bound; of loads those over too few connections, where there are no others. `precise`: the mean
-    throughput is known as well as was asked for. `took_s`: how long each load took.
+    `left_out` are the blocks that gave it no value, each with the reason, `spoilt` those that count and of which single
+    figures are left out or only a bound; of loads those over too few connections, where there are no others.
+    `precise`: the mean throughput is known as well as was asked for. `took_s`: how long each load took.
     """
 
     levels: Levels
@@ -153,7 +153,7 @@ def _differences(
         named = [replace(run, levels=(texts[run.levels],)) for run in runs]
         return differences(named, {COMBINATION: tuple(texts.values())}, kinds, margin=settings.margin), ()
     design = {factor.name: factor.levels for factor in settings.factors}
-    strata = (WORKLOAD,) if WORKLOAD in design else ()
+    strata = _strata(design)
     others = {name for name in design if name not in strata and (settings.is_nested or name != CONNECTIONS)}
     load = UnlikeLoads(differences=(), closed=kind == "closed loop")
 
@@ -168,6 +168,11 @@ def _differences(
         else ()
     )
     return everywhere, tuple(each for each in within if each.factor in others)
+
+
+def _strata(design: Design) -> tuple[str, ...]:
+    """The factors that nothing is averaged over."""
+    return (WORKLOAD,) if WORKLOAD in design else ()
 
 
 def cost_metrics(every: Sequence[Metric]) -> tuple[Metric, ...]:
@@ -190,7 +195,7 @@ def _costs(settings: VarySettings, runs: Sequence[FactorRun], every: Sequence[Me
         design,
         cost_metrics(every),
         margin=settings.margin,
-        strata=(WORKLOAD,) if WORKLOAD in design else (),
+        strata=_strata(design),
         follows=lambda _, metric: metric.unit == "connections",
     )
     return tuple(each for each in found if each.factor == CLIENT)
@@ -348,8 +353,7 @@ def _load_differences(settings: VarySettings, loads: Sequence[VaryLoad]) -> tupl
         return ()
     runs = [FactorRun(levels=load_levels(each, settings, factors), block=each.block, figures=each.figures)
             for each in loads if each.figures and each.fewer_connections is None]  # fmt: skip
-    strata = (WORKLOAD,) if WORKLOAD in design else ()
-    return differences(runs, design, _metrics("load")[:1], margin=settings.margin, strata=strata)
+    return differences(runs, design, _metrics("load")[:1], margin=settings.margin, strata=_strata(design))
 
 
 def load_factors(settings: VarySettings, loads: Sequence[VaryLoad]) -> tuple[Factor, ...]:

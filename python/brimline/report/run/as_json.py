@@ -16,7 +16,7 @@ from brimline.analysis.steady import SteadyState
 from brimline.analysis.step_truth import StepTruth, plan_remarks
 from brimline.analysis.unsent import not_begun
 from brimline.analysis.verdict import Judgement, judge_objective, proves_nothing, why_nothing
-from brimline.record.model import CLOCKS, OperationRow, RunRecord
+from brimline.record.model import CLOCKS, OperationRow, RunRecord, drivers_of
 from brimline.report.distribution import distribution_document
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.limit import run_limit_document
@@ -79,7 +79,7 @@ def run_document(
         "held_until_lost": None if held is None else _held_document(held, slo),
         "connects": record.summary.get("connects") if record.summary else None,
         "looks": record.summary.get("looks") if record.summary else None,
-        "drivers": record.summary.get("runners", []) if record.summary else [],
+        "drivers": [dict(each) for each in drivers_of(record.summary)],
         "nodes": nodes_document(record),
         "opcounters": record.opcounters,
         "distribution": distribution_document(record.server_facts),
