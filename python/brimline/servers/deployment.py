@@ -150,6 +150,7 @@ def control_client(
         retryReads=False,
         retryWrites=False,
         maxPoolSize=4,
+        serverMonitoringMode="poll",
         **access.client_options(),
     )
 
