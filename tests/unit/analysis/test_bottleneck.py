@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from brimline.analysis.bottleneck import Bottleneck, BottleneckKind, bottleneck
+from brimline.analysis.bottleneck.generator import generator
 from brimline.analysis.finding import Standing
 from brimline.analysis.host_use import other_programs_share
 from brimline.analysis.observation import observe
@@ -147,6 +148,25 @@ def test_the_generator_is_asked_first() -> None:
     observation = observe(run_record(intervals=rows, server=server_rows(server_cpus=2.0, host_cpus=2.0)))
     found = bottleneck(observation)
     assert found.kind is BottleneckKind.GENERATOR and "busiest engine thread 100 %" in found.text
+
+
+LATE = {clock: [(ns, 10_000)] for clock, ns in {"service": S // 1000, "response": S // 5, "lag": S // 6}.items()}
+
+
+def test_a_generator_that_others_keep_from_its_processor_is_not_the_limit() -> None:
+    """It was called the limit at 4 % of a CPU, beside programs that took 85 % of the host."""
+    crowded = server_rows(server_cpus=0.1, host_cpus=1.96, shared=1)
+    starved = observe(run_record(latencies=LATE, server=crowded))
+    assert starved.findings and generator(starved).full
+    assert bottleneck(starved).kind is BottleneckKind.HOST
+    assert bottleneck(starved, null_ceiling_ops_per_s=1500).kind is BottleneckKind.GENERATOR
+    busy = [interval_row(second, busiest_thread_cpu_ns=S * 8 // 10) for second in range(1, 11)]
+    for own in (
+        run_record(latencies=LATE, server=crowded, intervals=busy),
+        run_record(latencies=LATE, server=server_rows(server_cpus=0.1, host_cpus=1.2, shared=1)),
+        run_record(latencies=LATE, server=server_rows(server_cpus=0.1, host_cpus=1.96, shared=0)),
+    ):
+        assert bottleneck(observe(own)).kind is BottleneckKind.GENERATOR
 
 
 def test_the_null_ceiling_counts_when_it_is_known_later() -> None:

@@ -6,7 +6,7 @@ from brimline.analysis.bottleneck.cache import cache
 from brimline.analysis.bottleneck.connections import HELD_BACK_SHARE_FULL, IN_USE_SHARE_FULL, connections
 from brimline.analysis.bottleneck.disk import disk
 from brimline.analysis.bottleneck.evidence import BottleneckKind, Evidence
-from brimline.analysis.bottleneck.generator import generator
+from brimline.analysis.bottleneck.generator import BUSY_SHARE_NEAR, generator
 from brimline.analysis.bottleneck.host import host
 from brimline.analysis.bottleneck.journal import journal
 from brimline.analysis.bottleneck.lock import lock
@@ -16,8 +16,10 @@ from brimline.analysis.bottleneck.query_plan import query_plan
 from brimline.analysis.bottleneck.replication import replication
 from brimline.analysis.bottleneck.server_cpu import server_cpu
 from brimline.analysis.bottleneck.tickets import tickets
+from brimline.analysis.host_use import others_fill_host
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
+from brimline.analysis.validity import generator_headroom
 from brimline.spec.own.protocols import protocol_of_target
 
 ORDER = (
@@ -37,7 +39,8 @@ ORDER = (
 )
 """The first full one is the limit: causes stand before what they bring about.
 
-Where the server was gone nothing else was a limit. A late generator makes every other figure doubtful. Scans,
+Where the server was gone nothing else was a limit. A late generator makes every other figure doubtful, but for one that
+other programs kept from its processor: they are what limits, and its lateness follows from them. Scans,
 collisions and misses burn the server's CPU and load its disk, so they explain these when they are full too. A full CPU
 comes before all waits: with CPU to spare a wait would have shown, without it everything waits. Of the waits, those that
 say what for come before queues at the server's entrance, which form behind every one of them, then the way to the
@@ -101,7 +104,11 @@ def bottleneck(
     foreign = _OF_DATABASES if protocol == "http" else _OF_MONGODB if protocol != "mongodb" else ()
     seen = [each for each in seen if each.kind not in foreign]
     candidates = tuple(sorted(seen, key=lambda each: ORDER.index(each.kind)))
-    limit = next((each for each in candidates if each.full and not _has_room(each, candidates, observation)), None)
+    if _starved(observation, null_ceiling_ops_per_s):
+        full = [each for each in candidates if each.full and each.kind is not BottleneckKind.GENERATOR]
+    else:
+        full = [each for each in candidates if each.full]
+    limit = next((each for each in full if not _has_room(each, candidates, observation)), None)
     if limit is None:
         return Bottleneck(BottleneckKind.UNDETERMINED, "undetermined", candidates)
     return Bottleneck(limit.kind, limit.verdict, candidates)
@@ -121,6 +128,14 @@ def at_its_limit(observation: Observation) -> bool:
     growth = observation.backlog_growth
     grows = growth is not None and growth.low > 0
     return not completed or grows or (observation.held_back_share or 0.0) >= HELD_BACK_SHARE_FULL
+
+
+def _starved(observation: Observation, null_ceiling_ops_per_s: float | None) -> bool:
+    """Whether a generator that was late had time for much more, on a host that other programs filled."""
+    server, own = observation.server, observation.generator
+    if not server.shared_host or not others_fill_host(server, own) or own.busiest_thread_share >= BUSY_SHARE_NEAR:
+        return False
+    return not generator_headroom(observation.throughput_ops_per_s, null_ceiling_ops_per_s)
 
 
 def _has_room(limit: Evidence, candidates: tuple[Evidence, ...], observation: Observation) -> bool:
