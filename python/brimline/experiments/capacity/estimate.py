@@ -22,7 +22,7 @@ NEAREST_MISSES = 4
 MACHINE_SHARE = 0.5
 """The machine makes an interval wide where its reference load moves by this share of what windows differ by."""
 MACHINE_WIDTH_MIN = 0.25
-"""It can't make one much wider than it moves: it moved by this share of the interval's width at least."""
+"""It can't make one much wider than it moves: by this share of the width, or of the figure where that is less."""
 DISTURBED_MIN = 0.08
 HALF = 0.5
 """Chance of having met the objective that parts the windows which held from those which missed."""
@@ -181,9 +181,8 @@ def why_wide(state: SearchState, estimate: Estimate, ended: Sequence[str]) -> tu
     )
     reasons: list[str] = [differ]
     if moved is not None:
-        by_machine = (
-            moved.spread >= MACHINE_SHARE * spread and moved.share >= MACHINE_WIDTH_MIN * estimate.relative_width
-        )
+        width = min(1.0, estimate.relative_width)
+        by_machine = moved.spread >= MACHINE_SHARE * spread and moved.share >= MACHINE_WIDTH_MIN * width
         reasons = [moved.text, differ] if by_machine else [differ, moved.text]
     if lapse >= DISTURBED_MIN:
         reasons.append(message("about {share} of the windows were disturbed", share=format_percentage(lapse, digits=1)))
