@@ -44,7 +44,7 @@ test-python: $(NATIVE) $(TESTSERVER) ## Run the Python tests, with real servers
 	$(PYTEST) -m 'alone and not long' $(call files,alone) $(ARGUMENTS) || $(BIN)/python -m tests.support.second_look $$? $(ARGUMENTS)
 
 .PHONY: test-all
-test-all: test test-driver test-docs peers-smoke ## The same, then repetitions whose kind has a quick twin, the official driver, the site, and every peer
+test-all: test test-docs peers-smoke ## The same, then repetitions whose kind has a quick twin, the site, and every peer
 	$(PYTEST) -m long $(call files,long) $(ARGUMENTS)
 
 .PHONY: check
@@ -53,6 +53,7 @@ check: check-rust check-python ## Check form, lints, types and the one-way flow,
 .PHONY: check-rust
 check-rust:
 	cargo fmt --all --check
+	cargo fmt --check --manifest-path runners/rust/Cargo.toml
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 
 .PHONY: check-python
@@ -196,18 +197,8 @@ peers-sql: $(NATIVE) ## Measure what a statement of SQL costs a client beside a 
 	$(BIN)/python -m benchmarks.sql $(ARGUMENTS)
 
 .PHONY: runners
-runners: $(VENV)/.installed ## Build the runners of other languages' drivers that this machine can build: Java, Node.js, Go
+runners: $(VENV)/.installed ## Build the runners of other languages' drivers that this machine can build: Java, Node.js, Go, Rust
 	$(BIN)/python runners/build.py $(ARGUMENTS)
-
-.PHONY: driver
-driver: $(VENV)/.installed ## Build brimline with the official driver as a target, some minutes
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 CARGO_TERM_QUIET=true $(BIN)/maturin develop --quiet --release --locked --features driver,pyo3/extension-module >/dev/null
-	touch $(NATIVE)
-
-.PHONY: test-driver
-test-driver: driver $(TESTSERVER) ## Test the official driver as a target
-	cargo clippy --quiet --locked -p brimline-engine --features driver --all-targets -- -D warnings
-	$(BIN)/python -m pytest tests/integration/test_driver_target.py
 
 .PHONY: wheel
 wheel: $(VENV)/.installed ## Build the wheel into target/wheels

@@ -1,6 +1,6 @@
-"""brimline's own client beside the official driver: the same workload, what each costs, and what the server counted.
+"""brimline's own client beside the official driver for Rust: one workload, what each costs, what the server counted.
 
-    make driver && python -m benchmarks.targets [--rounds 3] [--duration 4] [--workload ycsb-a]
+    make runners && python -m benchmarks.targets [--rounds 3] [--duration 4] [--workload ycsb-a]
 
 Both targets take turns on one server, over plain connections and over TLS (skipped without the `openssl` command).
 Service time is the median of the operations', CPU that of the engine's threads per operation. Exit code 1 when the

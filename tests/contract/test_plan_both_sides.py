@@ -10,7 +10,6 @@ import pytest
 from brimline import _native
 from brimline.operations import KINDS, PARTS, Kind, kinds_of_a_mix
 from brimline.plan import (
-    DriverTarget,
     NullTarget,
     Plan,
     RunnerTarget,
@@ -47,7 +46,6 @@ TARGETS: dict[str, TargetPlan] = {
         retry_reads=True,
         retry_writes=True,
     ),
-    "driver": DriverTarget(address="[::1]:27017", read_concern="local", write_concern=None),
     "runner": RunnerTarget(
         client="java-sync",
         addresses=("a.example.org:1", "b.example.org:1"),

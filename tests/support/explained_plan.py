@@ -44,8 +44,6 @@ def _target(target: model.TargetPlan) -> str:
             return "none; every operation is answered at once, which shows the generator's own ceiling"
         case model.SimulatedTarget():
             return "a scripted server on a virtual clock"
-        case model.DriverTarget():
-            return _driver(target)
         case model.RunnerTarget():
             pool = f"a pool of {target.max_pool_size} to each server"
             servers = ", ".join(target.addresses)
@@ -72,11 +70,7 @@ def _http(target: model.HttpTarget) -> list[str]:
     return [*words, "cookies kept by each worker" if target.cookies else "no cookies kept"]
 
 
-def _driver(target: model.DriverTarget) -> str:
-    return f"{target.address} by the official driver, {_write_concern(target.write_concern)}{_concern(target)}"
-
-
-def _concern(target: model.DriverTarget | model.RunnerTarget) -> str:
+def _concern(target: model.RunnerTarget) -> str:
     return "" if target.read_concern is None else f", read concern {target.read_concern}"
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brimline.operations import KINDS
-from brimline.plan.model import DriverTarget, LoadWork, OperationsWork, WireTarget, WorkPlan
+from brimline.plan.model import LoadWork, OperationsWork, RunnerTarget, WireTarget, WorkPlan
 from brimline.plan.targets import SqlTarget
 from brimline.record.model import RunRecord
 from brimline.servers.database import awaits_others, durability_of
@@ -51,7 +51,7 @@ def concern_of(record: RunRecord) -> Mapping[str, Any] | None:
     """The write concern of a run, else the server's default; None where that isn't known."""
     server = _mapping(record.environment.get("server"))
     target = record.plan.target
-    if isinstance(target, WireTarget | DriverTarget) and target.write_concern is not None:
+    if isinstance(target, WireTarget | RunnerTarget) and target.write_concern is not None:
         return target.write_concern.model_dump()
     default = server.get("default_write_concern")
     return default if isinstance(default, Mapping) else None

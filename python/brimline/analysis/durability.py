@@ -20,7 +20,7 @@ def record_durability(record: RunRecord) -> Durability:
     target = record.plan.target
     if isinstance(target, SqlTarget):
         return durability_of(target.kind, server.get("settings") or {})
-    if target.kind not in ("wire", "driver", "runner"):
+    if target.kind not in ("wire", "runner"):
         return Durability(on_disk=None, words="")
     concern = concern_of(record) or {}
     words = ", ".join(

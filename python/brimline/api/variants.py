@@ -11,7 +11,7 @@ from brimline.api.varied_surroundings import check_surroundings
 from brimline.api.workplace import given_uri
 from brimline.errors import UsageError
 from brimline.execution import allow_connections
-from brimline.execution.targets import driver_needs_one_server, require_client
+from brimline.execution.targets import require_client
 from brimline.experiments.runner import probe_plan
 from brimline.experiments.trial import Probe
 from brimline.experiments.vary.factor_kinds import (
@@ -30,7 +30,6 @@ from brimline.experiments.vary.order import RUN, Levels, VarySettings
 from brimline.plan import NullTarget, Plan, TargetPlan, resolve
 from brimline.plan.operations import OperationsWork
 from brimline.servers import find_mongod
-from brimline.servers.compression import NONE
 from brimline.servers.lab.names import STANDALONE, is_client_routed, is_sharded
 from brimline.servers.lab.sharding import require_mongos
 from brimline.servers.selection import MODES, Mode
@@ -179,7 +178,7 @@ def _variant(
         said=said,
     )
     _check_routing(variant)
-    _check_client(variant)
+    require_client(variant.loaded.spec)
     return variant
 
 
@@ -258,15 +257,6 @@ def _check_routing(variant: Variant) -> None:
         raise UsageError(
             f"reads of {options.topology} go where writes go", hint="vary read-preference on a replica set"
         )
-
-
-def _check_client(variant: Variant) -> None:
-    """What the official driver isn't measured on. Raises UsageError, before anything is started."""
-    spec, options = variant.loaded.spec, variant.options
-    require_client(spec)
-    plain = options.topology in (None, STANDALONE) and variant.reads is None and variant.compression in (None, NONE)
-    if spec.target.client == "rust" and not plain:
-        raise driver_needs_one_server()
 
 
 def _data_differs(settings: VarySettings, variants: Mapping[Levels, Variant]) -> bool:

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from brimline import _native
 from brimline.errors import UsageError
-from brimline.plan import LinkTarget, TargetPlan, driver_target, http_target, runner_target, sql_target, wire_target
+from brimline.plan import LinkTarget, TargetPlan, http_target, runner_target, sql_target, wire_target
 from brimline.runners import clients_for, require_ready, servers_of
 from brimline.servers import BUNDLED_LICENCE, Deployment, control_client, server_documents
 from brimline.servers.access import Access
@@ -125,29 +124,15 @@ def mongodb_target(spec: Spec, deployment: Deployment) -> TargetPlan:
     )
     if spec.target.client == "wire":
         return target
-    if spec.target.client != "rust":
-        if deployment.shards or deployment.reads is not None or deployment.compressor is not None:
-            raise runner_needs_plain_server()
-        return runner_target(spec, target)
-    if len(deployment.addresses) > 1 or deployment.reads is not None or deployment.compressor is not None:
-        raise driver_needs_one_server()
-    if deployment.retry_reads or deployment.retry_writes:
-        raise UsageError(
-            "the driver for Rust is measured without retries, and this address asks for them",
-            hint="add retryReads=false&retryWrites=false to the connection string",
-        )
-    return driver_target(target)
+    if deployment.shards or deployment.reads is not None or deployment.compressor is not None:
+        raise runner_needs_plain_server()
+    return runner_target(spec, target)
 
 
 def _require_transactions(spec: Spec, deployment: Deployment) -> None:
     """Raises UsageError where transactions are asked of a target that has none."""
     if not spec.has_transactions:
         return
-    if spec.target.client == "rust":
-        raise UsageError(
-            "the driver for Rust is measured without transactions",
-            hint="leave --client rust out, or operations.transaction",
-        )
     if deployment.shards:
         raise UsageError(
             "client-routed shards know nothing of each other, so that no transaction spans them",
@@ -195,21 +180,7 @@ def runner_needs_plain_server() -> UsageError:
     )
 
 
-def driver_needs_one_server() -> UsageError:
-    """The error of what brimline's own client can do and the driver isn't measured on."""
-    return UsageError(
-        "the driver for Rust is measured on one server, its messages as they are",
-        hint="give the address of one server with directConnection=true, without a read preference and compressors",
-    )
-
-
 def require_client(spec: Spec) -> None:
     """Raises UsageError where the client that `spec` asks for isn't there."""
-    if spec.target.client == "rust":
-        if not _native.HAS_DRIVER:
-            raise UsageError(
-                "this build of brimline is without the driver for Rust",
-                hint="build one that has it, from the sources: make driver",
-            )
-    elif spec.target.client != "wire":
+    if spec.target.client != "wire":
         require_ready(spec.target.client)

@@ -1,7 +1,6 @@
 """Owns the plan: everything a run does, with every default filled in, made from a spec by `resolve`."""
 
 from brimline.plan.model import (
-    DriverTarget,
     HttpTarget,
     LinkTarget,
     NullTarget,
@@ -15,7 +14,6 @@ from brimline.plan.model import (
 )
 from brimline.plan.own import collection_plan, with_tables
 from brimline.plan.resolve import (
-    driver_target,
     http_target,
     load_plan,
     load_plans,
@@ -27,7 +25,6 @@ from brimline.plan.resolve import (
 )
 
 __all__ = [
-    "DriverTarget",
     "HttpTarget",
     "LinkTarget",
     "NullTarget",
@@ -39,7 +36,6 @@ __all__ = [
     "TargetPlan",
     "WireTarget",
     "collection_plan",
-    "driver_target",
     "http_target",
     "load_plan",
     "load_plans",

@@ -33,7 +33,6 @@ from brimline.plan.requests import HttpRequest, Piece, Request, StatementRequest
 from brimline.plan.targets import (
     Bulk,
     BulkColumn,
-    DriverTarget,
     HttpTarget,
     LinkTarget,
     NullTarget,
@@ -56,7 +55,6 @@ __all__ = [
     "ClosedPacer",
     "ConstantPacer",
     "DocumentPlan",
-    "DriverTarget",
     "HistogramLength",
     "HttpRequest",
     "HttpTarget",

@@ -288,13 +288,6 @@ def sql_target(
     )
 
 
-def driver_target(target: model.WireTarget) -> model.DriverTarget:
-    """The same server by the official driver."""
-    return model.DriverTarget(
-        address=target.address, read_concern=target.read_concern, write_concern=target.write_concern
-    )
-
-
 def runner_target(spec: Spec, target: model.WireTarget) -> model.RunnerTarget:
     """The same server by the driver that `spec` names."""
     members = () if target.replica_set is None else target.replica_set.members

@@ -103,19 +103,6 @@ class WireTarget(Part):
         return 1 + len(self.shards)
 
 
-class DriverTarget(Part):
-    """The same by the official driver: one server, directly."""
-
-    kind: Literal["driver"] = "driver"
-    address: str
-    read_concern: str | None = None
-    write_concern: WriteConcern | None
-
-    @model_serializer(mode="wrap")
-    def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without(dump(self), "read_concern")
-
-
 class RunnerTarget(Part):
     """A server by way of a driver in a process of its own, the runner `client`.
 
@@ -235,10 +222,10 @@ class LinkTarget(Link):
 
 
 _Typed = Annotated[
-    WireTarget | DriverTarget | RunnerTarget | NullTarget | SimulatedTarget | HttpTarget | SqlTarget,
+    WireTarget | RunnerTarget | NullTarget | SimulatedTarget | HttpTarget | SqlTarget,
     Field(discriminator="kind"),
 ]
-_KINDS = ("wire", "driver", "runner", "null", "simulated", "http", "mysql", "postgres")
+_KINDS = ("wire", "runner", "null", "simulated", "http", "mysql", "postgres")
 TargetPlan = Annotated[
     Annotated[_Typed, Tag("typed")] | Annotated[LinkTarget, Tag("other")],
     kind_among(_KINDS),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brimline.analysis.durability import record_durability
-from brimline.plan.model import DriverTarget, LoadWork, MixWork, WireTarget, WriteConcern, records_to_load
+from brimline.plan.model import LoadWork, MixWork, RunnerTarget, WireTarget, WriteConcern, records_to_load
 from brimline.plan.targets import SqlTarget, write_concern_text
 from brimline.record.model import InsertTotals, RunRecord, finished_count
 from brimline.report.data_size import size_document
@@ -93,7 +93,7 @@ def load_figures(record: RunRecord) -> LoadFigures | None:
         connections=record.plan.connections,
         in_flight_max=record.plan.in_flight_max,
         inserts=record.summary.get("inserts") if record.summary else None,
-        write_concern=target.write_concern if isinstance(target, WireTarget | DriverTarget) else None,
+        write_concern=target.write_concern if isinstance(target, WireTarget | RunnerTarget) else None,
         default_write_concern=server.get("default_write_concern"),
         durability=record_durability(record).words if isinstance(target, SqlTarget) else "",
     )

@@ -117,6 +117,10 @@ def _go() -> list[str]:
     return [str(_built("go/runner"))]
 
 
+def _rust() -> list[str]:
+    return [str(_built("rust/release/runner"))]
+
+
 CATALOGUE: Mapping[str, Runner] = {
     each.name: each
     for each in (
@@ -161,6 +165,13 @@ CATALOGUE: Mapping[str, Runner] = {
             language="Go",
             how="Go from 1.25 on, then make runners, in the sources",
             command=_go,
+        ),
+        Runner(
+            name="rust",
+            driver="mongodb",
+            language="Rust",
+            how="Rust from 1.88 on, then make runners, in the sources",
+            command=_rust,
         ),
         Runner(
             name="jdbc",

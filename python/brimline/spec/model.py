@@ -387,9 +387,6 @@ class Spec(Part):
             if self.load != ClosedLoad() and not any(self.operations.shares.values()):
                 problem = Problem(("load",), "each operation has a load of its own", "leave load out, or give a share")
                 raise problem.as_validation_error()
-            if self.target.client == "rust":
-                message = "the driver for Rust is measured with reads, updates and inserts by key"
-                raise Problem(("target", "client"), message, "leave target.client out").as_validation_error()
             with told_to_pydantic():
                 check_forms(self.operations, self.protocol)
                 check_tables(self.tables or {}, self.shapes, self.collections or {})

@@ -302,12 +302,6 @@ WHOLE = [
         ("data.records", "5k", "data.records: has no place beside collections", "write it in the collection"),
         ("keys", "uniform", "keys: says nothing about operations of your own", "leave keys out"),
         ("operation_log", True, "operation_log: has no rows for operations of your own", "leave operation_log out"),
-        (
-            "target.client",
-            "rust",
-            "target.client: the driver for Rust is measured with reads",
-            "leave target.client out",
-        ),
         ("operations.read", 1, "operations.read: read is one of brimline's own operations", "choose another name"),
     ],
 )
