@@ -119,3 +119,15 @@ def test_a_case_says_by_the_exit_code_what_came_in_between(exit_code: int, kind:
     path = tmp_path / "case.xml"
     junit_files.write_error("no word", path, suite="run", name="mine", exit_code=exit_code)
     assert [each.get("type") for each in ElementTree.parse(path).getroot().iter("error")] == [kind]
+
+
+@pytest.mark.parametrize("place", ["no/such/gate.xml", "", "file/gate.xml"])
+def test_a_file_that_can_t_be_written_is_refused_before_anything_is_measured(
+    place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run was made whole, and its verdict lost, since the directory of the file was not there."""
+    (tmp_path / "file").touch()
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "ycsb-c", *NOBODY, "--junit", str(tmp_path / place)])
+    said = capsys.readouterr().err
+    assert ended.value.code == 2 and f"can't write {tmp_path / place}: " in said and "hint: give --junit a file" in said

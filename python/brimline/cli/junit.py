@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brimline.cli import told
-from brimline.errors import GateFailed, NotGoodEnough
+from brimline.errors import GateFailed, NotGoodEnough, RecordError
 
 if TYPE_CHECKING:
     from brimline.analysis.gate import GateCase
@@ -25,7 +25,10 @@ def write_cases(cases: "Sequence[GateCase]", junit: Path | None, *, suite: str) 
         return
     from brimline.report.junit import write_junit  # with analysis under it, which a load must not find in memory
 
-    write_junit(cases, junit, suite=suite, seconds=time.monotonic() - _BEGAN_S)
+    try:
+        write_junit(cases, junit, suite=suite, seconds=time.monotonic() - _BEGAN_S)
+    except RecordError as error:
+        raise RecordError(error.message, hint="what was measured is kept; choose another file with --junit") from error
     told.note(told.JUNIT)
 
 

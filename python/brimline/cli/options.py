@@ -1,10 +1,13 @@
 """Owns the options of the command line itself, and the way from a verb's groups to surroundings and a workload."""
 
+import errno
 import getpass
+import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from types import MappingProxyType
 
 from brimline.api.options import (
@@ -21,6 +24,7 @@ from brimline.cli.live import progress_console, progress_on
 from brimline.cli.progress import WithoutProgress
 from brimline.cli.words import redact_words
 from brimline.errors import UsageError
+from brimline.record.layout import unwritable
 from brimline.servers import PasswordSource
 from brimline.spec import LoadedSpec, readers
 from brimline.units import parse_count
@@ -36,6 +40,26 @@ class OutputOptions(RecordOptions):
     )
     as_json: bool = option("--json", "", "Print the result as JSON on stdout.", default=False)
     quiet: bool = option("-q --quiet", "", "No progress on stderr.", default=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.junit is not None:
+            _require_place_for(self.junit)
+
+
+def _require_place_for(file: Path) -> None:
+    """Before anything is measured: a verdict that finds no place at the end is lost to whom it was for."""
+    if file.exists() and not file.is_file() and not file.is_dir():
+        return  # such as /dev/stdout
+    try:
+        if file.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        with TemporaryFile(dir=file.parent):
+            pass
+    except OSError as error:
+        raise UsageError(
+            unwritable(file, error).message, hint="give --junit a file in a directory that is there"
+        ) from error
 
 
 def surroundings(server: ServerOptions, output: OutputOptions, data: DataOptions | None = None) -> Options:

@@ -95,6 +95,8 @@ CHECK_FAULTS = {
 """What a check that failed or warned is called: its name says what is so where it passed."""
 WAIT_FOR_QUIET = "wait until the server's host is quiet, and measure again"
 """What to do about figures of a host that other programs filled: more of them, or longer ones, would not help."""
+WAIT_FOR_QUIET_AND_LONGER = "wait until the server's host is quiet, and repeat it for longer: --duration"
+"""What to do where there were too few besides."""
 METRICS_NAMED = 8
 """Metrics that a list names; of a server elsewhere dozens are absent."""
 _TONES: Mapping[Standing, Tone] = {

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from brimline.analysis.host_use import QUIET_CHECK
-from brimline.report.blocks import CHECK_FAULTS, WAIT_FOR_QUIET
+from brimline.report.blocks import CHECK_FAULTS, WAIT_FOR_QUIET, WAIT_FOR_QUIET_AND_LONGER
 from brimline.report.limit import WHY
 from brimline.report.view import Cell, Chart, Fact, Facts, Report, Section, Table, Text, Tone
 from brimline.wording import joined, message
@@ -142,7 +142,8 @@ def next_step(report: Report) -> str:
     if report.kind == "run" and verdict.unit == "documents/s":
         return _AFTER_LOAD
     if _is_crowded(report):
-        return WAIT_FOR_QUIET
+        undecided = report.kind == "run" and verdict.tone == "warn"
+        return WAIT_FOR_QUIET_AND_LONGER if undecided else WAIT_FOR_QUIET
     return _NEXT.get((report.kind, verdict.tone)) or _NEXT.get((report.kind, None), "see all tables with brimline show")
 
 
