@@ -139,6 +139,13 @@ def check_import(check_json: str) -> str | None:
     Pipes are not looked at. Raises ValueError for what can't be read.
     """
 
+def split_import(split_json: str) -> str:
+    """How the inputs of `{"inputs": […], "format": …, "parts": N}` can be divided, as JSON; reads them whole.
+
+    `borders`: where parts end but for the last, at most N - 1. `heads`: of each input that could be read how many bytes
+    come before its first record. `read_bytes`: of all inputs, decompressed. Raises ValueError for what can't be read.
+    """
+
 def start_import(plan_json: str, access: Access | None = None, held: bool = False) -> Import:
     """Starts an import and returns at once. One that is `held` sends nothing before `Import.release`.
 

@@ -76,7 +76,7 @@ def _are_alike(*runs: dict[str, Any]) -> None:
     }
 
 
-def test_a_server_on_a_node_is_watched_by_it_and_its_password_is_on_no_disk(
+def test_a_server_on_a_node_is_watched_by_it_and_imported_into_and_its_password_is_on_no_disk(
     brimline_cli: CommandLine, cluster: RayCluster, tmp_path: Path
 ) -> None:
     """Both nodes reach it by its own address. It asks for no login, and gets one: the user is there."""
@@ -90,6 +90,15 @@ def test_a_server_on_a_node_is_watched_by_it_and_its_password_is_on_no_disk(
             *("run", "ycsb-c", "--uri", uri, "--workers", "ray", "--host-metrics", "ray", *words, "--json"),
             environment=cluster.environment,
         )
+        (brimline_cli.directory / "rows.json").write_text("".join(f'{{"_id": {number}}}\n' for number in range(500)))
+        imported = brimline_cli.run_process(
+            *("import", "rows.json", "--uri", uri, "-d", "shared", "--workers", "ray", "--json"),
+            environment=cluster.environment,
+        )
+    assert imported.exit_code == 0, imported.stderr
+    told = imported.json()
+    assert told["counts"]["inserted"] == told["count_after"] == 500
+    assert [(node["lost"], node["documents"] > 0) for node in told["nodes"]] == [(None, True), (None, True)]
     assert ran.exit_code in (0, 4), ran.stderr  # a busy machine lets so short a run say little
     document = ran.json()
     assert len(document["nodes"]) == 2 and document["counts_whole_run"]["failed"] == 0

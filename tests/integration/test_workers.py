@@ -243,7 +243,6 @@ def test_a_node_of_ray_is_asked_about_the_host_where_there_is_one(
     ("words", "why", "hint"),
     [
         (("scan", "ycsb-c"), "it asks one query at a time", "brimline load --workers"),
-        (("import", "rows.csv"), "one client reads the files", "-j says over how many connections"),
         (("study", "run", "s3-versions"), "says itself how many clients", 'workers: "local:2"'),
     ],
 )
@@ -255,7 +254,7 @@ def test_verbs_of_one_client_say_why(brimline_cli: CommandLine, words: tuple[str
 def test_other_verbs_name_those_that_nodes_share(brimline_cli: CommandLine) -> None:
     """Of a lab --workers are processes of the order service."""
     said = brimline_cli.run("doctor", "--workers", "local:2")
-    said.check_error(2, "no such option: --workers", "an option of capacity, run, load, sweep, grow, ab, interfere")
+    said.check_error(2, "no such option: --workers", "an option of capacity, run, load, import, sweep, grow, ab")
     assert "lab" not in said.stderr.split("hint: ")[1]
 
 

@@ -59,6 +59,10 @@ _FILES: _Places = {
     "plans.json": ("record.plans:StepPlan", "How the server executes a step, in the lists `start` and `end`"),
     "intervals.csv": ("record.model:IntervalRow", "A row for each interval"),
     "nodes.csv": ("record.model:NodeRow", "A row for each node and interval, where several shared the run"),
+    "nodes.csv of an import": (
+        "record.data_import:ImportNodeRow",
+        "A row for each node and interval, where several shared the import",
+    ),
     "experiment.json": ("record.experiment:experiment_state", "Of every experiment"),
     "environment.json": ("record.environment:capture_environment", "Of every run and every experiment"),
     "record.json of an import": ("record.data_import:import_state", "From `import`"),

@@ -33,8 +33,9 @@ pub use documents::{
 };
 pub use error::InputError;
 pub use input::AfterTheEnd;
-pub use open::{Opened, open};
+pub use open::{Opened, open, open_in};
 pub use options::{Columns, Format, FormatOptions, ParseGrace};
+pub use splitting::STRETCH_BYTES;
 pub use stretch::{Position, Splitter, Stretch};
 pub use values::text::beginning;
 

@@ -39,7 +39,10 @@ pub fn open(options: &FormatOptions, source: Box<dyn Read + Send>) -> Result<Ope
 }
 
 /// The same in stretches of about `stretch_bytes`.
-fn open_in(
+///
+/// # Errors
+/// As those of [`open`].
+pub fn open_in(
     stretch_bytes: usize,
     options: &FormatOptions,
     source: Box<dyn Read + Send>,
@@ -192,6 +195,50 @@ mod tests {
         outcome
     }
 
+    /// Reads `text` in parts, each by itself: divided where stretches of about `part_bytes` end.
+    fn read_parts(stretch_bytes: usize, part_bytes: usize, options: &FormatOptions, text: &str) -> Outcome {
+        let open = |bytes| open_in(bytes, options, Box::new(Cursor::new(text.as_bytes().to_vec())));
+        let mut outcome: Outcome = Default::default();
+        let mut borders = Vec::new();
+        match open(part_bytes) {
+            Ok(mut opened) => {
+                while let Ok(Some(stretch)) = opened.splitter.next_stretch(Vec::new()) {
+                    borders.push(stretch.end);
+                }
+            }
+            Err(error) => return (Vec::new(), Vec::new(), 0, Some(error)),
+        }
+        borders.pop();
+        let begins = std::iter::once(None).chain(borders.iter().copied().map(Some));
+        let ends = borders.iter().copied().map(Some).chain(std::iter::once(None));
+        for (begin, end) in begins.zip(ends) {
+            let mut opened = open(stretch_bytes).expect("it could be opened before");
+            if let Some(begin) = begin {
+                opened.splitter.skip_to(begin).expect("it was read before");
+            }
+            while let Some(mut stretch) =
+                opened.splitter.next_stretch(Vec::new()).expect("memory can be read")
+            {
+                if let Some(end) = end {
+                    if stretch.start.offset >= end.offset {
+                        break;
+                    }
+                    stretch.end_at(end);
+                }
+                let mut documents = Documents::default();
+                opened.convert.convert(&stretch, &mut documents);
+                outcome.0.extend(documents.iter().map(<[u8]>::to_vec));
+                outcome.1.extend(documents.rows.iter().map(|row| (row.line, row.offset)));
+                outcome.2 += documents.nulls;
+                outcome.3 = documents.stop;
+                if outcome.3.is_some() {
+                    return outcome;
+                }
+            }
+        }
+        outcome
+    }
+
     /// Text of pieces that are awkward to cut between.
     fn pieces(pieces: &'static [&'static str]) -> impl Strategy<Value = String> {
         prop::collection::vec(prop::sample::select(pieces), 0..60).prop_map(|pieces| pieces.concat())
@@ -199,8 +246,13 @@ mod tests {
 
     fn check(options: &FormatOptions, text: &str, stretch_bytes: usize) -> Result<(), TestCaseError> {
         let whole = read(1 << 20, options, text, false);
-        for resume in [false, true] {
-            let cut = read(stretch_bytes, options, text, resume);
+        let ways = [
+            read(stretch_bytes, options, text, false),
+            read(stretch_bytes, options, text, true),
+            read_parts(stretch_bytes, 3 * stretch_bytes, options, text),
+            read_parts(3 * stretch_bytes, stretch_bytes, options, text),
+        ];
+        for cut in ways {
             prop_assert_eq!(&cut.0, &whole.0, "documents");
             prop_assert_eq!(&cut.1, &whole.1, "lines and offsets");
             prop_assert_eq!(cut.2, whole.2, "nulls");
@@ -215,6 +267,7 @@ mod tests {
     const CELLS: &[&str] = &[
         "1,two,3.5\n",
         "\"a,\nb\",c\n",
+        "ü,\"ß\nß\"\r\n",
         "\"say \"\"hi\"\"\",x\r\n",
         "\n",
         "a",
@@ -231,6 +284,7 @@ mod tests {
         "{\"c\":[1,\n{}]}\n",
         "{\"a\":{\"b\":[{},{}]}}",
         "{\"a\":\"}\\\"{\"}",
+        "{\"ü\":\"ß}\"}\n",
         "\n",
         " ",
         ",",

@@ -32,6 +32,17 @@ pub struct Stretch {
     pub ends_input: bool,
 }
 
+impl Stretch {
+    /// Leaves out what comes after `border`, a border between two records behind the first; one that lies further on changes nothing.
+    pub fn end_at(&mut self, border: Position) {
+        if border.offset < self.end.offset {
+            self.bytes.truncate((border.offset - self.start.offset) as usize);
+            self.end = border;
+            self.ends_input = false;
+        }
+    }
+}
+
 /// Finds where records end. Sequential; holds about as much memory as the longest record it meets.
 pub trait Splitter: Send {
     /// The next stretch, `None` at the end of the input. `buffer` is an emptied buffer of an earlier stretch, or a new one;

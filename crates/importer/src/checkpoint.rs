@@ -36,6 +36,11 @@ impl Place {
         Self { input, offset: position.offset, line: position.line }
     }
 
+    /// Where the input numbered `input` begins.
+    pub fn of_input(input: usize) -> Self {
+        Self::new(input, Position::START)
+    }
+
     /// Where it is in its input.
     pub fn position(self) -> Position {
         Position { offset: self.offset, line: self.line }
@@ -95,7 +100,7 @@ pub struct Checkpoint {
 impl Checkpoint {
     /// Nothing is done.
     pub fn at_the_start() -> Self {
-        let start = Place { input: 0, offset: 0, line: 1 };
+        let start = Place::of_input(0);
         Self {
             format_version: FORMAT_VERSION,
             place: start,

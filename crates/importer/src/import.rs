@@ -67,6 +67,8 @@ pub struct Progress {
     pub input_bytes: u64,
     /// Time within which 99 of 100 commands were answered; 0 before the first.
     pub service_p99_ns: Nanos,
+    /// What is settled and would survive the server's death now.
+    pub checkpoint: Checkpoint,
 }
 
 /// How an import ended.
@@ -137,6 +139,7 @@ impl Import {
             counts: self.shared.acknowledged(),
             input_bytes: self.shared.input_bytes_taken.load(Ordering::Relaxed),
             service_p99_ns: self.shared.meter.p99_ns(),
+            checkpoint: self.shared.checkpoint(),
         }
     }
 

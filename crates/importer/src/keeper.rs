@@ -50,7 +50,8 @@ pub fn keep(shared: &Shared, watch: &Watch) {
         let now = shared.clock.now();
         if now - cut_at >= shared.plan.interval_ns {
             shared.meter.cut();
-            cut_at = now;
+            // Late by up to a tick, but never later and later: intervals of several importers stay side by side.
+            cut_at = now - (now - cut_at) % shared.plan.interval_ns;
         }
         if now - noted_at >= CHECKPOINT_EVERY_NS {
             // A server that is lost is the workers' to report.

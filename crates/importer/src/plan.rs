@@ -7,7 +7,7 @@ use brimline_engine::clock::Nanos;
 use brimline_formats::{FormatOptions, GeneratedIds};
 use serde::Deserialize;
 
-use crate::Checkpoint;
+use crate::{Checkpoint, Place};
 
 /// An import. Options have the meaning that mongoimport gives them.
 #[derive(Clone, Debug, Deserialize)]
@@ -44,12 +44,16 @@ pub struct ImportPlan {
     pub write_concern: WriteConcern,
     /// Whether the collection's validator is passed by.
     pub bypass_document_validation: bool,
-    /// Where the checkpoint is written.
-    pub checkpoint_file: PathBuf,
+    /// Where the checkpoint is written; none where whoever started the import asks for it and keeps it.
+    #[serde(default)]
+    pub checkpoint_file: Option<PathBuf>,
     /// Where records go that don't come in.
     pub rejected_file: PathBuf,
-    /// Where an earlier process left off.
+    /// Where an earlier process left off, or a part of the inputs begins.
     pub resume: Option<Checkpoint>,
+    /// A border between two records, behind which nothing is read: the rest is somebody else's.
+    #[serde(default)]
+    pub until: Option<Place>,
     /// Length of an interval of figures.
     pub interval_ns: Nanos,
     /// Longest wait for a connection, and for an answer.

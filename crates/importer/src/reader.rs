@@ -15,7 +15,8 @@ use crate::{Counts, Ending, input};
 /// Reads every input from where `from` left off, to the end or to what ends the import.
 pub fn read(shared: &Shared, from: &Checkpoint) {
     for (number, plan) in shared.plan.inputs.iter().enumerate().skip(from.place.input) {
-        if shared.is_stopping.load(Ordering::Relaxed) {
+        let is_behind = shared.plan.until.is_some_and(|until| !Place::of_input(number).is_before(until));
+        if is_behind || shared.is_stopping.load(Ordering::Relaxed) {
             break;
         }
         let begin = (number == from.place.input && from.place.offset > 0).then_some(from.place.position());
@@ -63,9 +64,15 @@ fn read_input(
         return Ok(());
     }
     while !shared.is_stopping.load(Ordering::Relaxed) {
-        let Some(stretch) = opened.splitter.next_stretch(shared.queue.buffer())? else {
+        let Some(mut stretch) = opened.splitter.next_stretch(shared.queue.buffer())? else {
             return Ok(());
         };
+        if let Some(until) = shared.plan.until.filter(|until| until.input == number) {
+            if stretch.start.offset >= until.offset {
+                return Ok(());
+            }
+            stretch.end_at(until.position());
+        }
         let (start, end) = (Place::new(number, stretch.start), Place::new(number, stretch.end));
         if !shared.announce(end) {
             return Ok(());

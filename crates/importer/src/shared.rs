@@ -248,7 +248,7 @@ impl Shared {
     }
 
     fn write(&self, note: &Note) -> bool {
-        let path = &self.plan.checkpoint_file;
+        let Some(path) = &self.plan.checkpoint_file else { return true };
         let written =
             checkpoint::write(path, &Checkpoint { in_doubt_until: note.lease, ..note.durable.clone() });
         if let Err(error) = &written {

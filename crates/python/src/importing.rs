@@ -1,6 +1,6 @@
 //! A started import.
 
-use brimline_importer::{Check, ImportError, Interval, plan::ImportPlan};
+use brimline_importer::{Check, ImportError, Interval, Split, plan::ImportPlan};
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -35,6 +35,15 @@ pub fn check_import(py: Python<'_>, check_json: &str) -> PyResult<Option<String>
         .map(|ending| serde_json::to_string(&ending))
         .transpose()
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
+
+/// The borders at which these inputs can be divided, as JSON.
+#[pyfunction]
+pub fn split_import(py: Python<'_>, split_json: &str) -> PyResult<String> {
+    let split: Split =
+        serde_json::from_str(split_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let borders = py.detach(|| split.borders());
+    serde_json::to_string(&borders).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
 #[pymethods]

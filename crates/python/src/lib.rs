@@ -45,6 +45,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(unix_now_ns, module)?)?;
     module.add_function(wrap_pyfunction!(probe_clock, module)?)?;
     module.add_function(wrap_pyfunction!(importing::check_import, module)?)?;
+    module.add_function(wrap_pyfunction!(importing::split_import, module)?)?;
     module.add_function(wrap_pyfunction!(importing::start_import, module)?)?;
     module.add_class::<generating::Generation>()?;
     module.add_function(wrap_pyfunction!(generating::start_generation, module)?)?;

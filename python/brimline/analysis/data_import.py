@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from brimline.analysis.distribution import distribution, distribution_finding
 from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.import_nodes import import_node_findings
 from brimline.analysis.standstills import standstill_findings
 from brimline.record.data_import import ImportRecord, ImportRow
 from brimline.record.layout import KILLED, RUNNING
@@ -20,6 +21,7 @@ def import_findings(record: ImportRecord) -> tuple[Finding, ...]:
         _ended(record),
         _conservation(record),
         _count(record),
+        *import_node_findings(record),
         _rejected(record),
         *_stood_still(record),
         *_text(record),

@@ -15,13 +15,14 @@ from brimline.api.options import URI_VARIABLE, Options, typed
 from brimline.api.planning import Cost, tell
 from brimline.api.protocols import require_mongodb
 from brimline.api.results import Result
-from brimline.api.workplace import environment_of, server_in_use
+from brimline.api.workplace import environment_of, nodes_of, server_in_use
 from brimline.doctor.check import Status
 from brimline.doctor.disk import free_at_server, server_disk
-from brimline.errors import BrimlineError, InvalidRun, RecordError, ResourceError, TargetError, UsageError
+from brimline.errors import BrimlineError, InvalidRun, NodeGone, RecordError, ResourceError, TargetError, UsageError
 from brimline.execution import interruptible
+from brimline.execution.executor import Executor
 from brimline.execution.import_collection import ImportContext, Namespace, look_at_collection
-from brimline.execution.import_data import EMPTY_ON_PURPOSE, check_inputs, fresh_object_ids, run_import
+from brimline.execution.import_data import EMPTY_ON_PURPOSE, check_inputs, fresh_object_ids, run_import, shares_of
 from brimline.execution.import_inputs import (
     collection_of,
     compression_by_name,
@@ -39,6 +40,7 @@ from brimline.record.data_import import (
     KIND,
     REJECTED_FILE,
     ImportRecord,
+    ImportShares,
     ImportState,
     ImportWriter,
     InputFile,
@@ -101,6 +103,8 @@ class ImportResult(Result):
                 return TargetError(f"the server refuses: {state.message}", hint=said_so_far(self.record))
             case "refused":
                 return InvalidRun(f"the import stopped at {self._place}{state.message}", hint=self._again_hint)
+            case "worker_lost":
+                return NodeGone(state.message, hint=self._resume_hint)
             case "server_lost":
                 return TargetError(f"the server went away: {state.message}", hint=self._resume_hint)
             case "unwritable":
@@ -303,6 +307,8 @@ def import_data(
     require_room_for_records(options.runs_dir)
     job = import_job(files, settings=settings, database=database, collection=collection, gzip=gzip, uri=uri,
                      drop=options.drop, wait_for_server_s=wait_for_server_s)  # fmt: skip
+    if options.workers is not None:
+        require_shareable(job)
     tell(Cost(seconds=math.nan, data_bytes=sum(each.size_bytes or 0 for each in job.inputs)))
 
     def make_directory() -> Path:
@@ -346,6 +352,11 @@ def import_into(job: ImportJob, context: ImportContext, *, make_directory: Calla
             f"{namespace.text} holds {counted(count_before, 'document')} already: the import adds to them "
             "(--drop removes them first)"
         )
+    shares = None
+    if context.executor is not None:
+        context.progress.step("finding where records end")
+        shares = shares_of(job.inputs, settings, context.executor.facts["count"], stop=context.stop)
+        _tell_who_takes_part(shares, settings, context)
     state = ImportState(
         name=namespace.text,
         namespace=namespace.text,
@@ -356,6 +367,7 @@ def import_into(job: ImportJob, context: ImportContext, *, make_directory: Calla
         drop=job.drop,
         is_prepared=False,
         tables_of_cr=job.tables_of_cr,
+        shares=shares,
     )
     _warn_of_little_room(context, job.inputs)
     if settings.json_array and settings.type != "json":
@@ -406,6 +418,7 @@ def resume_import(
         settings["workers"] = workers
     ImportSettings.from_document(settings)
     with _context(uri, options, progress, wait_for_server_s) as context:
+        _require_same_nodes(found.state, context.executor)
         counts = found.checkpoint.get("counts", {})
         context.progress.note(f"settled already: {counted(counts.get('read', 0), 'record')}, going on after them")
         goes_on = ImportWriter.reopen(directory, replace(found.state, settings=settings))
@@ -499,12 +512,57 @@ def _context(uri: str | None, options: Options, progress: ImportSink | None, wai
     """A server that answers and the request to end. Raises TargetError and UsageError."""
     progress = progress or ImportSilence()
     require_mongodb("import", uri, options)
-    with interruptible() as stop, server_in_use(uri, options, say=progress.step, stop=stop) as deployment:
+    with (
+        interruptible() as stop,
+        nodes_of(options, progress) as executor,
+        server_in_use(uri, options, say=progress.step, stop=stop) as deployment,
+    ):
         stop.raise_if_requested()
         yield ImportContext(
             deployment=deployment,
-            environment=environment_of(deployment, options),
+            environment=environment_of(deployment, options, executor=executor),
             progress=progress,
             stop=stop,
             wait_s=wait_s,
+            executor=executor,
+        )
+
+
+def require_shareable(job: ImportJob) -> None:
+    """Raises UsageError for what several nodes can't import together."""
+    if job.settings.maintain_insertion_order:
+        raise UsageError(
+            "the order of the input can't be kept by several nodes: each sends its part at the same time",
+            hint="leave --maintainInsertionOrder or --workers out",
+        )
+    for each in job.inputs:
+        if not each.is_file:
+            name = "standard input" if each.path is None else f"the pipe {each.path}"
+            raise UsageError(
+                f"{name} can't be shared out: where its records end is not known before it was read",
+                hint="write it to a file first, or leave --workers out",
+            )
+
+
+def _tell_who_takes_part(shares: ImportShares, settings: ImportSettings, context: ImportContext) -> None:
+    """Says where not all nodes do."""
+    count, there = len(shares.parts), 0 if context.executor is None else context.executor.facts["count"]
+    if count == there:
+        return
+    why = counted(settings.connections, "connection") if count == settings.connections else "so few records"
+    context.progress.note(f"{count} of {counted(there, 'worker')} take part: there are no more for {why}")
+
+
+def _require_same_nodes(state: ImportState, executor: Executor | None) -> None:
+    """Raises UsageError where an import would go on with other nodes than it was begun by: each has its own part."""
+    if state.shares is None and executor is not None:
+        raise UsageError("this import was begun by one client, and goes on as one", hint="leave --workers out")
+    if state.shares is None:
+        return
+    wanted = len(state.shares.parts)
+    there = 0 if executor is None else executor.facts["count"]
+    if there < wanted:
+        raise UsageError(
+            f"this import was shared out among {counted(wanted, 'worker')}, and goes on with as many",
+            hint=f"give --workers local:{wanted}, or ray:{wanted}",
         )

@@ -11,7 +11,14 @@ from typing import Any
 
 from brimline.analysis.figure import Figure
 from brimline.analysis.import_metrics import IMPORT_METRICS
-from brimline.api.import_data import ImportJob, import_into, import_job, import_result, require_routable
+from brimline.api.import_data import (
+    ImportJob,
+    import_into,
+    import_job,
+    import_result,
+    require_routable,
+    require_shareable,
+)
 from brimline.api.kinds import MeasureInPlace
 from brimline.api.options import URI_VARIABLE, Options
 from brimline.api.vary import VaryResult, vary
@@ -36,7 +43,7 @@ _INDEX = "brimline_varied"
 _STANDS_FOR_IT = "bulk-rows"
 _WORDS = {"connections": "workers", "batch_size": "batch_size"}
 _SURROUNDINGS = {"batch-size", "cache-gb", "compression", "connections", "indexes", "journal", "mongod", "network",
-                 "server", "server-version", "topology", "write-concern"}  # fmt: skip
+                 "nodes", "server", "server-version", "topology", "write-concern"}  # fmt: skip
 """The factors that an import knows."""
 _SHOWN = {"import_rate", "client_cpu", "server_cpu", "storage_size", "index_size"}
 """The others of an import's figures are the same for every cell, or follow from these."""
@@ -81,6 +88,8 @@ def vary_import(
                      drop=options.drop)  # fmt: skip
     if not all(each.is_file for each in job.inputs):
         raise UsageError("what comes through a pipe can't be imported again", hint="give files, or leave --vary out")
+    if options.workers is not None:
+        require_shareable(job)
     stands = {
         "name": job.namespace.collection,
         "description": f"Stands for an import into {job.namespace.text}",
@@ -130,7 +139,7 @@ def import_in(place: Workplace, settings: _Cell, *, directory: Path, resume: boo
     _require_drop(job.drop, is_own=deployment.is_own)
     require_unchanged(job.inputs)
     context = ImportContext(deployment=deployment, environment=place.context.environment,
-                            progress=ImportSilence(), stop=place.stop)  # fmt: skip
+                            progress=ImportSilence(), stop=place.stop, executor=place.context.executor)  # fmt: skip
     if settings.index is not None:
         _set_index(job.namespace, settings.index, context)
     import_into(replace(job, drop=True), context, make_directory=lambda: directory)

@@ -30,6 +30,8 @@ from brimline.execution import (
     keeper,
 )
 from brimline.execution.carried import Carried
+from brimline.execution.import_progress import ImportSink
+from brimline.execution.progress import ProgressSink
 from brimline.execution.protocols import found, opened_for, target_on
 from brimline.execution.scratch import sweep_scratch
 from brimline.execution.step_profile import require_profiler
@@ -339,17 +341,21 @@ def _with_uri(spec: Spec, uri: str) -> Spec:
 
 
 @contextmanager
-def nodes_of(options: Options) -> Iterator[Executor | None]:
-    """Who performs the runs: the nodes of `--workers`, or this process. Raises UsageError and TargetError."""
+def nodes_of(options: Options, progress: ImportSink | None = None) -> Iterator[Executor | None]:
+    """Who performs the runs: the nodes of `--workers`, or this process. Raises UsageError and TargetError.
+
+    `progress`: who is told, None: that of the options.
+    """
     where = options.where_workers_are()
     if where is None:
         yield None
         return
     from brimline.execution.cluster.cluster import opened  # of no use to whoever measures alone
 
-    options.progress.step("reaching the workers")
+    listener: ProgressSink | ImportSink = options.progress if progress is None else progress
+    listener.step("reaching the workers")
     with opened(where) as cluster:
-        options.progress.note(cluster.described)
+        listener.note(cluster.described)
         yield cluster
 
 

@@ -294,10 +294,6 @@ _OF_ONE_CLIENT: Final = {
         "it asks one query at a time, which one client does",
         "leave it out; brimline load --workers loads the data by several",
     ),
-    "import": (
-        "one client reads the files, which are on this machine",
-        "leave it out; -j says over how many connections, docs/guides/many-machines.md what is shared out",
-    ),
     "study": (
         "each of its experiments says itself how many clients it has",
         'write `workers: "local:2"` below the options of an experiment',

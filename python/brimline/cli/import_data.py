@@ -64,7 +64,9 @@ class ImportOptions(Group):
     )
     ignore_blanks: bool = option("--ignoreBlanks", "", "Empty cells become no field.", default=False)
     drop: bool = option("--drop", "", "Drop the collection first; without it documents are added.", default=False)
-    workers: int | None = option("-j --numInsertionWorkers", "", f"Connections that insert; default {WORKERS_DEFAULT}.")
+    connections: int | None = option(
+        "-j --numInsertionWorkers", "", f"Connections that insert; default {WORKERS_DEFAULT}."
+    )
     mode: str | None = option("--mode", "MODE", "insert, upsert, merge or delete; default: insert.")
     upsert: bool = option("--upsert", "", "The same as --mode upsert.", default=False)
     upsert_fields: str | None = option(
@@ -102,8 +104,6 @@ def import_data(
             "mariadb",
             "postgres",
             *OF_A_HOST,
-            "workers",
-            "workers_per_node",
             "profiler",
             uri="Server, as mongodb://HOST:PORT[/DATABASE]; or set BRIMLINE_URI.",
         ),
@@ -128,7 +128,7 @@ def import_data(
             return finish(gone_on, output, suite="import")
         directory = find_record(said.resume, runs_dir=options.runs_dir)
         result = resume_import(
-            directory, workers=said.workers, wait_for_server_s=wait_s, options=options, progress=progress
+            directory, workers=said.connections, wait_for_server_s=wait_s, options=options, progress=progress
         )
         return finish(result, output, suite="import")
     settings = _settings(said, named)
@@ -191,7 +191,7 @@ def _settings(said: ImportOptions, files: list[str]) -> ImportSettings:
         legacy=said.legacy,
         use_array_index_fields=said.use_array_index_fields,
         ignore_blanks=said.ignore_blanks,
-        workers=WORKERS_DEFAULT if said.workers is None else said.workers,
+        workers=WORKERS_DEFAULT if said.connections is None else said.connections,
         mode=cast(Mode, _mode(said.mode, upsert=said.upsert, keys=keys)),
         upsert_fields=keys,
         stop_on_error=said.stop_on_error,

@@ -13,6 +13,7 @@ from brimline.dataset.shape import Shape, make, read_shape
 from brimline.dataset.sharding import is_behind_router, shard, shard_key_wanted
 from brimline.dataset.trial import WayIn, require_some_taken
 from brimline.execution.database import database_named
+from brimline.execution.executor import Executor
 from brimline.execution.import_progress import ImportSink
 from brimline.execution.stop import StopToken
 from brimline.servers import Deployment
@@ -23,13 +24,17 @@ _NAMESPACE_EXISTS = 48
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportContext:
-    """What surrounds an import. `wait_s`: how long a server that went away is waited for."""
+    """What surrounds an import. `wait_s`: how long a server that went away is waited for.
+
+    `executor`: the nodes among which it is shared out, None: this process imports alone.
+    """
 
     deployment: Deployment
     environment: Mapping[str, Any]
     progress: ImportSink
     stop: StopToken
     wait_s: float = 0.0
+    executor: Executor | None = None
 
 
 @dataclass(frozen=True, slots=True)

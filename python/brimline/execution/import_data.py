@@ -15,28 +15,35 @@ from typing import Any
 
 from brimline import _native
 from brimline.dataset.access import target_errors
-from brimline.errors import BrimlineError, RecordError, TargetError, UsageError
+from brimline.errors import BrimlineError, RecordError, ResourceError, TargetError, UsageError
 from brimline.execution.database import database_named
+from brimline.execution.executor import Importer, SharedImporter
 from brimline.execution.import_collection import ImportContext, Namespace, counting, prepare_collection
 from brimline.execution.import_inputs import changed_inputs, require_unchanged
 from brimline.execution.import_progress import ImportSink, ImportTick
+from brimline.execution.stop import StopToken
 from brimline.monitor import ServerSampler, data_sizes, read_part_counts
 from brimline.monitor.cpu_time import process_cpu_ns
 from brimline.record.data_import import (
     CHECKPOINT_FILE,
     REJECTED_FILE,
+    ImportPart,
     ImportRecord,
+    ImportShares,
     ImportState,
     ImportWriter,
     InputFile,
+    Place,
     documents_in,
     read_checkpoint,
     read_import,
 )
 from brimline.record.files import read_json_if_there
+from brimline.record.import_parts import ImportParts
 from brimline.record.layout import SERVER_FACTS_FILE
 from brimline.servers import Access, Deployment, control_client, external_again, primary_now
 from brimline.spec.import_settings import ImportSettings
+from brimline.threads import Worker
 from brimline.wording import Verbatim, message
 
 _POLL_S = 0.1
@@ -111,14 +118,7 @@ class _Attempts:
         client_before_ns = time.process_time_ns()
         with _ServerCpu(self._deployment) as server_cpu, self._sampler() as sampler:
             started_unix_ns, origin_ns = _native.unix_now_ns(), time.monotonic_ns()
-            handle = start_import(
-                import_plan(
-                    self._deployment, self._namespace, writer.state.inputs, self._settings,
-                    directory=writer.directory, object_ids=writer.state.object_ids,
-                ),
-                self._deployment.access,
-                held=not writer.state.is_prepared,
-            )  # fmt: skip
+            handle = self._started()
             if sampler is not None:
                 sampler.set_origin(origin_ns)
             writer.event("attempt", number=writer.state.attempts + 1)
@@ -145,6 +145,7 @@ class _Attempts:
                 summary: dict[str, Any] = json.loads(handle.join())
                 writer.state = replace(
                     writer.state,
+                    nodes=summary.get("nodes", ()),
                     counts=summary["counts"],
                     first_not_utf8=summary["first_not_utf8"],
                     first_ragged=summary["first_ragged"],
@@ -154,10 +155,24 @@ class _Attempts:
                 )
             self._record(handle, sampler, started_unix_ns)
         self._append_rows(sampler)
-        self._add_up(summary, time.process_time_ns() - client_before_ns, server_cpu.used_ns)
+        nodes_cpu_ns = sum(each["client_cpu_ns"] for each in writer.state.nodes)
+        self._add_up(summary, time.process_time_ns() - client_before_ns + nodes_cpu_ns, server_cpu.used_ns)
         return summary
 
-    def _prepare(self, handle: _native.Import) -> None:
+    def _started(self) -> Importer:
+        """The importer, held where the collection is not prepared: that of this process, or of several nodes."""
+        state, directory = self._writer.state, self._writer.directory
+        access, held = self._deployment.access, not state.is_prepared
+        plan = import_plan(
+            self._deployment, self._namespace, state.inputs, self._settings,
+            directory=directory, object_ids=state.object_ids,
+        )  # fmt: skip
+        if state.shares is None or self._context.executor is None:
+            return start_import(plan, access, held=held)
+        kept = ImportParts(directory, state.shares.parts)
+        return self._context.executor.start_import(plan, state.shares, kept, access, held=held)
+
+    def _prepare(self, handle: Importer) -> None:
         """Changes the collection once the importer has the server and the first documents, and lets it go.
 
         Nothing is changed where it ends before that: an input that can't be read costs no document. Raises UsageError
@@ -184,8 +199,10 @@ class _Attempts:
         """One of several shards would not speak for the others."""
         return nullcontext() if self._deployment.shards else ServerSampler(self._deployment)
 
-    def _record(self, handle: _native.Import, sampler: ServerSampler | None, started_unix_ns: int) -> None:
+    def _record(self, handle: Importer, sampler: ServerSampler | None, started_unix_ns: int) -> None:
         self._writer.append(handle.take_intervals(), started_unix_ns=started_unix_ns)
+        if isinstance(handle, SharedImporter):
+            self._writer.append_nodes(handle.take_node_rows())
         self._append_rows(sampler)
 
     def _append_rows(self, sampler: ServerSampler | None) -> None:
@@ -319,6 +336,8 @@ class _Ticks:
     def __init__(self, progress: ImportSink, state: ImportState) -> None:
         sizes = [each.size_bytes for each in state.inputs]
         self._total = sum(size for size in sizes if size is not None) if None not in sizes else None
+        if state.shares is not None:
+            self._total = state.shares.input_bytes
         self._progress = progress
         self._last = (0.0, 0, 0)
 
@@ -349,6 +368,33 @@ class _Ticks:
 
 def _planned(each: InputFile) -> dict[str, Any]:
     return {"path": each.path, "gzip": each.gzip}
+
+
+def shares_of(inputs: Sequence[InputFile], settings: ImportSettings, nodes: int, *, stop: StopToken) -> ImportShares:
+    """Divides `inputs` at borders between records among as many of `nodes` as have a connection, fewer of few records.
+
+    Reads them whole. Raises Interrupted.
+    """
+    split = {
+        "inputs": [_planned(each) for each in inputs],
+        "format": settings.format_document,
+        "parts": min(nodes, settings.connections),
+    }
+    found: list[str] = []
+    reading = Worker(lambda: found.append(_native.split_import(json.dumps(split))), name="finding where records end")
+    reading.start()
+    while not reading.join(_POLL_S):
+        stop.raise_if_requested()
+    if not found:
+        raise ResourceError("where records end was not found out", hint="see what is said above")
+    told = json.loads(found[0])
+    begins: list[Place] = [Place(input=0, offset=0, line=1), *told["borders"]]
+    parts = [
+        ImportPart(begin=begin, until=until) for begin, until in zip(begins, [*told["borders"], None], strict=True)
+    ]
+    read = told["heads"]
+    heads_bytes = [None if each.gzip or number >= len(read) else read[number] for number, each in enumerate(inputs)]
+    return ImportShares(parts=parts, heads_bytes=heads_bytes, input_bytes=told["read_bytes"])
 
 
 def import_plan(

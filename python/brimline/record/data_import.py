@@ -7,6 +7,7 @@
     server.csv  server.json  events.jsonl      as in the record of a run
     checkpoint.json   how far everything is settled, and how far rows may have been sent
     rejected.jsonl    one JSON object for each record that did not come in, in the order of the input
+    nodes.csv         where several nodes shared the import: one row per interval and node, on the import's clock
 
 An import that goes on appends to the same record; its clock goes on where the process before stopped writing.
 """
@@ -16,7 +17,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypedDict, TypeVar
 
 from brimline.errors import RecordError, redact_text
 from brimline.record import hlog
@@ -41,6 +42,7 @@ from brimline.record.layout import (
     INTERVALS_FILE,
     KILLED,
     LATENCY_FILE,
+    NODES_FILE,
     RECORD_FILE,
     SERVER_FACTS_FILE,
     SERVER_FILE,
@@ -65,6 +67,7 @@ _SEALED_FILES = (
     EVENTS_FILE,
     REJECTED_FILE,
     CHECKPOINT_FILE,
+    NODES_FILE,
 )
 _OPERATION, _CLOCK = "import", "service"
 
@@ -106,6 +109,75 @@ _COLUMNS = tuple(ImportRow.__dataclass_fields__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ImportNodeRow(ImportRow):
+    """What one node of several did in an interval of its own, put on the import's clock, and how far that may be off.
+
+    `service_p99_ns` is of the commands that were answered in it, 0 without any.
+    """
+
+    node: int
+    service_p99_ns: int
+    clock_error_ns: int
+
+
+_Row = TypeVar("_Row", bound=ImportRow)
+_NODE_COLUMNS = ("node", *_COLUMNS, "service_p99_ns", "clock_error_ns")
+
+
+class Place(TypedDict):
+    """A border between two records: number of the input, bytes before it, line that begins there."""
+
+    input: int
+    offset: int
+    line: int
+
+
+class ImportPart(TypedDict):
+    """What one node of several imports. `until` None: to the end of the last input."""
+
+    begin: Place
+    until: Place | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportShares:
+    """What each of several nodes imports, in the order of the input.
+
+    `heads_bytes`: how much of each input comes before its first record, without which the rest can't be read; None: no
+    part of it can be read without all that comes before. `input_bytes`: all inputs, decompressed.
+    """
+
+    parts: Sequence[ImportPart]
+    heads_bytes: Sequence[int | None]
+    input_bytes: int
+
+
+class ImportNode(TypedDict):
+    """One node of several in the last attempt; `counts` are those of its part, with what attempts before had settled.
+
+    `late_ns`: how long after the others it was let go. `clock`: see `record.model.NodeTotals`. `ended_by`: the kind of
+    its own ending, and `reason` what it says of it. `lost`: why it is lost; None: it isn't.
+    """
+
+    node: int
+    host: str
+    pid: int
+    cpu_cores: int
+    python: str
+    connections: int
+    counts: Mapping[str, int]
+    service_p99_ns: int
+    elapsed_ns: int
+    client_cpu_ns: int
+    late_ns: int
+    clock: Mapping[str, Any]
+    sent_bytes: int
+    ended_by: str
+    reason: str
+    lost: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ImportState:
     """What `record.json` holds. `counts` are the importer's; None where nothing is known.
 
@@ -116,6 +188,7 @@ class ImportState:
     `inputs_changed`: what was seen at the end of files that are not what they were when the import began.
     `tables_of_cr`: files that hold no row because their lines end with CR alone.
     `is_prepared`: the collection was made, and emptied where that was asked for (`drop`).
+    `shares`: what each of several nodes imports; None where one client does.
     """
 
     name: str
@@ -143,6 +216,8 @@ class ImportState:
     inputs_changed: Sequence[str] = ()
     tables_of_cr: Sequence[str] = ()
     standstills: Sequence[Standstill] = ()
+    shares: ImportShares | None = None
+    nodes: Sequence[ImportNode] = ()
 
 
 def import_state(state: ImportState, files: Mapping[str, str]) -> dict[str, Any]:
@@ -172,6 +247,7 @@ class ImportRecord:
     server_facts: Mapping[str, Any]
     brimline_version: str
     files_changed: tuple[str, ...] = ()
+    node_rows: Sequence[ImportNodeRow] = ()
 
     def __repr__(self) -> str:
         """Three lines: the samples of a run are more than anybody reads."""
@@ -216,6 +292,7 @@ class ImportWriter(Closing):
         self._latency_begun = goes_on and (directory / LATENCY_FILE).stat().st_size > 0
         self._events = EventLog(directory / EVENTS_FILE, goes_on=goes_on)
         self._server: CsvFile | None = None
+        self._nodes: CsvFile | None = None
         self._codec = native_codec()
 
     def begin_attempt(self) -> None:
@@ -231,8 +308,8 @@ class ImportWriter(Closing):
         """Adds intervals of the attempt that goes on."""
         rows, lines = [], []
         for each in intervals:
-            start_ns, end_ns = each["start_ns"] + self._offset_ns, each["end_ns"] + self._offset_ns
-            placed = {**each, "start_ns": start_ns, "end_ns": end_ns}
+            placed = self._placed(each)
+            start_ns, end_ns = placed["start_ns"], placed["end_ns"]
             rows.append(placed)
             if (text := each["service"]) is not None:
                 entry = hlog.LogLine(phase=hlog.MEASURED_PHASE, operation=_OPERATION, clock=_CLOCK,
@@ -245,6 +322,22 @@ class ImportWriter(Closing):
             self._latency.append("".join(lines))
         if rows:
             self._intervals.append(rows)
+
+    def _placed(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """A row of the attempt that goes on, on the record's clock."""
+        place = self._offset_ns
+        return {**row, "start_ns": row["start_ns"] + place, "end_ns": row["end_ns"] + place}
+
+    def append_nodes(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Adds intervals of single nodes; `rows` are on the clock of the attempt."""
+        if not rows:
+            return
+        if self._nodes is None:
+            self._nodes = CsvFile(self.directory / NODES_FILE, _NODE_COLUMNS, goes_on=True)
+        place = self._offset_ns
+        self._nodes.append(
+            {**row, "start_ns": row["start_ns"] + place, "end_ns": row["end_ns"] + place} for row in rows
+        )
 
     def append_server(self, row: Mapping[str, Any]) -> None:
         """Adds what the monitor saw; `row` is on the clock of the attempt."""
@@ -270,7 +363,7 @@ class ImportWriter(Closing):
 
     def close(self) -> None:
         """Closes the files; idempotent."""
-        for file in (self._intervals, self._latency, self._events, self._server):
+        for file in (self._intervals, self._latency, self._events, self._server, self._nodes):
             if file is not None:
                 file.close()
         if self._lock >= 0:
@@ -306,17 +399,18 @@ def read_import(directory: Path) -> ImportRecord:
     if document.get("kind") != KIND:
         raise RecordError(f"{directory} is no import", hint="`brimline list` shows the records there are")
     codec = native_codec()
-    rows = _read_rows(directory / INTERVALS_FILE)
+    rows = _read_rows(directory / INTERVALS_FILE, ImportRow)
     service, p99_by_start = codec.empty(), {}
     for entry in hlog.read(directory / LATENCY_FILE):
         histogram = codec.decode(entry.text)
         service.merge(histogram)
         p99_by_start[entry.start_ns] = histogram.quantile(0.99)
     try:
-        known = ImportState.__dataclass_fields__.keys() & document.keys() - {"inputs"}
+        known = ImportState.__dataclass_fields__.keys() & document.keys() - {"inputs", "shares"}
         state = ImportState(
             **{name: document[name] for name in known},
             inputs=[InputFile(**each) for each in document["inputs"]],
+            shares=None if document.get("shares") is None else ImportShares(**document["shares"]),
         )
     except (KeyError, TypeError) as error:
         raise RecordError(f"{directory} is damaged: {error}", hint="restore it from a copy") from error
@@ -331,6 +425,7 @@ def read_import(directory: Path) -> ImportRecord:
         server_facts=read_json_if_there(directory / SERVER_FACTS_FILE) or {},
         brimline_version=str(document.get("brimline_version", "unknown")),
         files_changed=changed_files(directory, document.get("files", {})),
+        node_rows=_read_rows(directory / NODES_FILE, ImportNodeRow) if (directory / NODES_FILE).exists() else (),
     )
 
 
@@ -339,14 +434,14 @@ def read_checkpoint(directory: Path) -> dict[str, Any] | None:
     return read_json_if_there(directory / CHECKPOINT_FILE)
 
 
-def _read_rows(path: Path) -> list[ImportRow]:
+def _read_rows(path: Path, kind: type[_Row]) -> list[_Row]:
     try:
-        return [ImportRow(**{name: int(text) for name, text in row.items()}) for row in csv.DictReader(lines_of(path))]
+        return [kind(**{name: int(text) for name, text in row.items()}) for row in csv.DictReader(lines_of(path))]
     except (TypeError, ValueError) as error:
         raise RecordError(f"{path} is damaged: {error}", hint="restore it from a copy") from error
 
 
 def _end_ns(directory: Path) -> int:
     """Where the last interval ended; 0 before the first."""
-    rows = _read_rows(directory / INTERVALS_FILE)
+    rows = _read_rows(directory / INTERVALS_FILE, ImportRow)
     return rows[-1].end_ns if rows else 0

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
 from secrets import token_urlsafe
@@ -13,13 +13,17 @@ from brimline.errors import NodeGone, TargetError, UsageError
 from brimline.execution.cluster.access import PortableAccess
 from brimline.execution.cluster.link import Link, NodeLost
 from brimline.execution.cluster.node import network
+from brimline.execution.cluster.node_import import ImportOrder, hash_of, identity_of
 from brimline.execution.cluster.processes import ProcessLink
+from brimline.execution.cluster.shared_import import SharedImport
 from brimline.execution.cluster.shared_run import SharedRun
 from brimline.execution.cluster.shares import share_orders, taking_part
 from brimline.execution.cluster.where import Where
 from brimline.plan import Plan
 from brimline.plan.operations import OperationsWork
+from brimline.record.data_import import ImportShares
 from brimline.record.environment import brimline_version
+from brimline.record.import_parts import ImportParts
 from brimline.servers import Access
 from brimline.servers.deployment import is_loopback
 from brimline.units import counted
@@ -70,7 +74,11 @@ class Cluster:
                 hint="leave operation_log out, or run on one machine, without --workers",
             )
         address = getattr(plan.target, "address", None) or next(iter(getattr(plan.target, "addresses", ())), None)
-        if address is None or not is_loopback(address):
+        if address is not None:
+            self._require_reach(address)
+
+    def _require_reach(self, address: str) -> None:
+        if not is_loopback(address):
             return
         for number, (_, hello) in enumerate(self._nodes):
             if hello["network"] != network():
@@ -100,6 +108,30 @@ class Cluster:
         orders = share_orders(plan, count, identity=identity)
         portable = PortableAccess.of(access)
         return SharedRun(orders, self._nodes[:count], access=portable, held=held, on_lost=self._lost.append)
+
+    def start_import(
+        self, plan: Mapping[str, Any], shares: ImportShares, kept: ImportParts, access: Access, *, held: bool
+    ) -> SharedImport:
+        """See `Executor`."""
+        self._require_reach(plan["address"])
+        if self._lost:
+            raise NodeGone(f"{self._lost[0]}: nothing more can be imported")
+        nodes = self.of(len(shares.parts))._nodes
+        paths = [str(each["path"]) for each in plan["inputs"]]
+        orders = []
+        for number, part in enumerate(shares.parts):
+            own = {
+                **plan,
+                "workers": plan["workers"] // len(nodes) + (number < plan["workers"] % len(nodes)),
+                "checkpoint_file": None,
+                "resume": kept.to_go_on(number),
+                "until": part["until"],
+            }
+            orders.append(ImportOrder(plan=own, plan_hash=hash_of(own), files=[identity_of(path) for path in paths]))
+        return SharedImport(
+            orders, nodes, shares=shares, paths=paths, kept=kept, access=PortableAccess.of(access), held=held,
+            on_lost=self._lost.append,
+        )  # fmt: skip
 
 
 @contextmanager

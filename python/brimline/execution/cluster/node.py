@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from brimline import _native
 from brimline.errors import BrimlineError
 from brimline.execution.cluster.access import PortableAccess
+from brimline.execution.cluster.node_import import ImportOrder, NodeImport
 from brimline.monitor.host.asking import boot_id
 from brimline.plan import Plan
 from brimline.plan.operations import OperationsWork
@@ -51,12 +52,22 @@ class Look:
     samples: Samples
 
 
+@dataclass(frozen=True, slots=True)
+class Unfit:
+    """Why a node can't do what it was asked for."""
+
+    reason: str
+
+
+_Work = TypeVar("_Work", _native.Run, NodeImport)
+
+
 class NodeEngine:
     """The engine of this process; calls come one after the other."""
 
     def __init__(self, *, clock: Callable[[], int] = time.monotonic_ns) -> None:
         self._clock = clock
-        self._run: _native.Run | None = None
+        self._run: _native.Run | NodeImport | None = None
         self._given: PortableAccess | None = None
         self._access = OPEN
         self._asked_at = time.monotonic()
@@ -104,13 +115,30 @@ class NodeEngine:
             self._run = start_engine(order.plan, self._access, held=True, identity=order.identity)
         except BrimlineError as error:
             return error.message
-        self._asked_at = time.monotonic()  # what a large plan takes to begin is no silence
-        threading.Thread(target=self._keep_lease, args=(self._run,), name="brimline-lease", daemon=True).start()
+        self._lease(self._run)
         return None
+
+    def begin_import(self, order: ImportOrder) -> list[int]:
+        """Takes an import on; which of its inputs are not here, so that they have to be sent."""
+        self.end()
+        self._run = work = NodeImport(order)
+        self._lease(work)
+        return work.missing()
+
+    def of_import(self, name: str, *arguments: Any) -> Any:
+        """What the import's method of this name answers; why it can't, where what it needs is not to be had here."""
+        work = self._started(NodeImport)
+        try:
+            answer = getattr(work, name)(*arguments, *((self._access,) if name == "start" else ()))
+        except (BrimlineError, OSError) as error:
+            return Unfit(error.message if isinstance(error, BrimlineError) else str(error))
+        finally:
+            self._asked_at = time.monotonic()
+        return answer
 
     def look(self, wait_s: float, settled_elsewhere: int) -> Look:
         """What the run is at, after up to `wait_s`, and its samples since the last look."""
-        run = self._started()
+        run = self._started(_native.Run)
         run.note_settled(settled_elsewhere)
         progress = run.poll(wait_s)
         samples = run.take_samples()
@@ -120,21 +148,21 @@ class NodeEngine:
     def release(self, at_ns: int) -> int:
         """Lets the run go at `at_ns` of this node's clock; how late that was, in ns, 0 where it lies ahead."""
         ahead_of_system_ns = self._clock() - time.monotonic_ns()
-        self._started().release(at_ns - ahead_of_system_ns)
+        self._started(_native.Run).release(at_ns - ahead_of_system_ns)
         return max(0, self._clock() - at_ns)
 
     def stop(self) -> None:
         """See `_native.Run.stop`."""
-        self._started().stop()
+        self._started(_native.Run).stop()
 
     def abort(self) -> None:
         """See `_native.Run.abort`."""
-        self._started().abort()
+        self._started(_native.Run).abort()
 
     def join(self) -> Summary | str:
         """The summary; why the target could never be reached, where it could not."""
         try:
-            return self._started().join()
+            return self._started(_native.Run).join()
         except _native.TargetError as error:
             return str(error.args[0])
         finally:
@@ -144,15 +172,21 @@ class NodeEngine:
         """Gives a run up that is still under way."""
         if self._run is not None:
             self._run.abort()
+            if isinstance(self._run, NodeImport):
+                self._run.close()
             self._run = None
 
-    def _started(self) -> _native.Run:
-        if self._run is None:
-            raise RuntimeError("no run was started on this node")
+    def _started(self, kind: type[_Work]) -> _Work:
+        if not isinstance(self._run, kind):
+            raise RuntimeError("no such work was started on this node")
         self._asked_at = time.monotonic()
         return self._run
 
-    def _keep_lease(self, run: _native.Run) -> None:
+    def _lease(self, work: _native.Run | NodeImport) -> None:
+        self._asked_at = time.monotonic()  # what a large plan takes to begin is no silence
+        threading.Thread(target=self._keep_lease, args=(work,), name="brimline-lease", daemon=True).start()
+
+    def _keep_lease(self, run: _native.Run | NodeImport) -> None:
         """Ends this process when nobody has asked about its run for so long."""
         while self._run is run:
             time.sleep(LEASE_S / 10)

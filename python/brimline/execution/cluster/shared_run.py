@@ -28,7 +28,7 @@ GIVE_UP_S = 1.0
 
 The run proves nothing any more; with the node's silence before, it is over within 10 s.
 """
-_ALIKE = "have the same brimline, the same drivers and the same limits (ulimit -n) on all nodes"
+ALIKE = "have the same brimline, the same drivers and the same limits (ulimit -n) on all nodes"
 _STAGES = ("connecting", "ready", "running", "finished")
 
 
@@ -121,7 +121,7 @@ class SharedRun:
         if all(node.lost is None for node in self._nodes):  # else a node that was stopped while it connected says so
             for node in self._nodes:
                 if node.unfit is not None:
-                    raise UsageError(f"{_named(node)} can't perform the plan: {node.unfit}", hint=_ALIKE)
+                    raise UsageError(f"{_named(node)} can't perform the plan: {node.unfit}", hint=ALIKE)
             for node in self._nodes:
                 if node.refused is not None:
                     raise _native.TargetError(f"{_named(node)}: {node.refused}")

@@ -23,6 +23,7 @@ from brimline.record.layout import RUNNING
 from brimline.record.rejects import Rejects, read_rejects
 from brimline.report import blocks
 from brimline.report.data_import.charts import chart_list
+from brimline.report.data_import.nodes import nodes_document, nodes_section
 from brimline.report.data_import.rejects import reason_facts, reasons_document, reasons_section, where_all_are
 from brimline.report.data_size import size_document, size_facts
 from brimline.report.distribution import distribution_document, distribution_section
@@ -73,6 +74,7 @@ def import_report(record: ImportRecord) -> Report:
         _records(record),
         reasons_section(record, rejects),
         _cost(record),
+        nodes_section(record),
         distribution_section(record.server_facts),
         blocks.checks(findings, intro=CHECKS_INTRO),
         _inputs(record),
@@ -377,5 +379,6 @@ def import_document(record: ImportRecord, rejects: Rejects) -> dict[str, Any]:
         },
         "data_size": size_document(record.server_facts),
         "distribution": distribution_document(record.server_facts),
+        "nodes": nodes_document(record),
         "checks": findings_document(import_findings(record)),
     }
