@@ -11,6 +11,7 @@ from typing import Any
 import pymongo
 import pytest
 from pymongo.collection import Collection
+from pymongo.errors import AutoReconnect
 
 from tests.support.command_line import CommandLine
 from tests.support.repetitions import each_once
@@ -235,3 +236,22 @@ def test_deleting_single_documents_of_a_collection_that_is_emptied_is_a_contradi
     Path("rows.json").write_text('{"_id": 1}\n')
     dropping(here, uri, "rows.json", "--mode", "delete").check_error(2, "--drop empties", "one of the two")
     assert list(kept.find()) == BEFORE
+
+
+def test_what_a_collection_has_outlives_an_end_between_dropping_and_making_it(
+    here: CommandLine, uri: str, kept: Collection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make(*_: object) -> None:
+        raise AutoReconnect("the primary stepped down")
+
+    kept.database.command("collMod", "c", validator={"n": {"$exists": True}})
+    kept.create_index("n", name="theirs", unique=True)
+    Path("rows.json").write_text('{"_id": 7, "n": 1}\n')
+    with monkeypatch.context() as patched:
+        patched.setattr("brimline.execution.import_collection.make", make)
+        assert dropping(here, uri, "rows.json", *JSON).exit_code == 5
+    assert "c" not in kept.database.list_collection_names()
+    outcome = here.run("import", "--resume", "latest", "--uri", uri)
+    assert (outcome.exit_code, list(kept.find())) == (0, [{"_id": 7, "n": 1}]), outcome.stderr
+    assert kept.options()["validator"] == {"n": {"$exists": True}}
+    assert kept.index_information()["theirs"]["unique"]

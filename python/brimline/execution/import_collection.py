@@ -1,6 +1,6 @@
 """Owns the collection that an import goes into: looked at before anything is changed, emptied and made, counted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -88,11 +88,15 @@ def prepare_collection(
     drop: bool,
     documents: Sequence[bytes],
     context: ImportContext,
+    before: Shape,
+    note: Callable[[Shape], None],
 ) -> None:
     """Empties the collection when asked to, makes it where it is missing.
 
-    `documents`: those that come first. Raises UsageError where the collection is to be emptied and, as it is kept,
-    refuses or loses them; TargetError, before anything is changed where the write concern can't be honoured.
+    `documents`: those that come first. `before`: what it had besides documents when an attempt was killed between
+    dropping and making; `note` is told what it has, before it is dropped. Raises UsageError where the collection is to
+    be emptied and, as it is kept, refuses or loses them; TargetError, before anything is changed where the write
+    concern can't be honoured.
     """
     name = namespace.collection
     with (
@@ -101,7 +105,7 @@ def prepare_collection(
     ):
         if drop:
             key = shard_key_wanted(database, name) if is_behind_router(database) else None
-            shape = read_shape(database, name) or Shape()
+            shape = (read_shape(database, name) or Shape()).with_lost(before)
             if settings.mode != "delete" and not require_some_taken(
                 database, name, shape, documents, _way_in(settings)
             ):
@@ -109,6 +113,7 @@ def prepare_collection(
                     f"the user may not make a collection beside {namespace.text}: whether it takes the documents was "
                     "not tried before it was emptied"
                 )
+            note(shape)
             database.drop_collection(name)
             if shape or key is not None:
                 make(database, name, shape)
