@@ -325,9 +325,10 @@ def run_figures(run: Observation, kind: LoadKind) -> dict[str, Known]:
     return found
 
 
-def operations_of(run: Observation) -> tuple[str, ...]:
-    """The operations of a run by name."""
-    return tuple(sorted({kind for kind in (*run.usage.traffic, *(name for name, _ in run.kinds)) if kind is not None}))
+def operations_of(run: Observation, planned: Iterable[str] = ()) -> tuple[str, ...]:
+    """The operations of a run by name, also those of `planned` that never came."""
+    seen = (*planned, *run.usage.traffic, *(name for name, _ in run.kinds))
+    return tuple(sorted({kind for kind in seen if kind is not None}))
 
 
 def figures_over(runs: Sequence[Observation], kind: LoadKind) -> dict[str, Known]:

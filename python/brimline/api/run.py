@@ -10,7 +10,7 @@ from brimline.api.workload import WorkloadWords, load_workload, objective
 from brimline.api.workplace import workplace
 from brimline.errors import Interrupted
 from brimline.execution import StopToken, allow_descriptors, execute, putting_back
-from brimline.plan import resolve
+from brimline.plan import Plan, resolve
 from brimline.plan.pacing import load_line
 from brimline.spec import LoadedSpec
 
@@ -42,6 +42,7 @@ def run_loaded(loaded: LoadedSpec, options: Options) -> "RunResult":
         plan = resolve(place.spec, target=place.target)
         slo = objective(place.spec)
         allow_descriptors(plan)
+        _check_figures(plan, options)
         place.prepare()
         place.stop.raise_if_requested()
         options.progress.note(load_line(plan))
@@ -53,6 +54,14 @@ def run_loaded(loaded: LoadedSpec, options: Options) -> "RunResult":
             result = run_result(record, slo, interrupted=interruption(place.stop, directory))
             result.write(options.language)
     return result
+
+
+def _check_figures(plan: Plan, options: Options) -> None:
+    """Refuses a figure to show of an operation that the workload doesn't have, before anything is done."""
+    if options.figures:
+        from brimline.analysis.metric_names import check_names  # of no use to a load, which has memory to itself
+
+        check_names(options.figures, plan.operation_names)
 
 
 def interruption(stop: StopToken, directory: Path, *, resumed_by: str = "") -> Interrupted | None:

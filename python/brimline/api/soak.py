@@ -29,8 +29,6 @@ from brimline.experiments.soak.order import SOAK_KIND, Soak, SoakSettings, offer
 from brimline.experiments.soak.runner import SoakRuns, stored_soak
 from brimline.experiments.stored import stored_settings
 from brimline.plan import Plan, resolve
-from brimline.plan.model import MixWork
-from brimline.plan.operations import OperationsWork
 from brimline.record import ExperimentRecord, read_experiment
 from brimline.record.damage import damage_told
 from brimline.record.layout import SPEC_FILE, TARGET_LOST
@@ -147,13 +145,7 @@ def _tell_what_is_not_seen(place: Workplace) -> None:
 
 def _check_room(plan: Plan, settings: SoakSettings, left_s: float, directory: Path) -> None:
     """The record will fit. Raises UsageError."""
-    work = plan.work
-    names = (
-        [each.name for each in work.operations]
-        if isinstance(work, OperationsWork)
-        else [name for name, share in (work.proportions.items() if isinstance(work, MixWork) else ()) if share]
-    )
-    per_interval = ROW_BYTES + OPERATION_BYTES * max(1, len(names))
+    per_interval = ROW_BYTES + OPERATION_BYTES * max(1, len(plan.operation_names))
     needed = round(max(left_s, 0.0) / settings.interval_s * per_interval)
     check_room(needed, directory, what=f"the record of {format_duration(left_s * 1e9)}",
                or_else="plan a shorter soak, or longer intervals")  # fmt: skip

@@ -240,6 +240,14 @@ class Plan(Part):
         return without(dump(self), "operation_log", "share")
 
     @property
+    def operation_names(self) -> list[str]:
+        """The operations that it may send, by name; of a load none."""
+        work = self.work
+        if isinstance(work, OperationsWork):
+            return [each.name for each in work.operations]
+        return [name for name, share in work.proportions.items() if share] if isinstance(work, MixWork) else []
+
+    @property
     def in_flight_bound(self) -> int:
         """Most operations in flight: one per connection where nothing else is said."""
         return min(self.in_flight_max or self.connections, self.connections)

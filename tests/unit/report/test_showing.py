@@ -5,18 +5,22 @@ import io
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from brimline.analysis.metrics import Known, Metric, all_metrics
+from brimline.analysis.metrics import Known, Metric, all_metrics, operations_of
+from brimline.analysis.observation import observe
 from brimline.errors import UsageError
 from brimline.report import Report, render_html
 from brimline.report.grid import Grid, GridAxis, GridRow
 from brimline.report.grid_charts import grid_charts
 from brimline.report.grid_tables import grid_document, metrics_table, operations_table
 from brimline.report.markdown import render_markdown
+from brimline.report.run.view import run_report
 from brimline.report.showing import FIGURES, figures_csv, showing
 from brimline.report.view import Chart, Table
+from tests.unit.report.report_samples import simulated_plan, write_run
 
 METRICS = all_metrics("closed loop", ("read", "update"))
 
@@ -128,6 +132,16 @@ def test_csv_has_the_chosen_figures_row_by_row(every_kind: Mapping[str, Report],
     assert all(float(row["throughput_ops_per_s"]) > 0 for row in rows if row["throughput_ops_per_s"])
     everything = list(csv.DictReader(io.StringIO(figures_csv(report))))
     assert everything[0].keys() > rows[0].keys()
+
+
+def test_an_operation_of_the_workload_that_never_came_has_no_figure_and_is_no_error(tmp_path: Path) -> None:
+    run_plan = simulated_plan(rate_ops_per_s=None, connections=1, warmup_s=0.0, duration_s=1.0, operation_count=1)
+    record = write_run(tmp_path / "run", run_plan)
+    observation = observe(record)
+    never = set(run_plan.operation_names) - set(operations_of(observation))
+    assert never
+    table = showing(run_report(record, observation), [f"{each}.p99" for each in never]).sections[0].blocks[0]
+    assert isinstance(table, Table) and {cell.text for cell in table.rows[0]} == {"—"}
 
 
 def test_a_name_that_a_report_does_not_have_is_refused(every_kind: Mapping[str, Report]) -> None:

@@ -119,7 +119,7 @@ def _grid(record: RunRecord, observation: Observation) -> Grid:
     return Grid(
         axes=(),
         rows=[GridRow(levels=(), figures=record_figures(record, observation))],
-        metrics=all_metrics(load_kind(record), operations_of(observation)),
+        metrics=all_metrics(load_kind(record), operations_of(observation, record.plan.operation_names)),
     )
 
 

@@ -67,7 +67,7 @@ def soak_report(
     record = found.observed.record
     grids = [
         Grid(axes=(), rows=[GridRow(levels=(), figures=record_figures(record, observation))],
-             metrics=all_metrics(load_kind(record), operations_of(observation)))
+             metrics=all_metrics(load_kind(record), operations_of(observation, record.plan.operation_names)))
     ]  # fmt: skip
     sections = [
         Section(id="drift", title="What became of it", short="Drift", blocks=[_drifts(found)]),
