@@ -1,5 +1,6 @@
 """Where an experiment that is gone on with finds its server: the stored address, unless it held a secret."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,12 @@ import pytest
 from brimline.api.import_data import open_import, resume_import
 from brimline.api.options import Options
 from brimline.api.resume import require_same_server, resumption
-from brimline.api.vary import keep_or_remove
-from brimline.errors import AnotherServer, UsageError
+from brimline.api.vary import is_design, keep_or_remove
+from brimline.errors import AnotherServer, RecordError, UsageError
 from brimline.execution.import_inputs import find_inputs
 from brimline.record import ExperimentWriter, create_run_directory
 from brimline.record.data_import import KIND, ImportState, ImportWriter
+from brimline.record.layout import EXPERIMENT_FILE
 from brimline.spec.import_settings import ImportSettings
 
 SPEC = "name: orders\ndata: {records: 1000}\noperations: {read: 1.0}\n"
@@ -128,3 +130,10 @@ def test_another_version_goes_on_with_nothing(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(UsageError, match=r"brimline 0\.\S+ measured .*experiment, and this is 9\.9\.9") as refused:
         resumption(tmp_path / "experiment", kinds=("capacity",))
     assert "begin anew" in refused.value.hint
+
+
+@pytest.mark.parametrize("settings", [None, [1], "x"])
+def test_settings_that_are_none_are_damage(tmp_path: Path, settings: object) -> None:
+    (tmp_path / EXPERIMENT_FILE).write_text(json.dumps({"format_version": 1, "kind": "vary", "settings": settings}))
+    with pytest.raises(RecordError, match="is damaged"):
+        is_design(tmp_path, "run")

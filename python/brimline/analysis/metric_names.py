@@ -69,6 +69,8 @@ def _kind_name(key: str) -> str:
 def unknown_metric(name: str, known: Sequence[str]) -> UsageError:
     """The error for a figure that isn't there, with those that are nearest to what was meant."""
     of, _, figure = name.rpartition(".")
+    if figure.isdecimal():  # the point is that of a quantile, as in p99.99
+        of = of.rpartition(".")[0]
     kind = metric_key(figure)
     alike = [each for each in known if kind is not None and each.endswith(f".{kind}")]
     others = [row.name if not of else f"{of}.{row.name}" for row in KINDS.values() if row.of_operations or not of]

@@ -70,6 +70,7 @@ from brimline.experiments.vary.stored import (
 )
 from brimline.plan import NullTarget
 from brimline.record import ExperimentRecord, ExperimentWriter, create_run_directory, read_experiment
+from brimline.record.damage import damage_told
 from brimline.record.files import is_there, make_directory, replace_text
 from brimline.record.layout import ENVIRONMENT_FILE, EXPERIMENT_FILE, SPEC_FILE, TRIALS_DIRECTORY, slug
 from brimline.record.model import Environment
@@ -207,8 +208,9 @@ def is_design(directory: Path, verb: str) -> bool:
     """Whether the record in `directory` is one of factors that are crossed with this verb. Raises RecordError."""
     if not is_there(directory / EXPERIMENT_FILE):
         return False
-    state = read_state(directory, EXPERIMENT_FILE)
-    return state.get("kind") == VARY_KIND and resuming_verb(VARY_KIND, state.get("settings", {})) == verb
+    with damage_told(directory):
+        state = read_state(directory, EXPERIMENT_FILE)
+        return state.get("kind") == VARY_KIND and resuming_verb(VARY_KIND, state.get("settings", {})) == verb
 
 
 def resumed_vary(directory: Path, options: Options) -> VaryResult:

@@ -182,3 +182,10 @@ def test_what_is_known_is_told_with_an_example_that_is_known() -> None:
     assert of_growth.hint == "did you mean query_time.4? there are import_rate, query_time.4"
     of_runs = unknown_metric("mode", [each.key for each in all_metrics("closed loop", ["read"])])
     assert (of_runs.hint or "").endswith("sent; of one operation as in read.throughput")
+
+
+@pytest.mark.parametrize(("name", "near"), [("read.p99.99999", "read.p99.99"), ("p99.99999", "p99.99")])
+def test_the_point_of_a_quantile_parts_no_operation_from_its_figure(name: str, near: str) -> None:
+    hint = unknown_metric(name, [each.key for each in all_metrics("closed loop", ["read"])]).hint or ""
+    near_ones = hint.partition("?")[0]
+    assert near in near_ones and "p99.p99" not in near_ones
