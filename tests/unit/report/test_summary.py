@@ -81,7 +81,7 @@ def test_a_host_that_others_filled_is_to_become_quiet_first() -> None:
     report = of_checks({"Host full of other programs": "warn"})
     assert printed(summarised(report))[-1] == "next: wait until the server's host is quiet, and measure again"
     undecided = replace(report, verdict=replace(report.verdict, tone="warn"))
-    assert printed(summarised(undecided))[-1].endswith("is quiet, and repeat it for longer: --duration")
+    assert " ".join(printed(summarised(undecided))).endswith("is quiet, and repeat it for longer: --duration")
     assert "quiet" not in printed(summarised(of_checks({"Server's host quiet": ""})))[-1]
 
 
