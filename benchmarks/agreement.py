@@ -68,9 +68,9 @@ def _figures(found: CapacityConclusion) -> dict[str, object]:
         "headline": found.headline,
         "sustained": None if found.sustained is None else found.sustained.value,
         "interval": None if found.sustained is None else [found.sustained.low, found.sustained.high],
-        "passed": found.verifications,
-        "windows": found.verification_windows,
-        "spent_s": round(found.spent_s),
+        "passed": found.tried.held,
+        "windows": found.tried.windows,
+        "spent_s": round(found.state.spent_s),
     }
 
 

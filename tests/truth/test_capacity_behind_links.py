@@ -118,7 +118,7 @@ def test_a_short_search_in_real_time_finds_where_the_server_is_full(protocol: st
     with scripted(protocol, spec) as server:
         found = search(SCRIPT, tmp_path / "search", seed=1, settings=SHORT, spec=spec, server=server)
     conclusion = found.conclusion
-    assert conclusion.saturation_ops_per_s == pytest.approx(CAPACITY_OPS_PER_S, rel=TOLERANCE)
+    assert conclusion.sweep.saturation_ops_per_s == pytest.approx(CAPACITY_OPS_PER_S, rel=TOLERANCE)
     if conclusion.sustained is not None:
         assert conclusion.sustained.low <= (1 + TOLERANCE) * CAPACITY_OPS_PER_S
 

@@ -45,7 +45,7 @@ def test_the_standard_search_finds_what_the_server_sustains(tmp_path: Path) -> N
     assert conclusion.sustained.value == pytest.approx(SUSTAINED_OPS_PER_S, rel=TOLERANCE)
     assert conclusion.sustained.low <= SUSTAINED_OPS_PER_S <= conclusion.sustained.high
     assert conclusion.quotable
-    assert conclusion.saturation_ops_per_s == pytest.approx(FULL_OPS_PER_S, rel=TOLERANCE)
+    assert conclusion.sweep.saturation_ops_per_s == pytest.approx(FULL_OPS_PER_S, rel=TOLERANCE)
 
 
 def test_single_probes_of_ten_seconds_err_by_half(tmp_path: Path) -> None:

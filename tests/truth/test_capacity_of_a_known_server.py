@@ -97,7 +97,7 @@ def test_the_capacity_is_found(server: Any, sustained: Any, seeds: Sequence[int]
     for seed in seeds:
         full = CAPACITIES[seed]
         found = search(server(full), tmp_path / str(seed), seed=seed, settings=_virtual(quick()))
-        assert found.conclusion.saturation_ops_per_s == pytest.approx(full, rel=TOLERANCE)
+        assert found.conclusion.sweep.saturation_ops_per_s == pytest.approx(full, rel=TOLERANCE)
         answers[seed] = _relative(found, sustained(full))
     right = [seed for seed, (error, _) in answers.items() if abs(error) <= TOLERANCE]
     right_min = max(len(seeds) - 1, 1)
@@ -140,7 +140,7 @@ def test_a_search_that_the_generator_limits_gives_a_lower_bound(tmp_path: Path) 
     assert conclusion.kind is ConclusionKind.BOUNDED, conclusion.headline
     assert conclusion.exit_code == 0 and conclusion.sustained is None
     assert conclusion.at_least == pytest.approx(10_000, rel=0.02)
-    assert conclusion.saturation_ops_per_s is None
+    assert conclusion.sweep.saturation_ops_per_s is None
     assert conclusion.bottleneck is not None
     assert conclusion.bottleneck.kind is BottleneckKind.GENERATOR
 

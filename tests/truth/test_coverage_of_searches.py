@@ -91,7 +91,7 @@ def searched(
         while (probe := capacity.next_probe(trials)) is not None:
             trials.append(simulator.execute(probe))
         conclusion = capacity.conclude(trials)
-        found.times_s.append(conclusion.spent_s)
+        found.times_s.append(conclusion.state.spent_s)
         if conclusion.sustained is None:
             continue
         found.errors.append(conclusion.sustained.value / truth - 1)

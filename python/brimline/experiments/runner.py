@@ -12,7 +12,7 @@ from brimline.errors import NotAllConnected
 from brimline.execution import RunContext, SoFar, execute, putting_back
 from brimline.execution.cool_down import CoolDown, cool_down, cool_down_limit_s
 from brimline.experiments.conductor import Machine, Made, conduct_trials
-from brimline.experiments.trial import Probe, Trial, connections_below, of_stage
+from brimline.experiments.trial import Probe, Trial, connections_below, null_ceiling
 from brimline.plan import NullTarget, Plan, SimulatedTarget, TargetPlan, resolve
 from brimline.plan.model import ClosedPacer
 from brimline.plan.pacing import connections_text
@@ -195,12 +195,6 @@ def _load(probe: Probe) -> Load:
         ramp_up = duration_text(round((probe.ramp_up_s or 0.0) * NS_PER_S))
         return TlrLoad.model_validate({"threads": probe.connections, "loops": probe.loops, "ramp_up": ramp_up})
     return ClosedLoad() if probe.rate_ops_per_s is None else ConstantLoad(rate=probe.rate_ops_per_s)
-
-
-def null_ceiling(trials: Sequence[Trial]) -> float | None:
-    """Throughput of the null target, once it was measured."""
-    calibrations = of_stage(trials, "calibrate")
-    return calibrations[0].observation.throughput_ops_per_s if calibrations else None
 
 
 def describe_probe(probe: Probe) -> str:

@@ -12,9 +12,8 @@ from brimline.analysis.observation import observe
 from brimline.errors import RecordError
 from brimline.execution.cool_down import CoolDown
 from brimline.experiments.capacity.frontier import FrontierSettings
-from brimline.experiments.runner import null_ceiling
 from brimline.experiments.settings import CapacitySettings
-from brimline.experiments.trial import Probe, Trial
+from brimline.experiments.trial import Probe, Trial, null_ceiling
 from brimline.record import ExperimentRecord, read_record
 from brimline.record.damage import damage_told
 from brimline.record.events import put_back_s

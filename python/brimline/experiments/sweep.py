@@ -133,7 +133,7 @@ class Sweep:
         for connections in self._order(done):
             # Not by position: a trial that failed is dropped on resume, wherever it stood.
             if not left[connections]:
-                return self._probe(connections)
+                return self.probe(connections)
             left[connections] -= 1
         return None
 
@@ -247,7 +247,8 @@ class Sweep:
         gains = [rates[index] / max(max(rates[:index]), 1e-9) - 1 for index in range(1, len(rates))]
         return all(gain < self._settings.gain_min for gain in gains[-flat_levels:])
 
-    def _probe(self, connections: int) -> Probe:
+    def probe(self, connections: int) -> Probe:
+        """A closed loop with so many connections."""
         return Probe(
             stage="sweep",
             label=f"{connections}-connections",

@@ -108,6 +108,12 @@ def of_stage(trials: Sequence[Trial], *stages: Stage) -> list[Trial]:
     return [trial for trial in trials if trial.probe.stage in stages]
 
 
+def null_ceiling(trials: Sequence[Trial]) -> float | None:
+    """Throughput of the null target, once it was measured."""
+    calibrations = of_stage(trials, "calibrate")
+    return calibrations[0].observation.throughput_ops_per_s if calibrations else None
+
+
 def spent_s(trials: Sequence[Trial], *, elapsed: bool = False) -> float:
     """Time used so far: of the probes, or with `elapsed` by the wall clock."""
     return sum(trial.cost_s if elapsed else trial.probe_s for trial in trials)

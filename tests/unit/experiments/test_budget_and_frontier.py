@@ -48,7 +48,7 @@ def within(budget_s: float) -> CapacitySettings:
 def test_a_search_ends_within_its_budget(budget_s: float) -> None:
     trials, conclusion = play(within(budget_s), overhead_s=OVERHEAD_S)
     assert sum(trial.took_s or 0 for trial in trials) <= budget_s
-    assert conclusion.spent_s <= budget_s
+    assert conclusion.state.spent_s <= budget_s
     if budget_s >= 300:
         assert conclusion.figure is not None and conclusion.exit_code == 0
     if budget_s >= 900:

@@ -25,7 +25,8 @@ from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.cost import capacity_time
 from brimline.experiments.settings import CapacitySettings, Grade, quick, standard
 from brimline.experiments.trial import Probe, Trial
-from brimline.report.search.view import _what_next
+from brimline.report.search.further import turning_points
+from brimline.report.search.view import _what_next, lacked_facts
 from brimline.stats.estimate import Estimate
 from brimline.units import format_number, format_rate
 from tests.support.objectives import p99_within
@@ -84,13 +85,14 @@ def test_a_search_goes_on_with_fewer_connections_where_some_could_not_be_had(on:
     after = trials[first + 1 :]
     assert after and all(trial.probe.connections <= 18 and not trial.failed for trial in after)
     conclusion = capacity.conclude(trials)
-    assert conclusion.lacked.endswith(
+    (lacked,) = lacked_facts([conclusion])
+    assert lacked.value.endswith(
         f"could not be had: 20 of {wanted} connections; no probe after it asked for more than 18 connections"
     )
     if on is On.CONNECTIONS:
         assert conclusion.kind is ConclusionKind.BOUNDED and conclusion.at_least == 18
         return
-    assert conclusion.kind is ConclusionKind.SUSTAINED and conclusion.open_loop_connections == 18
+    assert conclusion.kind is ConclusionKind.SUSTAINED and conclusion.state.open_loop_connections == 18
     assert conclusion.sustained is not None and conclusion.sustained.value == pytest.approx(1000, rel=0.05)
 
 
@@ -193,19 +195,19 @@ def test_a_search_of_a_service_says_nothing_of_checkpoints() -> None:
         trials.append(replace(trial, observation=replace(trial.observation, target="http")))
     conclusion = capacity.conclude(trials)
     assert conclusion.reasons_not_quotable[-1] == "windows of 4 s are shorter than 60 s"
-    assert of_service(conclusion.judged)
+    assert of_service(conclusion.state.judged)
 
 
 def test_conclusion_of_a_search_with_a_known_bottleneck() -> None:
     law = Law(servers=2, service_s=0.001, sigma=0.2, cpu_per_op_s=0.00099)
     trials, conclusion = search(law, 3, quick())
     assert conclusion.kind is ConclusionKind.SUSTAINED and conclusion.exit_code == 0
-    assert conclusion.knee_connections == 2
+    assert conclusion.sweep.knee_connections == 2
     assert conclusion.bottleneck is not None and conclusion.bottleneck.kind is BottleneckKind.SERVER_CPU
-    assert conclusion.grade is Grade.VERIFIED and conclusion.verifications >= 3
+    assert conclusion.grade is Grade.VERIFIED and conclusion.tried.held >= 3
     assert conclusion.sustained is not None
-    assert conclusion.saturation_ops_per_s == pytest.approx(2000, rel=0.03)
-    assert conclusion.saturation is None  # each level ran once
+    assert conclusion.sweep.saturation_ops_per_s == pytest.approx(2000, rel=0.03)
+    assert conclusion.sweep.saturation is None  # each level ran once
     assert not conclusion.quotable
     assert conclusion.reasons_not_quotable == ("windows of 4 s are shorter than the 60 s between checkpoints",)
     for part in (
@@ -216,7 +218,7 @@ def test_conclusion_of_a_search_with_a_known_bottleneck() -> None:
     ):
         assert part in conclusion.headline
     at_rate = [trial for trial in trials if trial.probe.rate_ops_per_s == conclusion.figure]
-    assert len(at_rate) == conclusion.verification_windows
+    assert len(at_rate) == conclusion.tried.windows
 
 
 def test_a_standard_search_can_be_quoted() -> None:
@@ -232,10 +234,10 @@ def test_speed_that_changes_from_run_to_run_is_a_wide_figure_that_says_why(seed:
     conclusion = search(Law(gate_ops_per_s=1000, drift=0.3), seed, quick())[1]
     assert conclusion.sustained is not None and conclusion.exit_code == 0
     assert conclusion.sustained.relative_width > 0.1
-    assert conclusion.movement is not None and conclusion.movement.share > 0.1
+    assert conclusion.state.movement is not None and conclusion.state.movement.share > 0.1
     assert any("the reference load moved by" in each for each in conclusion.not_narrower)
-    by_machine = conclusion.not_narrower[0] == conclusion.movement.text
-    assert (f"; {conclusion.movement.text}" in conclusion.headline) is by_machine, "the headline says so"
+    by_machine = conclusion.not_narrower[0] == conclusion.state.movement.text
+    assert (f"; {conclusion.state.movement.text}" in conclusion.headline) is by_machine, "the headline says so"
 
 
 @pytest.mark.parametrize(
@@ -319,8 +321,8 @@ def test_a_limited_generator_gives_a_lower_bound(generator_ops_per_s: float, see
     assert conclusion.kind is ConclusionKind.BOUNDED and conclusion.exit_code == 0
     assert conclusion.grade is Grade.BOUNDED and conclusion.at_least is not None
     assert conclusion.at_least <= 1.01 * min(gate, generator_ops_per_s)
-    assert conclusion.knee_connections is None and conclusion.sweep.band is None
-    assert conclusion.sustained is None and conclusion.saturation_ops_per_s is None
+    assert conclusion.sweep.knee_connections is None and conclusion.sweep.band is None
+    assert conclusion.sustained is None and conclusion.sweep.saturation_ops_per_s is None
     assert conclusion.bottleneck is not None and conclusion.bottleneck.kind is BottleneckKind.GENERATOR
     assert conclusion.headline.startswith("at least ") and "the generator ended there" in conclusion.headline
 
@@ -330,7 +332,7 @@ def test_an_unreachable_objective_says_what_was_seen() -> None:
     assert conclusion.kind is ConclusionKind.SLO_UNREACHABLE and conclusion.exit_code == 3
     assert conclusion.sustained is None
     assert "the objective can't be met: at 5" in conclusion.headline and "response p99" in conclusion.headline
-    assert conclusion.saturation_ops_per_s is not None  # what the server can do at all is known
+    assert conclusion.sweep.saturation_ops_per_s is not None  # what the server can do at all is known
     (bound,) = figures_of(conclusion, quick().axis)  # as a design of searches shows the bound
     assert bound.text.startswith("Sustained load at most ") and bound.remark == conclusion.headline
 
@@ -365,7 +367,7 @@ def test_a_server_that_dies_ends_the_search() -> None:
     assert trials[-1].observation.ended_by == "target_lost"
     assert conclusion.kind is ConclusionKind.TARGET_LOST and conclusion.exit_code == 5
     assert "the server closed the connection" in conclusion.headline
-    assert conclusion.highest_passed is not None
+    assert turning_points(conclusion.state)[0] is not None
 
 
 def test_a_search_that_was_killed_blames_no_server() -> None:
@@ -448,13 +450,13 @@ def stages(trials: Sequence[Trial]) -> list[str]:
 def test_a_probe_that_did_more_than_the_plateau_takes_it_back(times: float, stays: bool) -> None:
     """The sweep ran beside a disturbance; what it reached is no most, and its knee none either."""
     trials, before = play(limit(7700), quick())
-    assert before.saturation_ops_per_s == 8000 and before.knee_connections == 8
+    assert before.sweep.saturation_ops_per_s == 8000 and before.sweep.knee_connections == 8
     last = max(index for index, trial in enumerate(trials) if trial.probe.stage == "verify")
     observation = replace(trials[last].observation, throughput_ops_per_s=8000.0 * times)
     trials[last] = replace(trials[last], observation=observation)
     conclusion = Capacity(quick(), 1).conclude(trials)
-    assert (conclusion.saturation_ops_per_s is not None) is stays
-    assert (conclusion.knee_connections is not None) is stays and (conclusion.sweep.band is not None) is stays
+    assert (conclusion.sweep.saturation_ops_per_s is not None) is stays
+    assert (conclusion.sweep.knee_connections is not None) is stays and (conclusion.sweep.band is not None) is stays
     assert ("knee at" in conclusion.headline) is stays
     assert conclusion.sustained == before.sustained
     if not stays:
@@ -511,7 +513,7 @@ def test_every_prefix_can_be_resumed_and_concluded() -> None:
         assert fresh.next_probe(trials[:count]) == trial.probe
         conclusion = fresh.conclude(trials[:count])
         assert conclusion.kind is ConclusionKind.INCOMPLETE and conclusion.exit_code == 4
-        assert conclusion.grade is not Grade.VERIFIED or conclusion.verifications >= 3
+        assert conclusion.grade is not Grade.VERIFIED or conclusion.tried.held >= 3
 
 
 def test_an_interrupted_probe_leaves_the_search_incomplete() -> None:
@@ -537,10 +539,10 @@ def test_any_answers_end_the_search_within_its_time(choices: list[TrialOutcome],
 
     trials, conclusion = play(decide, chosen)
     if chosen.budget_s is not None:
-        assert conclusion.spent_s <= chosen.budget_s + 1e-6
+        assert conclusion.state.spent_s <= chosen.budget_s + 1e-6
     assert len(trials) <= 120
     if conclusion.grade is Grade.VERIFIED:
-        assert conclusion.verifications >= 3
+        assert conclusion.tried.held >= 3
     assert (conclusion.kind is ConclusionKind.SUSTAINED) == (conclusion.sustained is not None)
 
 
@@ -564,9 +566,9 @@ def test_the_figure_is_the_rate_that_held_and_its_windows_are_counted_there() ->
     conclusion = play(limit(7700), standard())[1]
     assert conclusion.grade is Grade.VERIFIED and conclusion.sustained is not None
     rate = conclusion.sustained.value
-    outcomes = [each.outcome for each in conclusion.judged if each.load == rate and each.long]
-    assert conclusion.verification_windows == len(outcomes)
-    assert conclusion.verifications == outcomes.count(TrialOutcome.PASS) >= 3
+    outcomes = [each.outcome for each in conclusion.state.judged if each.load == rate and each.long]
+    assert conclusion.tried.windows == len(outcomes)
+    assert conclusion.tried.held == outcomes.count(TrialOutcome.PASS) >= 3
     assert f"sustained {format_number(rate, digits=4)} ops/s (verified, 95 % CI" in conclusion.headline
     assert conclusion.sustained.low < rate < conclusion.sustained.high
 
@@ -618,7 +620,7 @@ def test_misses_of_the_generator_bound_nothing() -> None:
     trials = play(decide, standard())[0]
     first = next(index for index, trial in enumerate(trials) if trial.probe.rate_ops_per_s == 400)
     conclusion = Capacity(standard(), 1).conclude(trials[: first + 2])
-    own = [each.load for each in conclusion.judged if each.outcome is TrialOutcome.FAIL]
+    own = [each.load for each in conclusion.state.judged if each.outcome is TrialOutcome.FAIL]
     assert conclusion.at_most == min(own) > 400
 
 
@@ -647,7 +649,7 @@ def test_one_disturbed_window_does_not_decide() -> None:
 
     conclusion = play(decide, quick())[1]
     assert conclusion.sustained is not None and conclusion.sustained.value == pytest.approx(7700, rel=0.03)
-    assert conclusion.disturbed_share is not None and conclusion.disturbed_share > 0.03
+    assert conclusion.state.posterior.lapse > 0.03
 
 
 def test_counts_that_disagree_are_repeated_once_and_end_the_search() -> None:
@@ -722,7 +724,7 @@ def test_a_sweep_that_the_generator_limited_is_a_start_all_the_same() -> None:
     finding = Finding("generator_cpu", Standing.FAIL, "full")
     conclusion = play(limit(7700), quick(), findings=(finding,))[1]
     assert conclusion.sustained is not None and conclusion.sustained.value == pytest.approx(7700, rel=0.03)
-    assert conclusion.saturation_ops_per_s is None and conclusion.knee_connections is None
+    assert conclusion.sweep.saturation_ops_per_s is None and conclusion.sweep.knee_connections is None
 
 
 @pytest.mark.parametrize(("asked", "exit_code"), [(0.4, 0), (0.02, 4)])

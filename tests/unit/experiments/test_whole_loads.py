@@ -109,7 +109,7 @@ def test_a_generator_at_its_limit_spoils_even_a_pass() -> None:
     full = (Finding("generator_cpu", Standing.FAIL, "busiest engine thread 99 % of a CPU"),)
     conclusion = play(on_connections(), 100, findings=full)[1]
     assert conclusion.kind is ConclusionKind.CLIENT_LIMITED and conclusion.sustained is None
-    assert conclusion.judged[0].load < 100 and conclusion.judged[0].outcome is TrialOutcome.CLIENT_LIMITED
+    assert conclusion.state.judged[0].load < 100 and conclusion.state.judged[0].outcome is TrialOutcome.CLIENT_LIMITED
 
 
 def test_no_more_is_tried_than_there_may_be() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,9 +12,9 @@ from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.observation import observe
 from brimline.analysis.quantile_text import quantile_text
 from brimline.analysis.verdict import judge
-from brimline.experiments.capacity.conclusion import WITHOUT_SERVER, ConclusionKind
+from brimline.experiments.capacity.conclusion import WITHOUT_SERVER, CapacityConclusion, ConclusionKind
 from brimline.experiments.capacity.frontier import FrontierConclusion, FrontierPoint
-from brimline.experiments.capacity.outcome import TrialOutcome
+from brimline.experiments.capacity.outcome import Judged, TrialOutcome
 from brimline.experiments.settings import Grade, quick
 from brimline.experiments.trial import SEARCH_STAGES, Probe, Trial
 from brimline.record import ExperimentRecord
@@ -117,10 +118,10 @@ def test_capacity_verdict_quotes_the_conclusion(reports: Reports) -> None:
     quoted = f"sustained {verdict.figure} {verdict.unit} ({conclusion.grade}, {verdict.interval}) at"
     assert quoted in conclusion.headline
     assert str(conclusion.sustained).endswith(f"({verdict.interval})")
-    held = f"held in {conclusion.verifications} of {conclusion.verification_windows} windows at this rate."
+    held = f"held in {conclusion.tried.held} of {conclusion.tried.windows} windows at this rate."
     assert held in verdict.sentence
     assert [badge.text for badge in verdict.badges] == ["verified", "quick look, not quotable"]
-    assert further(reports.capacity)["Knee"].value == f"{conclusion.knee_connections} connections"
+    assert further(reports.capacity)["Knee"].value == f"{conclusion.sweep.knee_connections} connections"
     (limit,) = verdict.facts
     assert limit.label == "Stopped by" and limit.value.startswith("server CPU 9")
     assert further(reports.capacity)["Objective"].value == "response p99 ≤ 10 ms"
@@ -154,10 +155,15 @@ def test_a_search_without_a_server_says_how_to_give_it_one(reports: Reports, tmp
     assert "--uri" not in reports.capacity.verdict.next_step
 
 
+def with_judged(conclusion: CapacityConclusion, judged: Sequence[Judged]) -> CapacityConclusion:
+    """The same with other windows."""
+    return replace(conclusion, state=replace(conclusion.state, judged=tuple(judged)))
+
+
 def test_a_candidate_that_failed_is_named_with_its_rate(reports: Reports, tmp_path: Path) -> None:
-    judged = next(each for each in reports.conclusion.judged if each.probe.stage == "verify")
+    judged = next(each for each in reports.conclusion.state.judged if each.probe.stage == "verify")
     failed = replace(judged, outcome=TrialOutcome.FAIL, load=1234.0)
-    conclusion = replace(reports.conclusion, judged=(*reports.conclusion.judged, failed))
+    conclusion = with_judged(reports.conclusion, [*reports.conclusion.state.judged, failed])
     report = capacity_report(empty_experiment(tmp_path), reports.trials, conclusion, quick())
     assert further(report)["Candidates that failed"].value == "1 234 ops/s"
 
@@ -180,26 +186,26 @@ def test_detail_is_a_verification_that_held(reports: Reports) -> None:
 
 
 def outcome_of(reports: Reports, index: int) -> TrialOutcome:
-    return next(each.outcome for each in reports.conclusion.judged if each.trial is reports.trials[index])
+    return next(each.outcome for each in reports.conclusion.state.judged if each.trial is reports.trials[index])
 
 
 def test_detail_is_the_nearest_pass_below_or_nothing(reports: Reports) -> None:
     verified = reports.conclusion.figure
     assert verified is not None
-    passing = tuple(replace(each, outcome=TrialOutcome.PASS) for each in reports.conclusion.judged)
-    chosen = detail_trial(reports.trials, replace(reports.conclusion, judged=passing))
+    passing = tuple(replace(each, outcome=TrialOutcome.PASS) for each in reports.conclusion.state.judged)
+    chosen = detail_trial(reports.trials, with_judged(reports.conclusion, passing))
     assert chosen is not None and max(each.load for each in passing) > verified
     assert reports.trials[chosen].probe.rate_ops_per_s == verified
     others = tuple(
         replace(each, outcome=TrialOutcome.FAIL) if each.load == verified else each
-        for each in reports.conclusion.judged
+        for each in reports.conclusion.state.judged
     )
-    index = detail_trial(reports.trials, replace(reports.conclusion, judged=others))
+    index = detail_trial(reports.trials, with_judged(reports.conclusion, others))
     assert index is not None
     rate = reports.trials[index].probe.rate_ops_per_s
     assert rate == max(each.load for each in others if each.outcome is TrialOutcome.PASS and each.load < verified)
     failed = tuple(replace(each, outcome=TrialOutcome.FAIL) for each in others)
-    assert detail_trial(reports.trials, replace(reports.conclusion, judged=failed)) is None
+    assert detail_trial(reports.trials, with_judged(reports.conclusion, failed)) is None
 
 
 @pytest.mark.parametrize(
@@ -213,7 +219,11 @@ def test_detail_is_the_nearest_pass_below_or_nothing(reports: Reports) -> None:
 def test_contradicting_probes_are_no_bracket(
     reports: Reports, tmp_path: Path, passed: float, failed: float, facts: dict[str, str]
 ) -> None:
-    conclusion = replace(reports.conclusion, highest_passed=passed, lowest_failed=failed)
+    window = reports.conclusion.state.judged[0]
+    ends = ((TrialOutcome.PASS, passed), (TrialOutcome.FAIL, failed))
+    conclusion = with_judged(
+        reports.conclusion, [replace(window, outcome=outcome, load=load) for outcome, load in ends]
+    )
     report = capacity_report(empty_experiment(tmp_path), reports.trials, conclusion, quick())
     shown = {label: fact.value for label, fact in further(report).items()}
     assert facts.items() <= shown.items()

@@ -6,16 +6,15 @@ from enum import StrEnum
 
 from brimline.analysis.bottleneck import Bottleneck, BottleneckKind
 from brimline.experiments.capacity.estimate import Found, find, why_wide
-from brimline.experiments.capacity.headline import definitions, grade_definition, headline
-from brimline.experiments.capacity.machine import Movement
+from brimline.experiments.capacity.headline import figure_text, not_quotable_text
 from brimline.experiments.capacity.outcome import Judged, TrialOutcome, usable
 from brimline.experiments.capacity.search_state import SearchState
 from brimline.experiments.capacity.stopped_by import stopped_by
-from brimline.experiments.settings import CHECKPOINT_S, CapacitySettings, Grade
+from brimline.experiments.settings import CHECKPOINT_S, Grade
 from brimline.experiments.sweep import SweepConclusion, SweepEnd, withdrawn
 from brimline.experiments.trial import Trial, broken_off
+from brimline.plan.pacing import connections_text
 from brimline.record.layout import RUNNING, TARGET_LOST
-from brimline.stats.estimate import Estimate
 from brimline.units import format_percentage, format_rate
 from brimline.wording import joined, message
 
@@ -61,147 +60,115 @@ NO_FIGURE = {
 """How a search is called that has no figure."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CapacityConclusion:
-    """What a search found.
+@dataclass(frozen=True, kw_only=True)
+class CapacityConclusion(Found):
+    """What a search found, and how it ended.
 
-    `headline` is one line for people; `reason` says why there is no figure, "" where there is one.
-    `sustained` is the highest load at which a share `hold` of the windows meets the objective, `grade` says how it is
-    known; where only one side is known, the load is `at_least` or `at_most`. `not_narrower` says why the interval is no
-    narrower, `missed` what was asked for beside the objective and not reached. At the figure itself the objective held
-    in `verifications` of `verification_windows`. `highest_passed` and `lowest_failed` are loads of single probes.
-    `judged` are the probes at a load with their outcomes. `definitions` are to be printed with the figures.
-    `another_client`: during a probe the server did work that brimline didn't send. `lacked`: which probe could not have
-    all of its connections, "" where all could.
+    `reason` says why there is no figure, "" where there is one. `sweep`: of `state`, without what a later probe
+    contradicts, or what was the generator's. `unsettled`: what its budget left open.
     """
 
     kind: ConclusionKind
-    headline: str
     reason: str
-    grade: Grade | None
-    sustained: Estimate | None
-    at_least: float | None
-    at_most: float | None
-    hold: float
-    disturbed_share: float | None
-    spread: float | None
-    movement: Movement | None
-    not_narrower: tuple[str, ...]
-    missed: tuple[str, ...]
-    saturation_ops_per_s: float | None
-    saturation: Estimate | None
-    knee_connections: int | None
+    state: SearchState
     sweep: SweepConclusion
     bottleneck: Bottleneck | None
-    quotable: bool
-    reasons_not_quotable: tuple[str, ...]
-    null_ceiling_ops_per_s: float | None
-    highest_passed: float | None
-    lowest_failed: float | None
-    open_loop_connections: int | None
-    verifications: int
-    verification_windows: int
-    judged: tuple[Judged, ...]
-    another_client: bool
-    lacked: str
-    spent_s: float
     unsettled: tuple[str, ...]
-    definitions: tuple[str, ...]
-
-    @property
-    def figure(self) -> float | None:
-        """The load that stands for the search: the sustained one, or the bound."""
-        return next(
-            (each for each in (self.sustained and self.sustained.value, self.at_least, self.at_most) if each), None
-        )
 
     @property
     def exit_code(self) -> int:
         """Exit code of the command line: 4 also for a figure that is known less well than was asked for."""
         return 4 if self.missed and self.kind.exit_code == 0 else self.kind.exit_code
 
+    @property
+    def headline(self) -> str:
+        """One line for people: the figure, knee, what stopped it, and what makes its interval wide; or the reason."""
+        if self.reason:
+            return message("{ending}: {reason}", ending=NO_FIGURE[self.kind], reason=self.reason)
+        parts, moved = [figure_text(self, self.state.settings)], self.state.movement
+        if self.sweep.knee_connections is not None:
+            parts.append(message("knee at {connections}", connections=connections_text(self.sweep.knee_connections)))
+        if self.generator_ended:
+            parts.append("the generator ended there")
+        elif self.bottleneck is not None:
+            undetermined = self.bottleneck.kind is BottleneckKind.UNDETERMINED
+            stopped = message("stopped by {limit}", limit=self.bottleneck.text)
+            parts.append("bottleneck undetermined" if undetermined else stopped)
+        if moved is not None and moved.text in self.not_narrower[:1]:
+            parts.append(moved.text)
+        if not self.quotable:
+            parts.append(not_quotable_text(self.state.settings))
+        return joined("; ", parts)
 
-def conclude(
-    trials: Sequence[Trial], state: SearchState, *, finished: bool, unsettled: tuple[str, ...]
-) -> CapacityConclusion:
-    """What `trials`, whose state is `state`, show.
+    @property
+    def not_narrower(self) -> tuple[str, ...]:
+        """Why the interval is no narrower."""
+        return () if self.sustained is None else why_wide(self.state, self.sustained, self.unsettled)
 
-    `finished`: the search has no further probe to ask for. `unsettled`: what its budget left open.
-    """
-    settings = state.settings
-    ended, why = _ended_early(trials, state, finished=finished)
-    found = find(state) if state.judged and ended in (None, ConclusionKind.INCOMPLETE) else Found()
-    limit = stopped_by(state, found)
-    kind, reason = (ended, why) if ended is not None else _kind(state, found, limit)
-    not_quotable = _reasons_not_quotable(state, found, limit)
-    saturated = not found.generator_ended and state.sweep.ended_by is not SweepEnd.CLIENT_LIMITED
-    # Where the generator was the limit, levels and plateau are its own, and so would be a knee.
-    sweep = _unless_exceeded(state) if saturated else replace(state.sweep, knee=None, band=None)
-    passed = [each.load for each in state.deciding if each.outcome is TrialOutcome.PASS]
-    failed = [each.load for each in state.deciding if each.outcome is TrialOutcome.FAIL]
-    not_narrower = () if found.sustained is None else why_wide(state, found.sustained, unsettled)
-    moved = state.movement.text if state.movement and state.movement.text in not_narrower[:1] else ""
-    has_figure = found.grade is not None and kind is not ConclusionKind.SLO_UNREACHABLE
-    return CapacityConclusion(
-        kind=kind,
-        headline=headline(found, settings, sweep, limit, moved=moved, quotable=not not_quotable)
-        if has_figure and ended is None
-        else message("{ending}: {reason}", ending=NO_FIGURE[kind], reason=reason),
-        reason=reason,
-        grade=found.grade,
-        sustained=found.sustained,
-        at_least=found.at_least,
-        at_most=found.at_most,
-        hold=settings.hold,
-        disturbed_share=state.posterior.lapse if state.judged else None,
-        spread=state.posterior.spread if state.judged else None,
-        movement=state.movement,
-        not_narrower=not_narrower,
-        missed=_missed(found, settings) if has_figure else (),
-        saturation_ops_per_s=sweep.saturation_ops_per_s if saturated else None,
-        saturation=sweep.saturation if saturated else None,
-        knee_connections=sweep.knee_connections,
-        sweep=sweep,
-        bottleneck=limit,
-        quotable=not not_quotable,
-        reasons_not_quotable=not_quotable,
-        null_ceiling_ops_per_s=state.null_ceiling_ops_per_s,
-        highest_passed=max(passed, default=None),
-        lowest_failed=min(failed, default=None),
-        open_loop_connections=state.open_loop_connections if state.judged else None,
-        verifications=0 if found.tried is None else found.tried.held,
-        verification_windows=0 if found.tried is None else found.tried.windows,
-        judged=state.judged,
-        another_client=any(each.another_client for trial in trials for each in trial.observation.findings),
-        lacked=state.lacked,
-        spent_s=state.spent_s,
-        unsettled=unsettled,
-        definitions=(
-            *definitions(settings),
-            *([] if found.grade is None else [grade_definition(found.grade, settings)]),
-        ),
-    )
-
-
-def _missed(found: Found, settings: CapacitySettings) -> tuple[str, ...]:
-    """What was asked for of the figure, and is not so."""
-    missed: list[str] = []
-    required, width_max = settings.grade_required, settings.width_max
-    if required is not None and not (found.grade and found.grade.reaches(required)):
-        missed.append(
-            message("the figure is {grade}, {required} is required", grade=found.grade or "", required=required)
-        )
-    if width_max is not None and found.sustained is None:
-        missed.append("the figure is a bound without an interval")
-    elif width_max is not None and found.sustained is not None and found.sustained.relative_width > width_max:
-        missed.append(
-            message(
-                "the interval is {width} wide, {allowed} are allowed",
-                width=format_percentage(found.sustained.relative_width, digits=2),
-                allowed=format_percentage(width_max),
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """What was asked for of the figure beside the objective, and is not so."""
+        required, width_max = self.state.settings.grade_required, self.state.settings.width_max
+        missed: list[str] = []
+        if self.grade is None or self.kind is ConclusionKind.SLO_UNREACHABLE:
+            return ()
+        if required is not None and not self.grade.reaches(required):
+            missed.append(message("the figure is {grade}, {required} is required", grade=self.grade, required=required))
+        if width_max is not None and self.sustained is None:
+            missed.append("the figure is a bound without an interval")
+        elif width_max is not None and self.sustained is not None and self.sustained.relative_width > width_max:
+            missed.append(
+                message(
+                    "the interval is {width} wide, {allowed} are allowed",
+                    width=format_percentage(self.sustained.relative_width, digits=2),
+                    allowed=format_percentage(width_max),
+                )
             )
-        )
-    return tuple(missed)
+        return tuple(missed)
+
+    @property
+    def quotable(self) -> bool:
+        """Whether the figure may be published."""
+        return not self.reasons_not_quotable
+
+    @property
+    def reasons_not_quotable(self) -> tuple[str, ...]:
+        """Why it may not."""
+        settings, judged = self.state.settings, self.state.judged
+        reasons: list[str] = []
+        if self.sustained is None:
+            reasons.append("no sustained load was found")
+        elif self.grade is not Grade.VERIFIED:
+            reasons.append("the figure was not held in repeated windows")
+        if not settings.windows_span_checkpoints:
+            short = (
+                "windows of {window} are shorter than {between:g} s"
+                if of_service(judged)
+                else "windows of {window} are shorter than the {between:g} s between checkpoints"
+            )
+            window = f"{settings.ramp_up_s or settings.window_s:g} s"
+            reasons.append(message(short, window=window, between=CHECKPOINT_S))
+        if any(each.trial.observation.server.shared_host for each in judged):
+            reasons.append("generator and server share a host")
+        if self.bottleneck is not None and self.bottleneck.kind is BottleneckKind.HOST:
+            reasons.append("other programs used the server's host")
+        return tuple(reasons)
+
+
+def conclude(state: SearchState, *, finished: bool, unsettled: tuple[str, ...]) -> CapacityConclusion:
+    """What the trials show. `finished`: the search has no further probe to ask for."""
+    ended, reason = _ended_early(state, finished=finished)
+    found = find(state) if ended in (None, ConclusionKind.INCOMPLETE) else Found()
+    limit = stopped_by(state, found)
+    if ended is None:
+        ended, reason = _kind(state, found, limit)
+    sweep = _unless_exceeded(state)
+    if found.generator_ended or sweep.ended_by is SweepEnd.CLIENT_LIMITED:
+        # Levels and plateau are the generator's own, and so would be a knee.
+        sweep = replace(state.sweep, saturation_ops_per_s=None, saturation=None, knee=None, band=None)
+    return CapacityConclusion(
+        **vars(found), kind=ended, reason=reason, state=state, sweep=sweep, bottleneck=limit, unsettled=unsettled
+    )
 
 
 def _unless_exceeded(state: SearchState) -> SweepConclusion:
@@ -224,15 +191,15 @@ def _unless_exceeded(state: SearchState) -> SweepConclusion:
     )
 
 
-def _ended_early(trials: Sequence[Trial], state: SearchState, *, finished: bool) -> tuple[ConclusionKind | None, str]:
+def _ended_early(state: SearchState, *, finished: bool) -> tuple[ConclusionKind | None, str]:
     """What kept the search from its end, and why; None where it came to one."""
-    axis, broken = state.settings.axis, broken_off(trials)
+    axis, broken = state.settings.axis, broken_off(state.trials)
     if broken is not None:
         return _broken_off(broken)
     if not finished:
         ended = message(
-            "not done after {count} probe" if len(trials) == 1 else "not done after {count} probes",
-            count=len(trials),
+            "not done after {count} probe" if len(state.trials) == 1 else "not done after {count} probes",
+            count=len(state.trials),
         )
         return ConclusionKind.INCOMPLETE, ended
     if state.sweep.ended_by is SweepEnd.INVALID:
@@ -307,24 +274,3 @@ def _broken_off(trial: Trial) -> tuple[ConclusionKind, str]:
 def of_service(judged: Sequence[Judged]) -> bool:
     """Whether the probes went to a service, of which no checkpoint is known."""
     return any(each.trial.observation.target == "http" for each in judged)
-
-
-def _reasons_not_quotable(state: SearchState, found: Found, limit: Bottleneck | None) -> tuple[str, ...]:
-    reasons: list[str] = []
-    if found.sustained is None:
-        reasons.append("no sustained load was found")
-    elif found.grade is not Grade.VERIFIED:
-        reasons.append("the figure was not held in repeated windows")
-    if not state.settings.windows_span_checkpoints:
-        window = f"{state.settings.ramp_up_s or state.settings.window_s:g} s"
-        short = (
-            "windows of {window} are shorter than {between:g} s"
-            if of_service(state.judged)
-            else "windows of {window} are shorter than the {between:g} s between checkpoints"
-        )
-        reasons.append(message(short, window=window, between=CHECKPOINT_S))
-    if any(each.trial.observation.server.shared_host for each in state.judged):
-        reasons.append("generator and server share a host")
-    if limit is not None and limit.kind is BottleneckKind.HOST:
-        reasons.append("other programs used the server's host")
-    return tuple(reasons)

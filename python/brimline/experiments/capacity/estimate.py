@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from brimline.experiments.capacity.machine import drift
 from brimline.experiments.capacity.outcome import Judged, TrialOutcome, usable, window_of
@@ -46,11 +46,15 @@ class Tried:
         return 0 if self.holds and self.held >= verifications else max(1, verifications - self.held)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+NOT_TRIED = Tried(load=0.0, held=0, windows=0)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Found:
     """What a search can say.
 
-    `sustained` is None where only one side is known: then the load is `at_least` or `at_most`, or neither.
+    `sustained` is the highest load at which a share `hold` of the windows meets the objective, `grade` says how it is
+    known. It is None where only one side is known: then the load is `at_least` or `at_most`, or neither.
     `tried`: the windows at the figure itself.
     """
 
@@ -58,8 +62,13 @@ class Found:
     sustained: Estimate | None = None
     at_least: float | None = None
     at_most: float | None = None
-    tried: Tried | None = None
+    tried: Tried = NOT_TRIED
     generator_ended: bool = False
+
+    @property
+    def figure(self) -> float | None:
+        """The load that stands for the search: the sustained one, or the bound."""
+        return (self.sustained.value if self.sustained is not None else self.at_least) or self.at_most
 
 
 def candidate(state: SearchState) -> Tried:
@@ -82,7 +91,7 @@ def candidate(state: SearchState) -> Tried:
 
 def at_load(state: SearchState, load: float) -> Tried:
     """How often the objective held at a load."""
-    return next((each for each in tried_loads(state) if each.load == load), Tried(load=load, held=0, windows=0))
+    return next((each for each in tried_loads(state) if each.load == load), replace(NOT_TRIED, load=load))
 
 
 def tried_loads(state: SearchState) -> list[Tried]:

@@ -38,7 +38,7 @@ def figures_of(conclusion: CapacityConclusion, axis: Axis) -> Iterator[Figure]:
     """The load that one search found, or the bound with why it is no more, and beside the load the plateau."""
     sustained = list(_sustained(conclusion, axis, key=SUSTAINED, label="Sustained load"))
     yield from sustained
-    plateau = conclusion.saturation
+    plateau = conclusion.sweep.saturation
     if sustained and plateau is not None:
         yield Figure(key="saturation", value=plateau.value, low=plateau.low, high=plateau.high, unit="ops/s",
                      label="Plateau", higher_is_better=True)  # fmt: skip

@@ -1,23 +1,21 @@
-"""Owns the words of a capacity search: its headline, and what its figures mean."""
+"""Owns the words of a capacity search: its figure, and what its figures mean."""
 
-from brimline.analysis.bottleneck import Bottleneck, BottleneckKind
 from brimline.experiments.axis import Axis, On
 from brimline.experiments.capacity.estimate import Found
 from brimline.experiments.settings import CapacitySettings, Grade
-from brimline.experiments.sweep import SweepConclusion
-from brimline.plan.pacing import connections_text
 from brimline.stats.estimate import Estimate
 from brimline.units import format_number, format_percentage, format_rate
 from brimline.wording import joined, message
 
 
-def definitions(settings: CapacitySettings) -> tuple[str, ...]:
+def definitions(settings: CapacitySettings, grade: Grade | None) -> tuple[str, ...]:
     """What the figures mean."""
     return (
         _sustained_definition(settings),
         "saturation throughput: mean of the sweep's highest level, each connection sending once its answer is taken",
         "knee: the fewest connections that reach 95 % of the plateau",
         "recommended connections: from the knee to where the service time's p99 rises and throughput doesn't",
+        *([] if grade is None else [_grade_definition(grade, settings)]),
     )
 
 
@@ -54,8 +52,7 @@ def _sustained_definition(settings: CapacitySettings) -> str:
     )
 
 
-def grade_definition(grade: Grade, settings: CapacitySettings) -> str:
-    """What a grade says."""
+def _grade_definition(grade: Grade, settings: CapacitySettings) -> str:
     if grade is Grade.VERIFIED:
         return message(
             "verified: the objective held in at least {count} windows at that very load", count=settings.verifications
@@ -78,40 +75,20 @@ def sustained_parts(sustained: Estimate, axis: Axis) -> tuple[str, str]:
     return format_number(sustained.value, digits=4), sustained.interval_text
 
 
-def headline(
-    found: Found,
-    settings: CapacitySettings,
-    sweep: SweepConclusion,
-    limit: Bottleneck | None,
-    *,
-    moved: str,
-    quotable: bool,
-) -> str:
-    """One line with the figure: how it is known, its interval, objective, knee, what stopped it.
-
-    `moved`: how much the machine itself moved where that makes the interval wide, else "".
-    """
-    parts: list[str] = [_figure_text(found, settings)]
-    if sweep.knee_connections is not None:
-        parts.append(message("knee at {connections}", connections=connections_text(sweep.knee_connections)))
-    if found.generator_ended:
-        parts.append("the generator ended there")
-    elif limit is not None:
-        undetermined = limit.kind is BottleneckKind.UNDETERMINED
-        parts.append("bottleneck undetermined" if undetermined else message("stopped by {limit}", limit=limit.text))
-    if moved:
-        parts.append(moved)
-    if not quotable:
-        parts.append("quick look, not quotable" if settings.preset == "quick" else "not quotable")
-    return joined("; ", parts)
+def not_quotable_text(settings: CapacitySettings) -> str:
+    """Of a figure that may guide and not be published."""
+    return "quick look, not quotable" if settings.preset == "quick" else "not quotable"
 
 
-def _figure_text(found: Found, settings: CapacitySettings) -> str:
+def figure_text(found: Found, settings: CapacitySettings) -> str:
+    """The figure, how it is known, its interval and objective."""
     limits, axis, sustained = settings.slo.latency_text, settings.axis, found.sustained
     if sustained is None:
-        if found.at_least is None:
-            return message("at most {load} at {limits}", load=axis.text(found.at_most or 0.0, digits=4), limits=limits)
-        return message("at least {load} at {limits}", load=axis.text(found.at_least, digits=4), limits=limits)
+        return message(
+            "at most {load} at {limits}" if found.at_least is None else "at least {load} at {limits}",
+            load=axis.text(found.figure or 0.0, digits=4),
+            limits=limits,
+        )
     figure, interval = sustained_parts(sustained, axis)
     grade = found.grade or Grade.ESTIMATED
     if settings.on is On.THREADS:

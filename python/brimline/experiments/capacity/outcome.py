@@ -16,7 +16,7 @@ from brimline.analysis.verdict import Verdict, judge, judge_objective
 from brimline.experiments.axis import Axis
 from brimline.experiments.settings import CHECKPOINT_S
 from brimline.experiments.trial import Probe, Trial
-from brimline.stats.hold_chance import FALSE_MET, Window
+from brimline.stats.hold_chance import Window
 
 HELD_CHANCE = 0.9
 """A window that a run's verdict leaves open held where the chance that it met its objective is this or more."""
@@ -113,7 +113,7 @@ def usable(judged: Sequence[Judged]) -> list[Judged]:
     return [each for each in judged if each.outcome not in (TrialOutcome.CLIENT_LIMITED, TrialOutcome.INVALID)]
 
 
-def window_of(judged: Judged, slo: Slo, *, false_met: float = FALSE_MET) -> Window:
+def window_of(judged: Judged, slo: Slo) -> Window:
     """What a trial that proves something shows of the load that this server and this generator bear together.
 
     Each limit holds with a chance that its figure and interval give; where the generator was the limit, none does.
@@ -125,7 +125,6 @@ def window_of(judged: Judged, slo: Slo, *, false_met: float = FALSE_MET) -> Wind
         load=judged.load,
         met=met_chance(observation, slo),
         weight=RESTLESS_WEIGHT if _restless(observation) else 1.0,
-        false_met=false_met,
         answered=_answered(observation, judged.load, slo),
     )
 

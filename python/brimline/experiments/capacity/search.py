@@ -7,21 +7,31 @@ without a server.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from brimline.execution import SoFar
+from brimline.execution import Outcome, SoFar
 from brimline.experiments.axis import On
 from brimline.experiments.capacity.conclusion import CapacityConclusion, conclude
 from brimline.experiments.capacity.estimate import candidate, find, is_narrow
 from brimline.experiments.capacity.outcome import TrialOutcome, to_repeat
 from brimline.experiments.capacity.search_state import GLANCE_FALSE_MET, SearchState
-from brimline.experiments.capacity.so_far import search_so_far
+from brimline.experiments.cost import capacity_time
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.sweep import Sweep
-from brimline.experiments.trial import SEARCH_STAGES, Probe, Stage, Trial, broken_off, of_stage
+from brimline.experiments.trial import (
+    SEARCH_STAGES,
+    Probe,
+    Stage,
+    Trial,
+    broken_off,
+    of_stage,
+    overhead_s,
+    put_back_each_s,
+    spent_s,
+)
 from brimline.stats.hold_chance import FALSE_MET
 from brimline.wording import message
 
@@ -37,6 +47,7 @@ CANDIDATES = 41
 """Loads among which the most instructive is chosen."""
 CANDIDATES_WITHIN = 0.99
 """They lie in this central part of the posterior."""
+_OUTCOMES: Mapping[TrialOutcome, Outcome] = {TrialOutcome.PASS: "met", TrialOutcome.FAIL: "missed"}
 
 
 class Capacity:
@@ -55,37 +66,38 @@ class Capacity:
 
         Where a number of connections is sought, none of them waits for the generator to take several replies at once.
         """
-        return self._following(trials, self._state(trials))
-
-    def _following(self, trials: Sequence[Trial], state: SearchState) -> Probe | None:
-        probe = self._next(trials, state)
-        counts_connections = self._settings.on is On.CONNECTIONS
-        return replace(probe, follows_replies=True) if counts_connections and probe is not None else probe
-
-    def _next(self, trials: Sequence[Trial], state: SearchState) -> Probe | None:
-        if broken_off(trials):
-            return None
-        if not of_stage(trials, "calibrate"):
-            return self._calibration()
-        if not state.judged:
-            swept = self._sweep.next_probe(trials)
-            # The sweep leaves time for the fewest windows that give a figure.
-            if swept is not None and self._affordable(state, swept.cost_s + self._verification_s):
-                return swept
-            if swept is not None and not state.sweep.levels:
-                return None
-        return self._next_at_load(trials, state)
+        return self._following(self._state(trials))
 
     def so_far(self, trials: Sequence[Trial]) -> SoFar:
-        """What those who look on are told after `trials`."""
-        return search_so_far(self._state(trials))
+        """The estimate once a load is known that was too much and one that wasn't, before that what is known of either.
+
+        The time that is left is as if data were put back as fast as here, not as fast as is usual. No budget counts it.
+        """
+        state = self._state(trials)
+        found, time = find(state), capacity_time(replace(self._settings, budget_s=None))
+        figure, low, high = None, found.at_least, found.at_most
+        if found.sustained is not None:
+            figure, low, high = found.sustained.value, found.sustained.low, found.sustained.high
+        budget_s = math.inf if self._settings.budget_s is None else max(self._settings.budget_s - state.spent_s, 0.0)
+        put_back_s = max(time.probe_count - len(trials), 0) * put_back_each_s(trials)
+        return SoFar(
+            unit=self._settings.axis.unit,
+            figure=figure,
+            low=low,
+            high=high,
+            probes=[(each.load, _OUTCOMES.get(each.outcome, "unsettled")) for each in state.judged],
+            left_s=min(max(time.typical_s - spent_s(trials), 0.0), budget_s) + put_back_s,
+            left_max_s=min(max(time.max_s - spent_s(trials), 0.0), budget_s) + put_back_s,
+        )
 
     def conclude(self, trials: Sequence[Trial]) -> CapacityConclusion:
         """What the trials so far show; also of a search that was broken off."""
         state = self._state(trials)
-        finished = self._following(trials, state) is None
-        unsettled = self._unsettled(trials) if finished else ()
-        return conclude(trials, state, finished=finished, unsettled=unsettled)
+        finished = self._following(state) is None
+        return conclude(state, finished=finished, unsettled=self._unsettled(trials) if finished else ())
+
+    def _state(self, trials: Sequence[Trial]) -> SearchState:
+        return SearchState.of(trials, self._settings, self._sweep)
 
     def _unsettled(self, trials: Sequence[Trial]) -> tuple[str, ...]:
         """The probe that would have been next, had there been more time."""
@@ -94,24 +106,37 @@ class Capacity:
         wanted = Capacity(replace(self._settings, budget_s=None), self._seed).next_probe(trials)
         return () if wanted is None else (message("{probe} had no time left", probe=wanted.text),)
 
-    def _state(self, trials: Sequence[Trial]) -> SearchState:
-        return SearchState.of(trials, self._settings, self._sweep)
+    def _following(self, state: SearchState) -> Probe | None:
+        probe = self._next(state)
+        counts_connections = self._settings.on is On.CONNECTIONS
+        return replace(probe, follows_replies=True) if counts_connections and probe is not None else probe
 
-    def _next_at_load(self, trials: Sequence[Trial], state: SearchState) -> Probe | None:
+    def _next(self, state: SearchState) -> Probe | None:
+        if broken_off(state.trials):
+            return None
+        if not of_stage(state.trials, "calibrate"):
+            return self._calibration()
+        if not state.judged:
+            swept = self._sweep.next_probe(state.trials)
+            # The sweep leaves time for the fewest windows that give a figure.
+            if swept is not None and self._affordable(state, swept.cost_s + self._verification_s):
+                return swept
+            if swept is not None and not state.sweep.levels:
+                return None
         if state.reached_ops_per_s <= 0 or state.spoilt is not None:
             return None
-        probe = to_repeat(state.judged, state.connections_had, axis=state.settings.axis)
-        probe = probe or self._next_search(trials, state)
+        probe = to_repeat(state.judged, state.connections_had, axis=state.settings.axis) or self._next_search(state)
         return probe if probe is not None and self._affordable(state, probe.cost_s) else None
 
-    def _next_search(self, trials: Sequence[Trial], state: SearchState) -> Probe | None:
+    def _next_search(self, state: SearchState) -> Probe | None:
         left = self._settings.windows_max - sum(each.probe.stage != "reused" for each in state.judged)
         if left <= 0:
             return None
-        if self._reference_due(trials, state):
+        if self._reference_due(state):
             return self._reference(state)
         sides = {each.met > 0.5 for each in state.windows}
-        if state.measured >= ONE_SIDED_WINDOWS and len(sides) == 1:
+        measured = sum(each.outcome is not TrialOutcome.INVALID for each in state.judged)
+        if measured >= ONE_SIDED_WINDOWS and len(sides) == 1:
             return self._stride(state, up=True in sides)
         found, chosen = find(state), candidate(state)
         missing = chosen.missing(self._settings.verifications)
@@ -143,7 +168,8 @@ class Capacity:
         spaced = np.exp(np.linspace(math.log(low), math.log(high), CANDIDATES))
         loads = sorted({min(max(axis.nearest(float(each)), state.least), state.most) for each in spaced})
         ways = [(self._settings.window_s, FALSE_MET, loads)]
-        if self._settings.glance_s is not None and self._settings.ramp_up_s is None and state.glances < GLANCES_MAX:
+        glances = sum(state.glanced(each) for each in state.judged)
+        if self._settings.glance_s is not None and self._settings.ramp_up_s is None and glances < GLANCES_MAX:
             higher = [each for each in loads if each > state.highest_glance]
             ways.append((self._settings.glance_s, GLANCE_FALSE_MET, higher))
         best = (-math.inf, self._probe(state, "search", loads[0], self._settings.window_s))
@@ -157,12 +183,12 @@ class Capacity:
             best = max(best, (per_second, probe), key=lambda each: each[0])
         return best[1]
 
-    def _reference_due(self, trials: Sequence[Trial], state: SearchState) -> bool:
+    def _reference_due(self, state: SearchState) -> bool:
         """Whether so many windows ran since the reference load did, and it can still be had."""
         if state.connections_had is not None and state.connections_had < state.knee_connections:
             return False
         since = 0
-        for trial in reversed(of_stage(trials, "sweep", "reference", *SEARCH_STAGES)):
+        for trial in reversed(of_stage(state.trials, "sweep", "reference", *SEARCH_STAGES)):
             if trial.probe.stage in ("sweep", "reference"):
                 break
             since += trial.probe.stage != "reused" and not trial.failed
@@ -170,17 +196,7 @@ class Capacity:
 
     def _reference(self, state: SearchState) -> Probe:
         """One and the same closed-loop load, at the knee: what it answers says how much the machine itself moved."""
-        sweep, connections = self._settings.sweep, state.knee_connections
-        return Probe(
-            stage="reference",
-            label=f"{connections}-connections",
-            target="server",
-            connections=connections,
-            rate_ops_per_s=None,
-            warmup_s=sweep.warmup_s,
-            duration_s=sweep.duration_s,
-            goal=self._settings.goal,
-        )
+        return replace(self._sweep.probe(state.knee_connections), stage="reference", goal=self._settings.goal)
 
     @property
     def _verification_s(self) -> float:
@@ -191,7 +207,8 @@ class Capacity:
     def _affordable(self, state: SearchState, cost_s: float) -> bool:
         # A microsecond of slack: sums of tenths of seconds are not exact.
         budget_s = self._settings.budget_s
-        return budget_s is None or state.spent_s + cost_s + state.overhead_s <= budget_s + 1e-6
+        beyond_s = overhead_s(state.trials) if self._settings.budget_elapses else 0.0
+        return budget_s is None or state.spent_s + cost_s + beyond_s <= budget_s + 1e-6
 
     def _calibration(self) -> Probe:
         return Probe(

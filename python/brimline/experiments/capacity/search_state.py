@@ -10,20 +10,10 @@ from brimline.experiments.axis import On
 from brimline.experiments.capacity.machine import Movement, movement
 from brimline.experiments.capacity.outcome import Judged, TrialOutcome, judge_trial, spoilt, usable, window_of
 from brimline.experiments.settings import CHECKPOINT_S, CapacitySettings
-from brimline.experiments.sweep import Sweep, SweepConclusion, SweepEnd, lacked_text
-from brimline.experiments.trial import (
-    SEARCH_STAGES,
-    Trial,
-    connections_had,
-    of_stage,
-    overhead_s,
-    put_back_each_s,
-    spent_s,
-)
-from brimline.plan.pacing import connections_text
+from brimline.experiments.sweep import Sweep, SweepConclusion, SweepEnd
+from brimline.experiments.trial import SEARCH_STAGES, Trial, connections_had, null_ceiling, of_stage, spent_s
 from brimline.stats.hold_chance import HoldPosterior, Window
 from brimline.units import NS_PER_S
-from brimline.wording import message
 
 GLANCE_FALSE_MET = 0.3
 """Chance that a window too short to contain a checkpoint holds where a long one would not."""
@@ -43,31 +33,22 @@ CONNECTIONS_PER_KNEE = 2
 class SearchState:
     """What the trials of a search say, once its sweep is over."""
 
+    trials: Sequence[Trial]
     settings: CapacitySettings
-    null_ceiling_ops_per_s: float | None
     sweep: SweepConclusion
     judged: tuple[Judged, ...]
     references: tuple[Trial, ...]
-    spent_s: float
-    overhead_s: float
-    longest_checkpoint_s: float
-    probe_count: int
-    probes_s: float  # what they asked for, whatever they took
-    put_back_each_s: float
-    without_server: bool  # the null target answered
     connections_had: int | None  # no probe asks for more, since one could not have them; None: all could
-    lacked: str  # which could not, "" where all could
 
     @classmethod
     def of(cls, trials: Sequence[Trial], settings: CapacitySettings, sweep: Sweep) -> Self:
         """The state after `trials`."""
-        calibrated = of_stage(trials, "calibrate")
-        ceiling = calibrated[0].observation.throughput_ops_per_s if calibrated else None
-        swept, had = sweep.conclude(trials, null_ceiling_ops_per_s=ceiling), connections_had(trials)
+        ceiling = null_ceiling(trials)
+        swept = sweep.conclude(trials, null_ceiling_ops_per_s=ceiling)
         at_knee = [each for each in of_stage(trials, "sweep") if each.probe.connections == swept.knee_connections]
         return cls(
+            trials=trials,
             settings=settings,
-            null_ceiling_ops_per_s=ceiling,
             sweep=swept,
             judged=tuple(
                 judge_trial(trial, settings.slo, axis=settings.axis, null_ceiling_ops_per_s=ceiling)
@@ -79,22 +60,18 @@ class SearchState:
                 for trial in (*at_knee, *of_stage(trials, "reference"))
                 if trial.observation.ended_by == "completed"
             ),
-            spent_s=spent_s(trials, elapsed=settings.budget_elapses),
-            overhead_s=overhead_s(trials) if settings.budget_elapses else 0.0,
-            probe_count=len(trials),
-            probes_s=spent_s(trials),
-            put_back_each_s=put_back_each_s(trials),
-            without_server=any(each.observation.target == "null" for each in of_stage(trials, "sweep")),
-            connections_had=had,
-            lacked=""
-            if had is None
-            else message(
-                "{lacked}; no probe after it asked for more than {most}",
-                lacked=lacked_text(trials),
-                most=connections_text(had),
-            ),
-            longest_checkpoint_s=max((trial.observation.checkpoint_s or 0.0 for trial in trials), default=0.0),
+            connections_had=connections_had(trials),
         )
+
+    @property
+    def spent_s(self) -> float:
+        """The part of the budget that is used up."""
+        return spent_s(self.trials, elapsed=self.settings.budget_elapses)
+
+    @property
+    def without_server(self) -> bool:
+        """Whether the null target answered the sweep."""
+        return any(each.observation.target == "null" for each in of_stage(self.trials, "sweep"))
 
     @property
     def reached_ops_per_s(self) -> float:
@@ -138,7 +115,8 @@ class SearchState:
         length_s = settings.length_s(usual_s, rate_ops_per_s)
         if not settings.windows_span_checkpoints or usual_s < CHECKPOINT_S or settings.ramp_up_s is not None:
             return length_s
-        return max(length_s, math.ceil(CHECKPOINT_S + self.longest_checkpoint_s))
+        longest_s = max(trial.observation.checkpoint_s or 0.0 for trial in self.trials)
+        return max(length_s, math.ceil(CHECKPOINT_S + longest_s))
 
     @property
     def deciding(self) -> list[Judged]:
@@ -146,25 +124,13 @@ class SearchState:
 
         Where windows span checkpoints, a pass in a shorter one is only a glance: it contradicts nothing.
         """
-        return [
-            each for each in usable(self.judged) if not self._glanced(each) or each.outcome is not TrialOutcome.PASS
-        ]
+        return [each for each in usable(self.judged) if not self.glanced(each) or each.outcome is not TrialOutcome.PASS]
 
     @property
     def highest_glance(self) -> float:
         """The highest load at which a glance held; 0 without one."""
-        glanced = (each for each in usable(self.judged) if self._glanced(each) and each.outcome is TrialOutcome.PASS)
-        return max((each.load for each in glanced), default=0.0)
-
-    @property
-    def measured(self) -> int:
-        """How many windows there are, each glance for itself."""
-        return sum(each.outcome is not TrialOutcome.INVALID for each in self.judged)
-
-    @property
-    def glances(self) -> int:
-        """How many of them were too short to contain a checkpoint."""
-        return sum(self._glanced(each) for each in self.judged)
+        held = (each for each in self.judged if each.outcome is TrialOutcome.PASS)
+        return max((each.load for each in held if self.glanced(each)), default=0.0)
 
     @cached_property
     def windows(self) -> list[Window]:
@@ -172,17 +138,17 @@ class SearchState:
 
         Glances that held share one vote, at the highest load that they passed: what one of them missed, all may.
         """
-        found, slo = [], self.settings.slo
-        highest = self.highest_glance
+        found, highest = [], self.highest_glance
         for each in self.judged:
             if each.outcome is TrialOutcome.INVALID:
                 continue
-            if not self._glanced(each):
-                found.append(window_of(each, slo))
+            window = window_of(each, self.settings.slo)
+            if not self.glanced(each):
+                found.append(window)
             elif each.outcome is not TrialOutcome.PASS:
-                found.append(replace(window_of(each, slo), weight=GLANCE_WEIGHT))
+                found.append(replace(window, weight=GLANCE_WEIGHT))
             elif each.load == highest:
-                found.append(window_of(each, slo, false_met=GLANCE_FALSE_MET))
+                found.append(replace(window, false_met=GLANCE_FALSE_MET))
                 highest = math.nan
         return found
 
@@ -242,13 +208,10 @@ class SearchState:
             case _:
                 return reached
 
-    def _glanced(self, judged: Judged) -> bool:
+    def glanced(self, judged: Judged) -> bool:
+        """Whether a window was too short to contain a checkpoint, where those that decide are not."""
         return self.settings.windows_span_checkpoints and not judged.long and self.settings.ramp_up_s is None
 
 
-@lru_cache(maxsize=8)
-def _posterior(
-    windows: tuple[Window, ...], *, low: float, high: float, likely: float, hold: float, references: tuple[float, ...]
-) -> HoldPosterior:
-    """Kept, since a state is derived anew for each question about the same trials."""
-    return HoldPosterior(windows, low=low, high=high, likely=likely, hold=hold, references=references)
+_posterior = lru_cache(maxsize=8)(HoldPosterior)
+"""Kept, since a state is derived anew for each question about the same trials."""

@@ -7,6 +7,7 @@ from brimline.experiments.capacity.estimate import Found
 from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.capacity.search_state import SearchState
 from brimline.experiments.sweep import SweepEnd
+from brimline.experiments.trial import null_ceiling
 from brimline.wording import message
 
 SAME_OPERATING_POINT = 1.05
@@ -33,7 +34,7 @@ def stopped_by(state: SearchState, found: Found) -> Bottleneck | None:
             each,
             bottleneck(
                 each.trial.observation,
-                null_ceiling_ops_per_s=state.null_ceiling_ops_per_s,
+                null_ceiling_ops_per_s=null_ceiling(state.trials),
                 plateau_connections=state.sweep.knee_connections,
             ),
         )

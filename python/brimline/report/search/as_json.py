@@ -7,13 +7,16 @@ from typing import Any
 from brimline.experiments.axis import On
 from brimline.experiments.capacity.conclusion import CapacityConclusion
 from brimline.experiments.capacity.frontier import FrontierConclusion, FrontierSettings
+from brimline.experiments.capacity.headline import definitions
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.sweep import SweepConclusion
+from brimline.experiments.trial import null_ceiling
 from brimline.record.experiment import ExperimentRecord
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.grid import Grid
 from brimline.report.limit import limit_document
 from brimline.report.run.as_json import interval_document, observation_document, slo_document
+from brimline.report.search.further import turning_points
 from brimline.report.search.probes import ProbeRow
 from brimline.report.showing import figures_document
 
@@ -26,7 +29,8 @@ def capacity_document(
     grids: Sequence[Grid],
 ) -> dict[str, Any]:
     """Everything that the report of a capacity search says, for machines."""
-    sweep = _sweep_fields(conclusion.sweep)
+    sweep, state = _sweep_fields(conclusion.sweep), conclusion.state
+    passed, failed = turning_points(state)
     sustained = conclusion.sustained if settings.on is On.RATE else None
     return {
         **_experiment_document(experiment, "capacity"),
@@ -45,36 +49,36 @@ def capacity_document(
         "grade": conclusion.grade,
         "at_least": conclusion.at_least,
         "at_most": conclusion.at_most,
-        "hold": conclusion.hold,
+        "hold": state.settings.hold,
         "not_narrower": list(conclusion.not_narrower),
         "missed": list(conclusion.missed),
-        "window_spread": conclusion.spread,
-        "disturbed_share": conclusion.disturbed_share,
-        "reference": None if conclusion.movement is None else asdict(conclusion.movement),
-        "verifications": conclusion.verifications,
-        "verification_windows": conclusion.verification_windows,
-        "saturation_ops_per_s": conclusion.saturation_ops_per_s,
-        "saturation_interval_ops_per_s": interval_document(conclusion.saturation),
+        "window_spread": state.posterior.spread if state.judged else None,
+        "disturbed_share": state.posterior.lapse if state.judged else None,
+        "reference": None if state.movement is None else asdict(state.movement),
+        "verifications": conclusion.tried.held,
+        "verification_windows": conclusion.tried.windows,
+        "saturation_ops_per_s": sweep["saturation_ops_per_s"],
+        "saturation_interval_ops_per_s": sweep["saturation_interval_ops_per_s"],
         "quotable": conclusion.quotable,
         "reasons_not_quotable": list(conclusion.reasons_not_quotable),
-        "knee_connections": conclusion.knee_connections,
+        "knee_connections": sweep["knee_connections"],
         "knee_interval_connections": sweep["knee_interval_connections"],
         "knee_interval_assumed_drift": sweep["knee_interval_assumed_drift"],
         "recommended_connections": sweep["recommended_connections"],
         "bottleneck": limit_document(conclusion.bottleneck),
         "bottleneck_at_saturation": limit_document(conclusion.sweep.bottleneck),
-        "highest_passed_ops_per_s": conclusion.highest_passed if settings.on is On.RATE else None,
-        "lowest_failed_ops_per_s": conclusion.lowest_failed if settings.on is On.RATE else None,
-        "highest_passed": conclusion.highest_passed,
-        "lowest_failed": conclusion.lowest_failed,
-        "null_ceiling_ops_per_s": conclusion.null_ceiling_ops_per_s,
-        "open_loop_connections": conclusion.open_loop_connections,
-        "spent_s": conclusion.spent_s,
+        "highest_passed_ops_per_s": passed if settings.on is On.RATE else None,
+        "lowest_failed_ops_per_s": failed if settings.on is On.RATE else None,
+        "highest_passed": passed,
+        "lowest_failed": failed,
+        "null_ceiling_ops_per_s": null_ceiling(state.trials),
+        "open_loop_connections": state.open_loop_connections if state.judged else None,
+        "spent_s": state.spent_s,
         "unsettled": list(conclusion.unsettled),
         "sweep": sweep,
         "figures": figures_document(grids),
         "probes": [_probe_document(row) for row in rows],
-        "definitions": list(conclusion.definitions),
+        "definitions": list(definitions(settings, conclusion.grade)),
     }
 
 
@@ -105,7 +109,7 @@ def frontier_document(
                 "at_least": point.conclusion.at_least,
                 "not_narrower": list(point.conclusion.not_narrower),
                 "missed": list(point.conclusion.missed),
-                "verifications": point.conclusion.verifications,
+                "verifications": point.conclusion.tried.held,
                 "quotable": point.conclusion.quotable,
                 "reasons_not_quotable": list(point.conclusion.reasons_not_quotable),
                 "bottleneck": limit_document(point.conclusion.bottleneck),

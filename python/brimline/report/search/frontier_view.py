@@ -7,7 +7,7 @@ from brimline.analysis.objective import quantile_name
 from brimline.experiments.capacity.conclusion import ConclusionKind
 from brimline.experiments.capacity.frontier import FrontierConclusion, FrontierPoint, FrontierSettings
 from brimline.experiments.settings import Grade
-from brimline.experiments.trial import SEARCH_STAGES, Trial
+from brimline.experiments.trial import SEARCH_STAGES, Trial, null_ceiling
 from brimline.record.experiment import ExperimentRecord
 from brimline.record.model import RunRecord
 from brimline.report import blocks, figures
@@ -106,8 +106,8 @@ def frontier_rows(trials: Sequence[Trial], conclusion: FrontierConclusion) -> li
             [trial],
             point.settings.slo,
             axis=point.settings.axis,
-            null_ceiling_ops_per_s=point.conclusion.null_ceiling_ops_per_s,
-            plateau_connections=point.conclusion.knee_connections,
+            null_ceiling_ops_per_s=null_ceiling(trials),
+            plateau_connections=point.conclusion.sweep.knee_connections,
         )
         rows.append(replace(row, number=number))
     return rows
@@ -251,7 +251,7 @@ def _facts(conclusion: FrontierConclusion) -> list[Fact]:
         for each in conclusion.points
         for what in each.conclusion.unsettled
     ]
-    spent_s = max(each.conclusion.spent_s for each in conclusion.points)
+    spent_s = max(each.conclusion.state.spent_s for each in conclusion.points)
     return [
         *lacked_facts([each.conclusion for each in conclusion.points]),
         *plateau_facts(conclusion.points[0].conclusion.sweep),

@@ -3,11 +3,11 @@
 from brimline.experiments.axis import Axis
 from brimline.experiments.capacity.conclusion import CapacityConclusion
 from brimline.experiments.capacity.outcome import TrialOutcome
+from brimline.experiments.capacity.search_state import SearchState
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.sweep import SweepConclusion, SweepEnd, runs_text
 from brimline.report.search.plateau_facts import plateau_facts
 from brimline.report.view import Fact
-from brimline.stats.estimate import Estimate
 from brimline.units import UNKNOWN_TEXT, format_duration, format_number
 from brimline.wording import joined, message
 
@@ -56,32 +56,41 @@ def further_facts(conclusion: CapacityConclusion, settings: CapacitySettings) ->
         facts.append(Fact(label="Not quotable", value=joined("; ", conclusion.reasons_not_quotable)))
     if len(conclusion.not_narrower) > 1:
         facts.append(Fact(label="Not narrower", value=joined("; ", conclusion.not_narrower)))
-    if conclusion.movement is not None:
-        facts.append(Fact(label="Machine", value=conclusion.movement.text))
+    if conclusion.state.movement is not None:
+        facts.append(Fact(label="Machine", value=conclusion.state.movement.text))
     facts += plateau_facts(conclusion.sweep)
-    if conclusion.saturation_ops_per_s is not None:
-        figure, spread = saturation_parts(conclusion.saturation_ops_per_s, conclusion.saturation, conclusion.sweep)
+    if conclusion.sweep.saturation_ops_per_s is not None:
+        figure, spread = saturation_parts(conclusion.sweep)
         facts.append(
             Fact(label="Saturation", value=_with_unit(figure), note=message("closed loop; {spread}", spread=spread))
         )
     elif conclusion.sweep.ended_by in (SweepEnd.DISTURBED, SweepEnd.EXCEEDED):
         facts.append(Fact(label="Saturation", value="unknown", note=conclusion.sweep.reason))
-    facts += _probes_fact(conclusion, settings.axis)
+    facts += _probes_fact(conclusion.state)
     failed = {
-        each.load for each in conclusion.judged if each.probe.stage == "verify" and each.outcome is TrialOutcome.FAIL
+        each.load
+        for each in conclusion.state.judged
+        if each.probe.stage == "verify" and each.outcome is TrialOutcome.FAIL
     }
     if failed:
         loads = [settings.axis.text(each, digits=4) for each in sorted(failed)]
         facts.append(Fact(label="Candidates that failed", value=joined(", ", loads)))
     if conclusion.unsettled:
         facts.append(Fact(label="Not settled", value=joined("; ", conclusion.unsettled)))
-    facts.append(Fact(label="Probe time", value=format_duration(conclusion.spent_s * 1e9)))
+    facts.append(Fact(label="Probe time", value=format_duration(conclusion.state.spent_s * 1e9)))
     return facts
 
 
-def _probes_fact(conclusion: CapacityConclusion, axis: Axis) -> list[Fact]:
+def turning_points(state: SearchState) -> tuple[float | None, float | None]:
+    """The highest load of a single window that passed, and the lowest of one that failed."""
+    passed = [each.load for each in state.deciding if each.outcome is TrialOutcome.PASS]
+    failed = [each.load for each in state.deciding if each.outcome is TrialOutcome.FAIL]
+    return max(passed, default=None), min(failed, default=None)
+
+
+def _probes_fact(state: SearchState) -> list[Fact]:
     """Where single probes turned from passing to failing, if they did so at one place."""
-    passed, failed = conclusion.highest_passed, conclusion.lowest_failed
+    (passed, failed), axis = turning_points(state), state.settings.axis
     if passed is None and failed is None:
         return []
     if passed is not None and failed is not None and failed <= passed:
@@ -100,11 +109,11 @@ def _with_unit(figure: str) -> str:
     return message("{figure} {unit}", figure=figure, unit="ops/s")
 
 
-def saturation_parts(rate_ops_per_s: float, estimate: Estimate | None, sweep: SweepConclusion) -> tuple[str, str]:
+def saturation_parts(sweep: SweepConclusion) -> tuple[str, str]:
     """`15 300` and `95 % CI 14 900–15 700`, or how few runs there were for an interval."""
-    if estimate is None:
-        return format_number(rate_ops_per_s), runs_text(sweep.levels)
-    return estimate.value_text, estimate.interval_text
+    if sweep.saturation is None:
+        return format_number(sweep.saturation_ops_per_s or 0.0), runs_text(sweep.levels)
+    return sweep.saturation.value_text, sweep.saturation.interval_text
 
 
 def _load(value: float | None, axis: Axis) -> str:

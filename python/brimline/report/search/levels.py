@@ -31,7 +31,7 @@ def levels_table(points: Sequence[FrontierPoint]) -> Table | None:
 
 
 def _rows(point: FrontierPoint) -> Iterator[list[Cell]]:
-    judged = usable(point.conclusion.judged)
+    judged = usable(point.conclusion.state.judged)
     loads = {each.load for each in judged if each.probe.stage == "verify"}
     for load in sorted(loads, reverse=True):
         windows = [each for each in judged if each.load == load]

@@ -20,11 +20,12 @@ from brimline.experiments.capacity.conclusion import (
     ConclusionKind,
     of_service,
 )
-from brimline.experiments.capacity.headline import sustained_parts
+from brimline.experiments.capacity.headline import not_quotable_text, sustained_parts
 from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.settings import CapacitySettings, Grade
-from brimline.experiments.sweep import CEILING_TEXT, SweepConclusion, SweepEnd
-from brimline.experiments.trial import Trial
+from brimline.experiments.sweep import CEILING_TEXT, SweepConclusion, SweepEnd, lacked_text
+from brimline.experiments.trial import Trial, null_ceiling
+from brimline.plan.pacing import connections_text
 from brimline.record.experiment import ExperimentRecord
 from brimline.record.model import RunRecord
 from brimline.report import blocks
@@ -91,8 +92,8 @@ def capacity_report(
         trials,
         slo,
         axis=axis,
-        null_ceiling_ops_per_s=conclusion.null_ceiling_ops_per_s,
-        plateau_connections=conclusion.knee_connections,
+        null_ceiling_ops_per_s=null_ceiling(trials),
+        plateau_connections=conclusion.sweep.knee_connections,
     )
     points = search_points(rows, axis=axis, limit=limit)
     grid = loads_grid(trials, axis)
@@ -194,7 +195,7 @@ def detail_trial(trials: Sequence[Trial], conclusion: CapacityConclusion | Sweep
         verified = conclusion.figure
         passed = [
             each
-            for each in conclusion.judged
+            for each in conclusion.state.judged
             if each.outcome is TrialOutcome.PASS and (verified is None or each.load <= verified)
         ]
         nearest = max((each.load for each in passed), default=None)
@@ -261,13 +262,13 @@ def _how_known(conclusion: CapacityConclusion, settings: CapacitySettings) -> st
             message(
                 "At {limits}, held in {held} of {windows} windows at this {load}.",
                 limits=limits,
-                held=conclusion.verifications,
-                windows=conclusion.verification_windows,
+                held=conclusion.tried.held,
+                windows=conclusion.tried.windows,
                 load="rate" if settings.on is On.RATE else "number",
             )
         ]
     else:
-        count = sum(each.probe.stage != "reused" for each in conclusion.judged)
+        count = sum(each.probe.stage != "reused" for each in conclusion.state.judged)
         parts = [message("At {limits}, estimated from {count} windows.", limits=limits, count=count)]
     if conclusion.kind is ConclusionKind.INCOMPLETE:
         parts.append(message("The search was not finished: {reason}.", reason=conclusion.reason))
@@ -287,9 +288,7 @@ def _badges(conclusion: CapacityConclusion, settings: CapacitySettings) -> list[
     grade = conclusion.grade or Grade.ESTIMATED
     badges = [Badge(text=grade.value, tone="pass" if grade is Grade.VERIFIED else "warn")]
     if not conclusion.quotable:
-        badges.append(
-            Badge(text="quick look, not quotable" if settings.preset == "quick" else "not quotable", tone="warn")
-        )
+        badges.append(Badge(text=not_quotable_text(settings), tone="warn"))
     return badges
 
 
@@ -301,8 +300,15 @@ def _limit_facts(conclusion: CapacityConclusion) -> list[Fact]:
 
 def lacked_facts(conclusions: Sequence[CapacityConclusion]) -> list[Fact]:
     """Which probe could not have all of its connections, if one of these searches has such a probe."""
-    lacked = next((each.lacked for each in conclusions if each.lacked), "")
-    return [Fact(label="Not tried", value=lacked)] if lacked else []
+    lacking = next((each.state for each in conclusions if each.state.connections_had is not None), None)
+    if lacking is None:
+        return []
+    lacked = message(
+        "{lacked}; no probe after it asked for more than {most}",
+        lacked=lacked_text(lacking.trials),
+        most=connections_text(lacking.connections_had or 0),
+    )
+    return [Fact(label="Not tried", value=lacked)]
 
 
 _WAIT_FOR_QUIET = "wait until the server's host is quiet and nobody else writes to the server, then search again"
@@ -311,7 +317,10 @@ _WAIT_FOR_QUIET = "wait until the server's host is quiet and nobody else writes 
 def _is_disturbed(conclusion: CapacityConclusion) -> bool:
     """Whether programs or clients that are not brimline's were seen where it counts."""
     limits = (conclusion.bottleneck, conclusion.sweep.bottleneck)
-    return conclusion.another_client or any(each is not None and each.kind is BottleneckKind.HOST for each in limits)
+    another_client = any(
+        each.another_client for trial in conclusion.state.trials for each in trial.observation.findings
+    )
+    return another_client or any(each is not None and each.kind is BottleneckKind.HOST for each in limits)
 
 
 def _what_next(conclusion: CapacityConclusion, settings: CapacitySettings) -> str:
@@ -336,7 +345,7 @@ def _what_next(conclusion: CapacityConclusion, settings: CapacitySettings) -> st
     if conclusion.kind is ConclusionKind.BOUNDED and conclusion.at_most is not None:
         return "go on with it at lower loads: give it more time, with --resume and a longer --budget"
     if settings.preset == "quick":
-        if of_service(conclusion.judged):
+        if of_service(conclusion.state.judged):
             return "search again without the quick preset, in longer windows"
         return "search again in windows that hold a checkpoint, without the quick preset"
     if conclusion.not_narrower:
@@ -373,7 +382,7 @@ def _sweep_verdict(conclusion: SweepConclusion) -> Verdict:
             facts=facts,
             next_step=_ALLOW_CONNECTIONS if conclusion.ended_by is SweepEnd.CONNECTIONS_NOT_HAD else "",
         )
-    figure, spread = saturation_parts(conclusion.saturation_ops_per_s, conclusion.saturation, conclusion)
+    figure, spread = saturation_parts(conclusion)
     proven = conclusion.saturation is not None
     return Verdict(
         tone="pass" if proven else "warn",
@@ -400,9 +409,9 @@ def _why(conclusion: CapacityConclusion) -> Section:
         found.append(
             Text(text=message("At saturation (closed loop): {limit}.", limit=conclusion.sweep.bottleneck.text))
         )
-    if conclusion.null_ceiling_ops_per_s is not None:
-        ceiling = format_rate(conclusion.null_ceiling_ops_per_s)
-        text = message("Encode-and-record ceiling, without sockets: {ceiling}.", ceiling=ceiling)
+    ceiling = null_ceiling(conclusion.state.trials)
+    if ceiling is not None:
+        text = message("Encode-and-record ceiling, without sockets: {ceiling}.", ceiling=format_rate(ceiling))
         found.append(Text(text=text, tone="muted"))
     return Section(id="bottleneck", title="What stopped it", short="Limit", blocks=found)
 
