@@ -333,13 +333,13 @@ def test_an_unreachable_objective_says_what_was_seen() -> None:
     assert conclusion.sustained is None
     assert "the objective can't be met: at 5" in conclusion.headline and "response p99" in conclusion.headline
     assert conclusion.sweep.saturation_ops_per_s is not None  # what the server can do at all is known
-    (bound,) = figures_of(conclusion, quick().axis)  # as a design of searches shows the bound
+    (bound,) = figures_of(conclusion)  # as a design of searches shows the bound
     assert bound.text.startswith("Sustained load at most ") and bound.remark == conclusion.headline
 
 
 def test_a_load_that_was_found_needs_no_remark() -> None:
     conclusion = search(Law(gate_ops_per_s=1000), 1, quick())[1]
-    assert [each.remark for each in figures_of(conclusion, quick().axis)][:1] == [""]
+    assert [each.remark for each in figures_of(conclusion)][:1] == [""]
 
 
 def test_slow_servers_get_longer_windows() -> None:

@@ -175,42 +175,28 @@ def _unless_exceeded(state: SearchState) -> SweepConclusion:
     """The sweep; without its plateau where a later probe that counts did clearly more than that."""
     plateau = state.sweep.saturation_ops_per_s
     most = max(usable(state.judged), key=lambda each: each.trial.observation.throughput_ops_per_s, default=None)
-    if plateau is None or most is None:
+    answered = 0.0 if most is None else most.trial.observation.throughput_ops_per_s
+    if plateau is None or most is None or answered <= PLATEAU_EXCEEDED * plateau:
         return state.sweep
-    answered = most.trial.observation.throughput_ops_per_s
-    if answered <= PLATEAU_EXCEEDED * plateau:
-        return state.sweep
-    return withdrawn(
-        state.sweep,
-        message(
-            "the sweep reached {plateau}, and {what} {rate}",
-            plateau=format_rate(plateau),
-            what=most.probe.text,
-            rate=format_rate(answered),
-        ),
-    )
+    reached, rate = format_rate(plateau), format_rate(answered)
+    reason = message("the sweep reached {plateau}, and {what} {rate}", plateau=reached, what=most.probe.text, rate=rate)
+    return withdrawn(state.sweep, reason)
 
 
 def _ended_early(state: SearchState, *, finished: bool) -> tuple[ConclusionKind | None, str]:
     """What kept the search from its end, and why; None where it came to one."""
-    axis, broken = state.settings.axis, broken_off(state.trials)
+    broken, count = broken_off(state.trials), len(state.trials)
     if broken is not None:
         return _broken_off(broken)
     if not finished:
-        ended = message(
-            "not done after {count} probe" if len(state.trials) == 1 else "not done after {count} probes",
-            count=len(state.trials),
-        )
-        return ConclusionKind.INCOMPLETE, ended
+        done = "not done after {count} probe" if count == 1 else "not done after {count} probes"
+        return ConclusionKind.INCOMPLETE, message(done, count=count)
     if state.sweep.ended_by is SweepEnd.INVALID:
         return ConclusionKind.INVALID, message("in the sweep {reason}", reason=state.sweep.reason)
     if state.without_server:
         return ConclusionKind.CLIENT_LIMITED, WITHOUT_SERVER
     if state.spoilt is not None:
-        reasons = joined("; ", state.spoilt.reasons)
-        return ConclusionKind.INVALID, message(
-            "at {load}: {reasons}", load=axis.text(state.spoilt.load), reasons=reasons
-        )
+        return ConclusionKind.INVALID, _said("at {load}: {reasons}", state.spoilt, state)
     if not state.sweep.levels:
         return ConclusionKind.INCONCLUSIVE, RAN_OUT
     if state.reached_ops_per_s <= 0:
@@ -223,37 +209,31 @@ def _kind(state: SearchState, found: Found, limit: Bottleneck | None) -> tuple[C
 
     What misses the objective at the lowest load proves that it can't be met only where that is on the server's account.
     """
-    axis = state.settings.axis
     if found.sustained is not None:
         return ConclusionKind.SUSTAINED, ""
-    there = [each.outcome for each in state.judged if each.load == found.at_most]
-    beside = TrialOutcome.CLIENT_LIMITED in there or (
+    there = [each for each in state.judged if each.load == found.at_most]
+    beside = any(each.outcome is TrialOutcome.CLIENT_LIMITED for each in there) or (
         limit is not None and limit.kind in (BottleneckKind.GENERATOR, BottleneckKind.HOST)
     )
     if found.at_least is not None or (found.at_most is not None and (found.at_most > state.least or beside)):
         return ConclusionKind.BOUNDED, ""
-    reasons = {each.load: each.reasons for each in state.judged}
     if found.at_most is not None:
-        at = message(
-            "at {load} already: {reasons}", load=axis.text(found.at_most), reasons=joined("; ", reasons[found.at_most])
-        )
-        return ConclusionKind.SLO_UNREACHABLE, at
-    if found.generator_ended:
-        lowest = min(reasons)
-        limited = message("at {load}: {reasons}", load=axis.text(lowest), reasons=joined("; ", reasons[lowest]))
-        return ConclusionKind.CLIENT_LIMITED, limited
+        return ConclusionKind.SLO_UNREACHABLE, _said("at {load} already: {reasons}", there[-1], state)
     if not state.judged:
         return ConclusionKind.INCONCLUSIVE, RAN_OUT
-    lowest = min(reasons)
-    took = next((each.trial.observation.crowded for each in state.judged if each.load == lowest), "")
+    lowest = min(reversed(state.judged), key=lambda each: each.load)
+    if found.generator_ended:
+        return ConclusionKind.CLIENT_LIMITED, _said("at {load}: {reasons}", lowest, state)
+    took = next(each.trial.observation.crowded for each in state.judged if each.load == lowest.load)
     if took and not any(each.outcome is TrialOutcome.PASS for each in state.judged):
-        nothing = message("nothing held down to {load}, and {evidence} there", load=axis.text(lowest), evidence=took)
+        load = state.settings.axis.text(lowest.load)
+        nothing = message("nothing held down to {load}, and {evidence} there", load=load, evidence=took)
         return ConclusionKind.INCONCLUSIVE, nothing
-    return ConclusionKind.INCONCLUSIVE, message(
-        "no window decided anything; at {load}: {reasons}",
-        load=axis.text(lowest),
-        reasons=joined("; ", reasons[lowest]),
-    )
+    return ConclusionKind.INCONCLUSIVE, _said("no window decided anything; at {load}: {reasons}", lowest, state)
+
+
+def _said(what: str, of: Judged, state: SearchState) -> str:
+    return message(what, load=state.settings.axis.text(of.load), reasons=joined("; ", of.reasons))
 
 
 def _broken_off(trial: Trial) -> tuple[ConclusionKind, str]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from brimline.experiments.capacity.machine import drift
-from brimline.experiments.capacity.outcome import Judged, TrialOutcome, usable, window_of
+from brimline.experiments.capacity.outcome import TrialOutcome, usable, window_of
 from brimline.experiments.capacity.search_state import SearchState
 from brimline.experiments.settings import Grade
 from brimline.stats.estimate import CONFIDENCE, NORMAL_HALF_WIDTH, Estimate
@@ -109,21 +109,17 @@ def tried_loads(state: SearchState) -> list[Tried]:
 
 def find(state: SearchState) -> Found:
     """What the windows of a search show, however few they are."""
-    met = [each for each in state.windows if each.met > HALF]
-    missed = [each for each in state.windows if each.met < HALF]
-    if not met and not missed:
-        return Found()
-    if not missed:
-        return Found(grade=Grade.BOUNDED, at_least=max(each.load for each in met))
+    met = [each.load for each in state.windows if each.met > HALF]
+    if not any(each.met < HALF for each in state.windows):
+        return Found(grade=Grade.BOUNDED, at_least=max(met)) if met else Found()
     generator_ended = _generator_ended(state)
     if not met:
-        if generator_ended:
-            return Found(generator_ended=True)
-        at_most = min((each.load for each in misses_of_target(state)), default=None)
-        return Found() if at_most is None else Found(grade=Grade.BOUNDED, at_most=at_most)
+        at_most = None if generator_ended else min(_missed_by_target(state), default=None)
+        grade = None if at_most is None else Grade.BOUNDED
+        return Found(grade=grade, at_most=at_most, generator_ended=generator_ended)
     if generator_ended:
         held = [each.load for each in tried_loads(state) if each.holds and each.load <= state.posterior.quantile(0.95)]
-        lowest = max(held, default=min(each.load for each in met))
+        lowest = max(held, default=min(met))
         return Found(grade=Grade.BOUNDED, at_least=lowest, generator_ended=True)
     chosen, grade = candidate(state), Grade.VERIFIED
     if chosen.missing(state.settings.verifications):
@@ -131,11 +127,10 @@ def find(state: SearchState) -> Found:
     return Found(grade=grade, sustained=_estimate(state, chosen.load), tried=chosen)
 
 
-def misses_of_target(state: SearchState) -> list[Judged]:
-    """The probes that say of the target what it can't do: neither the generator nor a full host made them miss."""
-    slo = state.settings.slo
-    missed = (each for each in usable(state.judged) if window_of(each, slo).met < HALF)
-    return [each for each in missed if not each.trial.observation.crowded]
+def _missed_by_target(state: SearchState) -> list[float]:
+    """The loads that the target can't bear: neither the generator nor a full host made their probes miss."""
+    own = [each for each in usable(state.judged) if not each.trial.observation.crowded]
+    return [each.load for each in own if window_of(each, state.settings.slo).met < HALF]
 
 
 def _estimate(state: SearchState, load: float) -> Estimate:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from brimline.analysis.figure import Figure
-from brimline.experiments.axis import Axis
 from brimline.experiments.capacity.conclusion import CapacityConclusion
 from brimline.experiments.capacity.frontier import Frontier
 from brimline.experiments.capacity.search import Capacity
@@ -31,15 +30,14 @@ def _figures(directory: Path) -> Mapping[str, Figure]:
 def _of_search(experiment: ExperimentRecord) -> Iterator[Figure]:
     settings = stored_capacity_settings(experiment.settings)
     trials = stored_trials(experiment, slo=settings.slo)
-    return figures_of(Capacity(settings, stored_seed(experiment)).conclude(trials), settings.axis)
+    return figures_of(Capacity(settings, stored_seed(experiment)).conclude(trials))
 
 
-def figures_of(conclusion: CapacityConclusion, axis: Axis) -> Iterator[Figure]:
+def figures_of(conclusion: CapacityConclusion) -> Iterator[Figure]:
     """The load that one search found, or the bound with why it is no more, and beside the load the plateau."""
-    sustained = list(_sustained(conclusion, axis, key=SUSTAINED, label="Sustained load"))
-    yield from sustained
+    yield from _sustained(conclusion, key=SUSTAINED, label="Sustained load")
     plateau = conclusion.sweep.saturation
-    if sustained and plateau is not None:
+    if conclusion.figure is not None and plateau is not None:
         yield Figure(key="saturation", value=plateau.value, low=plateau.low, high=plateau.high, unit="ops/s",
                      label="Plateau", higher_is_better=True)  # fmt: skip
 
@@ -49,21 +47,18 @@ def _of_frontier(experiment: ExperimentRecord) -> Iterator[Figure]:
     trials = stored_trials(experiment, slo=settings.search.slo)
     points = Frontier(settings, stored_seed(experiment)).conclude(trials).points
     for place, point in enumerate(points):
-        limit = format_duration(point.limit_ns)
         key = SUSTAINED if place == 0 else f"{SUSTAINED}_{point.limit_ns}_ns"
-        yield from _sustained(point.conclusion, settings.search.axis, key=key,
-                              label=message("Sustained within {limit}", limit=limit))  # fmt: skip
+        label = message("Sustained within {limit}", limit=format_duration(point.limit_ns))
+        yield from _sustained(point.conclusion, key=key, label=label)
 
 
-def _sustained(found: CapacityConclusion, axis: Axis, *, key: str, label: str) -> Iterator[Figure]:
+def _sustained(found: CapacityConclusion, *, key: str, label: str) -> Iterator[Figure]:
     """The load that is sustained, or the bound that is known of it."""
-    if found.sustained is not None:
-        value, low, high = found.sustained.value, found.sustained.low, found.sustained.high
-        yield Figure(key=key, value=value, low=low, high=high, unit=axis.unit, label=label, higher_is_better=True)
-    elif found.at_least is not None or found.at_most is not None:
-        value = found.at_least if found.at_least is not None else found.at_most or 0.0
-        yield Figure(key=key, value=value, low=found.at_least, high=found.at_most, unit=axis.unit, label=label,
-                     higher_is_better=True, remark=found.headline if found.reason else "")  # fmt: skip
+    known, bound = found.sustained, found.sustained is None
+    low, high = (found.at_least, found.at_most) if known is None else (known.low, known.high)
+    if found.figure is not None:
+        yield Figure(key=key, value=found.figure, low=low, high=high, unit=found.state.settings.axis.unit, label=label,
+                     higher_is_better=True, remark=found.headline if bound and found.reason else "")  # fmt: skip
 
 
 CAPACITY = Measure(

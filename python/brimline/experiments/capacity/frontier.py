@@ -85,13 +85,9 @@ class FrontierConclusion:
 
         An objective that can't be met is an answer, unless none can. What broke off outranks what is not proven.
         """
+        ranks = {ConclusionKind.TARGET_LOST: 0, ConclusionKind.INCOMPLETE: 1}
         found = [each.conclusion for each in self.points]
-        answered = (ConclusionKind.SUSTAINED, ConclusionKind.BOUNDED, ConclusionKind.SLO_UNREACHABLE)
-        for kind in (ConclusionKind.TARGET_LOST, ConclusionKind.INCOMPLETE):
-            if any(each.kind is kind for each in found):
-                return next(each for each in found if each.kind is kind)
-        unproven = [each for each in found if each.missed or each.kind not in answered]
-        return next(iter(unproven), found[0])
+        return min(found, key=lambda each: ranks.get(each.kind, 2 if each.missed or each.kind.exit_code == 4 else 3))
 
 
 class Frontier:
@@ -103,13 +99,8 @@ class Frontier:
 
     def next_probe(self, trials: Sequence[Trial]) -> Probe | None:
         """The next probe, or None when every search is over."""
-        if broken_off(trials):
-            return None
-        for index, search in enumerate(self._searches):
-            probe = search.next_probe(self._seen_by(index, trials))
-            if probe is not None:
-                return probe
-        return None
+        probes = (each.next_probe(self._seen_by(index, trials)) for index, each in enumerate(self._searches))
+        return None if broken_off(trials) else next((each for each in probes if each is not None), None)
 
     def so_far(self, trials: Sequence[Trial]) -> SoFar:
         """Of the search that is at work, else the last; how long all take yet isn't known."""

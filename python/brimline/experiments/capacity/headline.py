@@ -4,7 +4,7 @@ from brimline.experiments.axis import Axis, On
 from brimline.experiments.capacity.estimate import Found
 from brimline.experiments.settings import CapacitySettings, Grade
 from brimline.stats.estimate import Estimate
-from brimline.units import format_number, format_percentage, format_rate
+from brimline.units import format_percentage, format_rate
 from brimline.wording import joined, message
 
 
@@ -64,15 +64,13 @@ def _grade_definition(grade: Grade, settings: CapacitySettings) -> str:
 
 def sustained_parts(sustained: Estimate, axis: Axis) -> tuple[str, str]:
     """The load as it was offered, digit for digit, and its interval: `9 130`, `95 % CI 8 900–9 400`."""
-    if axis.whole:
-        spread = message(
-            "{confidence:g} % CI {low}–{high}",
-            confidence=sustained.confidence * 100,
-            low=axis.number(sustained.low),
-            high=axis.number(sustained.high),
-        )
-        return axis.number(sustained.value), spread
-    return format_number(sustained.value, digits=4), sustained.interval_text
+    whole = message(
+        "{confidence:g} % CI {low}–{high}",
+        confidence=sustained.confidence * 100,
+        low=axis.number(sustained.low),
+        high=axis.number(sustained.high),
+    )
+    return axis.number(sustained.value), whole if axis.whole else sustained.interval_text
 
 
 def not_quotable_text(settings: CapacitySettings) -> str:

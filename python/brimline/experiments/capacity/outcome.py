@@ -1,9 +1,8 @@
 """Owns what a trial of a capacity search tells the search."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
 
 from brimline.analysis.bottleneck import generator_limits
 from brimline.analysis.finding import Standing
@@ -83,29 +82,6 @@ def judge_trial(trial: Trial, slo: Slo, *, axis: Axis, null_ceiling_ops_per_s: f
     if outcome is None and met_chance(observation, slo) >= HELD_CHANCE:
         return Judged(trial, TrialOutcome.PASS, (), load)  # one of many windows, so that it need not convince alone
     return Judged(trial, outcome or TrialOutcome.INCONCLUSIVE, judgement.reasons, load)
-
-
-def spoilt(judged: Sequence[Judged]) -> Judged | None:
-    """The trial that ends the search: its counts disagree, and did so again when it was repeated."""
-    own = [each for each in judged if each.probe.stage != "reused"]
-    for first, second in pairwise(own):
-        if first.outcome is second.outcome is TrialOutcome.INVALID and first.load == second.load:
-            return second
-    return None
-
-
-def to_repeat(judged: Sequence[Judged], connections_had: int | None, *, axis: Axis) -> Probe | None:
-    """The last probe, when it came to nothing that a second try couldn't mend.
-
-    With as many connections as could be had since; not where they are the load, which would be another one.
-    """
-    last = judged[-1] if judged else None
-    if last is None or last.outcome is not TrialOutcome.INVALID or last.probe.stage == "reused":
-        return None
-    connections = min(last.probe.connections, connections_had or last.probe.connections)
-    if connections < last.probe.connections and axis.whole:
-        return None
-    return replace(last.probe, connections=connections)
 
 
 def usable(judged: Sequence[Judged]) -> list[Judged]:

@@ -16,7 +16,7 @@ from brimline.execution import Outcome, SoFar
 from brimline.experiments.axis import On
 from brimline.experiments.capacity.conclusion import CapacityConclusion, conclude
 from brimline.experiments.capacity.estimate import candidate, find, is_narrow
-from brimline.experiments.capacity.outcome import TrialOutcome, to_repeat
+from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.capacity.search_state import GLANCE_FALSE_MET, SearchState
 from brimline.experiments.cost import capacity_time
 from brimline.experiments.settings import CapacitySettings
@@ -125,7 +125,8 @@ class Capacity:
                 return None
         if state.reached_ops_per_s <= 0 or state.spoilt is not None:
             return None
-        probe = to_repeat(state.judged, state.connections_had, axis=state.settings.axis) or self._next_search(state)
+        # After a window whose counts disagree nothing more is known, so that the same one comes again.
+        probe = self._next_search(state)
         return probe if probe is not None and self._affordable(state, probe.cost_s) else None
 
     def _next_search(self, state: SearchState) -> Probe | None:

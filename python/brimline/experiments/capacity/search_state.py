@@ -4,11 +4,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Self
 
 from brimline.experiments.axis import On
 from brimline.experiments.capacity.machine import Movement, movement
-from brimline.experiments.capacity.outcome import Judged, TrialOutcome, judge_trial, spoilt, usable, window_of
+from brimline.experiments.capacity.outcome import Judged, TrialOutcome, judge_trial, usable, window_of
 from brimline.experiments.settings import CHECKPOINT_S, CapacitySettings
 from brimline.experiments.sweep import Sweep, SweepConclusion, SweepEnd
 from brimline.experiments.trial import SEARCH_STAGES, Trial, connections_had, null_ceiling, of_stage, spent_s
@@ -81,8 +82,10 @@ class SearchState:
 
     @property
     def spoilt(self) -> Judged | None:
-        """The trial that ended the search without a figure, if any."""
-        return spoilt(self.judged)
+        """The window that ended the search without a figure: its counts disagree, and those of the one before it."""
+        own = [each for each in self.judged if each.probe.stage != "reused"]
+        invalid = TrialOutcome.INVALID
+        return next((each for before, each in pairwise(own) if before.outcome is each.outcome is invalid), None)
 
     @property
     def open_loop_connections(self) -> int:

@@ -22,39 +22,36 @@ def stopped_by(state: SearchState, found: Found) -> Bottleneck | None:
     The closed-loop sweep ran at another operating point: what was full there is evidence and no answer. It answers only
     where the search ended at it.
     """
-    axis = state.settings.axis
-    if state.sweep.ended_by is SweepEnd.INVALID or not state.judged:
-        return state.sweep.bottleneck
-    failed = [each for each in state.judged if each.outcome is TrialOutcome.FAIL]
-    limited = [each for each in state.judged if each.outcome is TrialOutcome.CLIENT_LIMITED]
-    if found.generator_ended:
-        failed = []
-    seen = [
-        (
-            each,
-            bottleneck(
-                each.trial.observation,
-                null_ceiling_ops_per_s=null_ceiling(state.trials),
-                plateau_connections=state.sweep.knee_connections,
-            ),
-        )
-        for each in sorted(failed or limited, key=lambda each: each.load)
-    ]
-    if not seen:
+    axis, sweep = state.settings.axis, state.sweep
+    if sweep.ended_by is SweepEnd.INVALID or not state.judged:
+        return sweep.bottleneck
+    by_load = sorted(state.judged, key=lambda each: each.load)
+    failed = [each for each in by_load if each.outcome is TrialOutcome.FAIL and not found.generator_ended]
+    failed = failed or [each for each in by_load if each.outcome is TrialOutcome.CLIENT_LIMITED]
+    if not failed:
         return None
     # What failed below the figure was a disturbance, and far above it other things get full.
-    held = 0.0 if found.sustained is None else found.sustained.value
-    above = [each for each in seen if each[0].load >= held] or seen
-    near = [each for each in above if each[0].load <= SAME_OPERATING_POINT * above[0][0].load]
-    known = [each for each in near if each[1].kind is not BottleneckKind.UNDETERMINED]
-    probe, limit = (known or near)[0]
-    remarks = [message("seen in the probe at {load}", load=axis.text(probe.load, digits=4))]
+    held, ceiling = 0.0 if found.sustained is None else found.sustained.value, null_ceiling(state.trials)
+    full = [
+        (
+            each.load,
+            bottleneck(
+                each.trial.observation,
+                null_ceiling_ops_per_s=ceiling,
+                plateau_connections=sweep.knee_connections,
+            ),
+        )
+        for each in [each for each in failed if each.load >= held] or failed
+    ]
+    load, limit = full[0]
+    beyond = [each for each in full if each[1].kind is not BottleneckKind.UNDETERMINED][:1]
+    known = bool(beyond) and beyond[0][0] <= SAME_OPERATING_POINT * load
+    if known:
+        load, limit = beyond[0]
+    remarks = [message("seen in the probe at {load}", load=axis.text(load, digits=4))]
     if not known:
-        beyond = [each for each in above if each[1].kind is not BottleneckKind.UNDETERMINED]
-        remarks += [
-            message("at {load}: {limit}", load=axis.text(other.load, digits=4), limit=what.text)
-            for other, what in beyond[:1]
-        ]
-    if not known and state.sweep.bottleneck is not None:
-        remarks.append(message("at saturation (closed loop): {limit}", limit=state.sweep.bottleneck.text))
+        for further, what in beyond:
+            remarks.append(message("at {load}: {limit}", load=axis.text(further, digits=4), limit=what.text))
+        if sweep.bottleneck is not None:
+            remarks.append(message("at saturation (closed loop): {limit}", limit=sweep.bottleneck.text))
     return replace(limit, remarks=tuple(remarks))
