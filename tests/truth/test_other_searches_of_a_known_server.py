@@ -84,14 +84,14 @@ def test_a_frontier_in_one_search(tmp_path: Path) -> None:
     ) as writer:
         trials = run_trials(experiment, spec=spec, target=target(script), writer=writer, context=context())
     found = experiment.conclude(trials)
-    assert [point.limit_ns // MS for point in found.points] == [10, 5, 3]
+    assert [point.settings.slo.leading.limit_ns // MS for point in found.points] == [10, 5, 3]
     assert found.worst.exit_code == 0, found.worst.headline
-    values = [point.conclusion.figure or 0.0 for point in found.points]
+    values = [point.figure or 0.0 for point in found.points]
     assert values == sorted(values, reverse=True)
     for point in found.points:
         # A look, and a soft limit: what holds three times in a row is rather low.
-        truth = exponential_capacity(point.limit_ns / S)
-        assert -0.06 <= (point.conclusion.figure or 0.0) / truth - 1 <= 0.02
+        truth = exponential_capacity(point.settings.slo.leading.limit_ns / S)
+        assert -0.06 <= (point.figure or 0.0) / truth - 1 <= 0.02
     # The sweep ran once, and later limits began with what was known.
     assert len({trial.probe.connections for trial in trials if trial.probe.stage == "sweep"}) == sum(
         trial.probe.stage == "sweep" for trial in trials

@@ -78,6 +78,6 @@ def detail_record(
     conclusion: CapacityConclusion | SweepConclusion | FrontierConclusion,
 ) -> RunRecord | None:
     """The run of the trial that the report shows more closely."""
-    chosen = conclusion.points[0].conclusion if isinstance(conclusion, FrontierConclusion) else conclusion
+    chosen = conclusion.points[0] if isinstance(conclusion, FrontierConclusion) else conclusion
     index = detail_trial(trials, chosen)
     return None if index is None else read_record(experiment.trials[index].directory)

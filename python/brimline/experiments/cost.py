@@ -102,7 +102,7 @@ def capacity_time(settings: CapacitySettings, *, goals: int = 1) -> TimeEstimate
     further goal begins with what is known. Windows of a slow target are longer, up to `window_factor_max`.
     """
     sweep = sweep_time(settings.sweep)
-    probe_s = _window_s(settings)
+    probe_s = window_time(settings)
     glance_s = None if settings.ramp_up_s is not None else settings.glance_s
     glances = 0 if glance_s is None else GLANCES_TYPICAL
     windows = WINDOWS_TYPICAL - glances
@@ -129,11 +129,11 @@ def capacity_time(settings: CapacitySettings, *, goals: int = 1) -> TimeEstimate
 def time_needed(settings: CapacitySettings) -> float:
     """Seconds below which a search can't come to a figure: a short sweep, and the fewest windows that verify one."""
     level_s = settings.sweep.warmup_s + settings.sweep.duration_s
-    return settings.calibrate_s + 4 * level_s + (settings.verifications + 1) * _window_s(settings)
+    return settings.calibrate_s + 4 * level_s + (settings.verifications + 1) * window_time(settings)
 
 
-def _window_s(settings: CapacitySettings) -> float:
-    """Time of a whole window."""
+def window_time(settings: CapacitySettings) -> float:
+    """Seconds of a whole window."""
     return settings.ramp_up_s or settings.warmup_s + settings.window_s
 
 

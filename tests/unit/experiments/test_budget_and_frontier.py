@@ -103,13 +103,13 @@ def test_limits_are_searched_from_the_loosest_to_the_tightest() -> None:
     assert goals == sorted(goals, key=["10ms", "5ms"].index)
     assert sum(trial.probe.stage == "calibrate" for trial in trials) == 1
     first, second = machine.conclude(trials).points
-    assert first.conclusion.figure is not None and second.conclusion.figure is not None
-    assert second.conclusion.figure < first.conclusion.figure
+    assert first.figure is not None and second.figure is not None
+    assert second.figure < first.figure
     # Every prefix leads to the same next probe, and a finished limit isn't changed by what comes after it.
     for count in range(0, len(trials), 5):
         assert Frontier(settings, 1).next_probe(trials[:count]) == trials[count].probe
     own = [trial for trial in trials if trial.probe.goal in ("", "10ms")]
-    assert Capacity(settings.of_limit(10 * MS), 1).conclude(own).figure == first.conclusion.figure
+    assert Capacity(settings.of_limit(10 * MS), 1).conclude(own).figure == first.figure
 
 
 def test_a_budget_is_divided_among_the_limits() -> None:

@@ -13,7 +13,7 @@ from brimline.analysis.observation import observe
 from brimline.analysis.quantile_text import quantile_text
 from brimline.analysis.verdict import judge
 from brimline.experiments.capacity.conclusion import WITHOUT_SERVER, CapacityConclusion, ConclusionKind
-from brimline.experiments.capacity.frontier import FrontierConclusion, FrontierPoint
+from brimline.experiments.capacity.frontier import FrontierConclusion
 from brimline.experiments.capacity.outcome import Judged, TrialOutcome
 from brimline.experiments.settings import Grade, quick
 from brimline.experiments.trial import SEARCH_STAGES, Probe, Trial
@@ -500,9 +500,10 @@ def test_a_bound_of_a_frontier_is_no_figure(reports: Reports) -> None:
     """`835 ops/s at p99 ≤ 5 ms` would say that it is no more."""
     at_least = replace(reports.conclusion, kind=ConclusionKind.BOUNDED, grade=Grade.BOUNDED, sustained=None)
     points = [
-        FrontierPoint(
-            settings=replace(quick(), slo=p99_within(limit * 1_000_000)),
-            conclusion=replace(at_least, at_least=load),
+        replace(
+            at_least,
+            at_least=load,
+            state=replace(at_least.state, settings=replace(quick(), slo=p99_within(limit * 1_000_000))),
         )
         for limit, load in ((20, 1000.0), (5, 835.0))
     ]

@@ -10,7 +10,7 @@ from brimline.experiments.capacity.headline import figure_text, not_quotable_tex
 from brimline.experiments.capacity.outcome import Judged, TrialOutcome, usable
 from brimline.experiments.capacity.search_state import SearchState
 from brimline.experiments.capacity.stopped_by import stopped_by
-from brimline.experiments.settings import CHECKPOINT_S, Grade
+from brimline.experiments.settings import CHECKPOINT_S, CapacitySettings, Grade
 from brimline.experiments.sweep import SweepConclusion, SweepEnd, withdrawn
 from brimline.experiments.trial import Trial, broken_off
 from brimline.plan.pacing import connections_text
@@ -76,6 +76,11 @@ class CapacityConclusion(Found):
     unsettled: tuple[str, ...]
 
     @property
+    def settings(self) -> CapacitySettings:
+        """What was searched."""
+        return self.state.settings
+
+    @property
     def exit_code(self) -> int:
         """Exit code of the command line: 4 also for a figure that is known less well than was asked for."""
         return 4 if self.missed and self.kind.exit_code == 0 else self.kind.exit_code
@@ -85,7 +90,7 @@ class CapacityConclusion(Found):
         """One line for people: the figure, knee, what stopped it, and what makes its interval wide; or the reason."""
         if self.reason:
             return message("{ending}: {reason}", ending=NO_FIGURE[self.kind], reason=self.reason)
-        parts, moved = [figure_text(self, self.state.settings)], self.state.movement
+        parts, moved = [figure_text(self, self.settings)], self.state.movement
         if self.sweep.knee_connections is not None:
             parts.append(message("knee at {connections}", connections=connections_text(self.sweep.knee_connections)))
         if self.generator_ended:
@@ -97,7 +102,7 @@ class CapacityConclusion(Found):
         if moved is not None and moved.text in self.not_narrower[:1]:
             parts.append(moved.text)
         if not self.quotable:
-            parts.append(not_quotable_text(self.state.settings))
+            parts.append(not_quotable_text(self.settings))
         return joined("; ", parts)
 
     @property
@@ -108,7 +113,7 @@ class CapacityConclusion(Found):
     @property
     def missed(self) -> tuple[str, ...]:
         """What was asked for of the figure beside the objective, and is not so."""
-        required, width_max = self.state.settings.grade_required, self.state.settings.width_max
+        required, width_max = self.settings.grade_required, self.settings.width_max
         missed: list[str] = []
         if self.grade is None or self.kind is ConclusionKind.SLO_UNREACHABLE:
             return ()
@@ -134,7 +139,7 @@ class CapacityConclusion(Found):
     @property
     def reasons_not_quotable(self) -> tuple[str, ...]:
         """Why it may not."""
-        settings, judged = self.state.settings, self.state.judged
+        settings, judged = self.settings, self.state.judged
         reasons: list[str] = []
         if self.sustained is None:
             reasons.append("no sustained load was found")

@@ -47,9 +47,10 @@ def _of_frontier(experiment: ExperimentRecord) -> Iterator[Figure]:
     trials = stored_trials(experiment, slo=settings.search.slo)
     points = Frontier(settings, stored_seed(experiment)).conclude(trials).points
     for place, point in enumerate(points):
-        key = SUSTAINED if place == 0 else f"{SUSTAINED}_{point.limit_ns}_ns"
-        label = message("Sustained within {limit}", limit=format_duration(point.limit_ns))
-        yield from _sustained(point.conclusion, key=key, label=label)
+        limit_ns = point.settings.slo.leading.limit_ns
+        key = SUSTAINED if place == 0 else f"{SUSTAINED}_{limit_ns}_ns"
+        label = message("Sustained within {limit}", limit=format_duration(limit_ns))
+        yield from _sustained(point, key=key, label=label)
 
 
 def _sustained(found: CapacityConclusion, *, key: str, label: str) -> Iterator[Figure]:
@@ -57,7 +58,7 @@ def _sustained(found: CapacityConclusion, *, key: str, label: str) -> Iterator[F
     known, bound = found.sustained, found.sustained is None
     low, high = (found.at_least, found.at_most) if known is None else (known.low, known.high)
     if found.figure is not None:
-        yield Figure(key=key, value=found.figure, low=low, high=high, unit=found.state.settings.axis.unit, label=label,
+        yield Figure(key=key, value=found.figure, low=low, high=high, unit=found.settings.axis.unit, label=label,
                      higher_is_better=True, remark=found.headline if bound and found.reason else "")  # fmt: skip
 
 

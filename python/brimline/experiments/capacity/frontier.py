@@ -61,23 +61,10 @@ class FrontierSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FrontierPoint:
-    """A limit, and what its search found."""
-
-    settings: CapacitySettings
-    conclusion: CapacityConclusion
-
-    @property
-    def limit_ns(self) -> int:
-        """The limit on the leading percentile."""
-        return self.settings.slo.leading.limit_ns
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FrontierConclusion:
-    """The points of a frontier, the loosest limit first."""
+    """The points of a frontier: what the search of each limit found, the loosest first."""
 
-    points: tuple[FrontierPoint, ...]
+    points: tuple[CapacityConclusion, ...]
 
     @property
     def worst(self) -> CapacityConclusion:
@@ -86,8 +73,9 @@ class FrontierConclusion:
         An objective that can't be met is an answer, unless none can. What broke off outranks what is not proven.
         """
         ranks = {ConclusionKind.TARGET_LOST: 0, ConclusionKind.INCOMPLETE: 1}
-        found = [each.conclusion for each in self.points]
-        return min(found, key=lambda each: ranks.get(each.kind, 2 if each.missed or each.kind.exit_code == 4 else 3))
+        return min(
+            self.points, key=lambda each: ranks.get(each.kind, 2 if each.missed or each.kind.exit_code == 4 else 3)
+        )
 
 
 class Frontier:
@@ -110,12 +98,8 @@ class Frontier:
 
     def conclude(self, trials: Sequence[Trial]) -> FrontierConclusion:
         """What the trials so far show; also of a search that was broken off."""
-        return FrontierConclusion(
-            points=tuple(
-                FrontierPoint(settings=settings, conclusion=search.conclude(self._seen_by(index, trials)))
-                for index, (settings, search) in enumerate(zip(self._settings, self._searches, strict=True))
-            )
-        )
+        found = (each.conclude(self._seen_by(index, trials)) for index, each in enumerate(self._searches))
+        return FrontierConclusion(points=tuple(found))
 
     def _seen_by(self, index: int, trials: Sequence[Trial]) -> list[Trial]:
         """The trials that one search knows: what is shared, what was asked before it, and its own."""

@@ -18,7 +18,7 @@ from brimline.experiments.capacity.conclusion import CapacityConclusion, conclud
 from brimline.experiments.capacity.estimate import candidate, find, is_narrow
 from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.capacity.search_state import GLANCE_FALSE_MET, SearchState
-from brimline.experiments.cost import capacity_time
+from brimline.experiments.cost import capacity_time, window_time
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.sweep import Sweep
 from brimline.experiments.trial import (
@@ -119,7 +119,8 @@ class Capacity:
         if not state.judged:
             swept = self._sweep.next_probe(state.trials)
             # The sweep leaves time for the fewest windows that give a figure.
-            if swept is not None and self._affordable(state, swept.cost_s + self._verification_s):
+            needed_s = self._settings.verifications * window_time(self._settings)
+            if swept is not None and self._affordable(state, swept.cost_s + needed_s):
                 return swept
             if swept is not None and not state.sweep.levels:
                 return None
@@ -198,12 +199,6 @@ class Capacity:
     def _reference(self, state: SearchState) -> Probe:
         """One and the same closed-loop load, at the knee: what it answers says how much the machine itself moved."""
         return replace(self._sweep.probe(state.knee_connections), stage="reference", goal=self._settings.goal)
-
-    @property
-    def _verification_s(self) -> float:
-        settings = self._settings
-        length_s = settings.window_s if settings.ramp_up_s is None else settings.ramp_up_s
-        return settings.verifications * (settings.warmup_s + length_s)
 
     def _affordable(self, state: SearchState, cost_s: float) -> bool:
         # A microsecond of slack: sums of tenths of seconds are not exact.

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from brimline.analysis.objective import quantile_name
-from brimline.experiments.capacity.conclusion import ConclusionKind
-from brimline.experiments.capacity.frontier import FrontierConclusion, FrontierPoint, FrontierSettings
+from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
+from brimline.experiments.capacity.frontier import FrontierConclusion, FrontierSettings
 from brimline.experiments.settings import Grade
 from brimline.experiments.trial import SEARCH_STAGES, Trial, null_ceiling
 from brimline.record.experiment import ExperimentRecord
@@ -54,13 +54,13 @@ def frontier_report(
     rows = frontier_rows(trials, conclusion)
     first = conclusion.points[0]
     grid = loads_grid(trials, first.settings.axis)
-    limited = any(generator_ended(each.conclusion) for each in conclusion.points)
+    limited = any(generator_ended(each) for each in conclusion.points)
     shown = [
         frontier_table(conclusion.points),
         frontier_chart(conclusion.points),
         levels_table(conclusion.points),
         _load_curve(rows, conclusion.points),
-        sweep_chart(rows, first.conclusion.sweep),
+        sweep_chart(rows, first.sweep),
     ]
     sections = [
         Section(
@@ -107,13 +107,13 @@ def frontier_rows(trials: Sequence[Trial], conclusion: FrontierConclusion) -> li
             point.settings.slo,
             axis=point.settings.axis,
             null_ceiling_ops_per_s=null_ceiling(trials),
-            plateau_connections=point.conclusion.sweep.knee_connections,
+            plateau_connections=point.sweep.knee_connections,
         )
         rows.append(replace(row, number=number))
     return rows
 
 
-def frontier_table(points: Sequence[FrontierPoint]) -> Table:
+def frontier_table(points: Sequence[CapacityConclusion]) -> Table:
     """One row per limit."""
     return Table(
         columns=[
@@ -129,14 +129,13 @@ def frontier_table(points: Sequence[FrontierPoint]) -> Table:
     )
 
 
-def _cells(point: FrontierPoint) -> list[Cell]:
-    found = point.conclusion
-    figure, interval, _ = search_figure(found, point.settings.axis)
+def _cells(found: CapacityConclusion) -> list[Cell]:
+    figure, interval, _ = search_figure(found, found.settings.axis)
     why = found.reason or joined("; ", found.reasons_not_quotable)
     result = found.grade.value if figure and found.grade else found.kind.value
     verified, tone = found.grade is Grade.VERIFIED, _TONES.get(found.kind, "warn")
     return [
-        Cell(text=point.settings.slo.leading.text),
+        Cell(text=found.settings.slo.leading.text),
         Cell(text=result.replace("_", " "), tone="warn" if tone == "pass" and not verified else tone),
         Cell(text=figure or UNKNOWN_TEXT),
         Cell(text=interval),
@@ -145,24 +144,26 @@ def _cells(point: FrontierPoint) -> list[Cell]:
     ]
 
 
-def _load_curve(rows: Sequence[ProbeRow], points: Sequence[FrontierPoint]) -> Chart | None:
+def _load_curve(rows: Sequence[ProbeRow], points: Sequence[CapacityConclusion]) -> Chart | None:
     """Every probe that was held to a limit, by load, with all limits."""
     axis, limits = points[0].settings.axis, [each.settings.slo.leading for each in points]
     probes = search_points(rows, axis=axis, limit=limits[0])
     return capacity_curve(probes, limit=limits[0], axis=axis, capacity=None, more_limits=limits[1:])
 
 
-def frontier_chart(points: Sequence[FrontierPoint]) -> Chart | None:
+def frontier_chart(points: Sequence[CapacityConclusion]) -> Chart | None:
     """Capacity with its interval over the limit; None with fewer than two capacities."""
-    known = sorted((each for each in points if each.conclusion.sustained is not None), key=lambda each: each.limit_ns)
+    known = sorted(
+        (each for each in points if each.sustained is not None), key=lambda each: each.settings.slo.leading.limit_ns
+    )
     if len(known) < 2:
         return None
-    estimates = [each.conclusion.sustained for each in known if each.conclusion.sustained is not None]
+    estimates = [each.sustained for each in known if each.sustained is not None]
     axis, leading = known[0].settings.axis, known[0].settings.slo.leading
-    limits_ms = [each.limit_ns / 1e6 for each in known]
+    limits_ms = [each.settings.slo.leading.limit_ns / 1e6 for each in known]
     values = [each.value for each in estimates]
     texts = [
-        message("{limit}: {what}", limit=each.settings.slo.leading.text, what=axis.text(each.conclusion.figure or 0))
+        message("{limit}: {what}", limit=each.settings.slo.leading.text, what=axis.text(each.figure or 0))
         for each in known
     ]
     data = [
@@ -186,7 +187,7 @@ def frontier_chart(points: Sequence[FrontierPoint]) -> Chart | None:
             message("limit on the {clock} {quantile}, log scale", clock=f"{leading.clock} time", quantile=name),
             type="log",
             tickvals=limits_ms,
-            ticktext=[duration_label(each.limit_ns) for each in known],
+            ticktext=[duration_label(each.settings.slo.leading.limit_ns) for each in known],
         ),
         yaxis=figures.zero_based(message("capacity, {unit}", unit=axis.unit), max(each.high for each in estimates)),
     )
@@ -204,7 +205,7 @@ def frontier_chart(points: Sequence[FrontierPoint]) -> Chart | None:
 
 def frontier_verdict(conclusion: FrontierConclusion) -> Verdict:
     """The loosest limit's figure and grade, and the tightest beside it; a bound is said as one."""
-    known = [each for each in conclusion.points if search_figure(each.conclusion, each.settings.axis)[0]]
+    known = [each for each in conclusion.points if search_figure(each, each.settings.axis)[0]]
     count = len(conclusion.points)
     all_answered = conclusion.worst.exit_code == 0
     if not known:
@@ -218,11 +219,11 @@ def frontier_verdict(conclusion: FrontierConclusion) -> Verdict:
             badges=[Badge(text=conclusion.worst.kind.value.replace("_", " "), tone="fail")],
             facts=_facts(conclusion),
         )
-    quotable = all(each.conclusion.quotable for each in known)
+    quotable = all(each.quotable for each in known)
     loosest, tightest = known[0], known[-1]
     axis = loosest.settings.axis
-    figure, interval, unit = search_figure(loosest.conclusion, axis)
-    grade = loosest.conclusion.grade or Grade.ESTIMATED
+    figure, interval, unit = search_figure(loosest, axis)
+    grade = loosest.grade or Grade.ESTIMATED
     return Verdict(
         tone="pass" if quotable and all_answered else "warn",
         caption=message("Capacity at {limit}", limit=loosest.settings.slo.leading.text),
@@ -231,8 +232,8 @@ def frontier_verdict(conclusion: FrontierConclusion) -> Verdict:
         interval=interval,
         sentence=message(
             "{load} ({grade}) at {limit}; {known} of {count} limits have a capacity.",
-            load=message("{figure} {unit}", figure=search_figure(tightest.conclusion, axis)[0], unit=axis.unit),
-            grade=tightest.conclusion.grade or Grade.ESTIMATED,
+            load=message("{figure} {unit}", figure=search_figure(tightest, axis)[0], unit=axis.unit),
+            grade=tightest.grade or Grade.ESTIMATED,
             limit=tightest.settings.slo.leading.text,
             known=len(known),
             count=count,
@@ -249,12 +250,12 @@ def _facts(conclusion: FrontierConclusion) -> list[Fact]:
     unsettled = [
         message("{limit}: {what}", limit=each.settings.slo.leading.short_text, what=what)
         for each in conclusion.points
-        for what in each.conclusion.unsettled
+        for what in each.unsettled
     ]
-    spent_s = max(each.conclusion.state.spent_s for each in conclusion.points)
+    spent_s = max(each.state.spent_s for each in conclusion.points)
     return [
-        *lacked_facts([each.conclusion for each in conclusion.points]),
-        *plateau_facts(conclusion.points[0].conclusion.sweep),
+        *lacked_facts(conclusion.points),
+        *plateau_facts(conclusion.points[0].sweep),
         *([Fact(label="Not settled", value=joined("; ", unsettled))] if unsettled else []),
         Fact(label="Probe time", value=format_duration(spent_s * 1e9)),
     ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from brimline.experiments.capacity.frontier import FrontierPoint
+from brimline.experiments.capacity.conclusion import CapacityConclusion
 from brimline.experiments.capacity.outcome import Judged, TrialOutcome, usable
 from brimline.experiments.settings import Grade
 from brimline.report.view import Cell, Column, Table, Tone
@@ -10,7 +10,7 @@ from brimline.units import UNKNOWN_TEXT, format_duration
 from brimline.wording import message
 
 
-def levels_table(points: Sequence[FrontierPoint]) -> Table | None:
+def levels_table(points: Sequence[CapacityConclusion]) -> Table | None:
     """A row for each candidate of each limit, the highest first; None where no limit came to verification."""
     rows = [row for point in points for row in _rows(point)]
     if not rows:
@@ -30,8 +30,8 @@ def levels_table(points: Sequence[FrontierPoint]) -> Table | None:
     )
 
 
-def _rows(point: FrontierPoint) -> Iterator[list[Cell]]:
-    judged = usable(point.conclusion.state.judged)
+def _rows(point: CapacityConclusion) -> Iterator[list[Cell]]:
+    judged = usable(point.state.judged)
     loads = {each.load for each in judged if each.probe.stage == "verify"}
     for load in sorted(loads, reverse=True):
         windows = [each for each in judged if each.load == load]
@@ -46,15 +46,15 @@ def _rows(point: FrontierPoint) -> Iterator[list[Cell]]:
         ]
 
 
-def _result(point: FrontierPoint, load: float, windows: Sequence[Judged]) -> tuple[str, Tone]:
-    if point.conclusion.grade is Grade.VERIFIED and load == point.conclusion.figure:
+def _result(point: CapacityConclusion, load: float, windows: Sequence[Judged]) -> tuple[str, Tone]:
+    if point.grade is Grade.VERIFIED and load == point.figure:
         return "verified", "pass"
     if any(each.outcome is TrialOutcome.FAIL for each in windows):
         return "not held", "fail"
     return "candidate", "muted"
 
 
-def _seen(point: FrontierPoint, windows: Sequence[Judged]) -> str:
+def _seen(point: CapacityConclusion, windows: Sequence[Judged]) -> str:
     """`8.10 ms to 9.40 ms`."""
     key = point.settings.slo.leading.key
     figures = [each.trial.observation.quantile(key) for each in windows]
