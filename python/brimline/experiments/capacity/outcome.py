@@ -94,19 +94,16 @@ def window_of(judged: Judged, slo: Slo) -> Window:
 
     Each limit holds with a chance that its figure and interval give; where the generator was the limit, none does.
     """
-    observation = judged.trial.observation
+    observation, steady = judged.trial.observation, judged.trial.observation.steady
     if judged.outcome is TrialOutcome.CLIENT_LIMITED:
         return Window(judged.load, 0.0)
+    restless = steady is not None and steady.verdict is Steadiness.NOT_STEADY
     return Window(
         load=judged.load,
         met=met_chance(observation, slo),
-        weight=RESTLESS_WEIGHT if _restless(observation) else 1.0,
+        weight=RESTLESS_WEIGHT if restless else 1.0,
         answered=_answered(observation, judged.load, slo),
     )
-
-
-def _restless(observation: Observation) -> bool:
-    return observation.steady is not None and observation.steady.verdict is Steadiness.NOT_STEADY
 
 
 def _answered(observation: Observation, load: float, slo: Slo) -> float | None:

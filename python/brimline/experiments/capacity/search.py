@@ -66,7 +66,9 @@ class Capacity:
 
         Where a number of connections is sought, none of them waits for the generator to take several replies at once.
         """
-        return self._following(self._state(trials))
+        probe = self._next(self._state(trials))
+        counts_connections = self._settings.on is On.CONNECTIONS
+        return replace(probe, follows_replies=True) if counts_connections and probe is not None else probe
 
     def so_far(self, trials: Sequence[Trial]) -> SoFar:
         """The estimate once a load is known that was too much and one that wasn't, before that what is known of either.
@@ -92,9 +94,9 @@ class Capacity:
 
     def conclude(self, trials: Sequence[Trial]) -> CapacityConclusion:
         """What the trials so far show; also of a search that was broken off."""
-        state = self._state(trials)
-        finished = self._following(state) is None
-        return conclude(state, finished=finished, unsettled=self._unsettled(trials) if finished else ())
+        finished = self.next_probe(trials) is None
+        unsettled = self._unsettled(trials) if finished else ()
+        return conclude(self._state(trials), finished=finished, unsettled=unsettled)
 
     def _state(self, trials: Sequence[Trial]) -> SearchState:
         return SearchState.of(trials, self._settings, self._sweep)
@@ -105,11 +107,6 @@ class Capacity:
             return ()
         wanted = Capacity(replace(self._settings, budget_s=None), self._seed).next_probe(trials)
         return () if wanted is None else (message("{probe} had no time left", probe=wanted.text),)
-
-    def _following(self, state: SearchState) -> Probe | None:
-        probe = self._next(state)
-        counts_connections = self._settings.on is On.CONNECTIONS
-        return replace(probe, follows_replies=True) if counts_connections and probe is not None else probe
 
     def _next(self, state: SearchState) -> Probe | None:
         if broken_off(state.trials):
@@ -174,16 +171,12 @@ class Capacity:
         if self._settings.glance_s is not None and self._settings.ramp_up_s is None and glances < GLANCES_MAX:
             higher = [each for each in loads if each > state.highest_glance]
             ways.append((self._settings.glance_s, GLANCE_FALSE_MET, higher))
-        best = (-math.inf, self._probe(state, "search", loads[0], self._settings.window_s))
+        told: list[tuple[float, Probe]] = []
         for length_s, false_met, fitting in ways:
-            if not fitting:
-                continue
             gains = posterior.information(fitting, false_met=false_met)
-            at = int(np.argmax(gains))
-            probe = self._probe(state, "search", fitting[at], length_s)
-            per_second = float(gains[at]) / probe.cost_s
-            best = max(best, (per_second, probe), key=lambda each: each[0])
-        return best[1]
+            probes = [self._probe(state, "search", load, length_s) for load in fitting]
+            told += [(float(gain) / probe.cost_s, probe) for gain, probe in zip(gains, probes, strict=True)]
+        return max(told, key=lambda each: each[0])[1]
 
     def _reference_due(self, state: SearchState) -> bool:
         """Whether so many windows ran since the reference load did, and it can still be had."""

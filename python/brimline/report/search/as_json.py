@@ -29,7 +29,8 @@ def capacity_document(
     grids: Sequence[Grid],
 ) -> dict[str, Any]:
     """Everything that the report of a capacity search says, for machines."""
-    sweep, state = _sweep_fields(conclusion.sweep), conclusion.state
+    sweep = _sweep_fields(conclusion.sweep)
+    state = conclusion.state
     passed, failed = turning_points(state)
     sustained = conclusion.sustained if settings.on is On.RATE else None
     return {
@@ -57,11 +58,11 @@ def capacity_document(
         "reference": None if state.movement is None else asdict(state.movement),
         "verifications": conclusion.tried.held,
         "verification_windows": conclusion.tried.windows,
-        "saturation_ops_per_s": sweep["saturation_ops_per_s"],
-        "saturation_interval_ops_per_s": sweep["saturation_interval_ops_per_s"],
+        "saturation_ops_per_s": conclusion.sweep.saturation_ops_per_s,
+        "saturation_interval_ops_per_s": interval_document(conclusion.sweep.saturation),
         "quotable": conclusion.quotable,
         "reasons_not_quotable": list(conclusion.reasons_not_quotable),
-        "knee_connections": sweep["knee_connections"],
+        "knee_connections": conclusion.sweep.knee_connections,
         "knee_interval_connections": sweep["knee_interval_connections"],
         "knee_interval_assumed_drift": sweep["knee_interval_assumed_drift"],
         "recommended_connections": sweep["recommended_connections"],
