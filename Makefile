@@ -25,7 +25,7 @@ demo: $(NATIVE) ## Find the capacity of a real mongod and write the report
 # fourth worker only computes, at a low priority (tests/support/side_by_side.py). What measures runs alone, after them, and
 # only the files that have such tests are read for it. ARGUMENTS go to pytest.
 PYTEST := $(BIN)/python -m pytest --durations=10 --durations-min=1
-SIDE_BY_SIDE := --numprocesses 4
+SIDE_BY_SIDE := --numprocesses 5
 # Most of the engine's tests wait for a server of their own: of two cores with two threads a tenth is at work.
 TEST_RUST := RUST_TEST_THREADS=6 cargo test --quiet --locked --workspace --exclude brimline-python
 files = $(if $(filter tests%,$(ARGUMENTS)),,$(shell grep -lr 'pytest\.mark\.$(1)\b' --include='test_*.py' tests))
