@@ -1,0 +1,63 @@
+"""What parts of an import rejected is each once in the record, in the order of the input, however often it went on."""
+
+from pathlib import Path
+
+import pytest
+
+from brimline.errors import RecordError
+from brimline.record.data_import import ImportPart, Place, read_checkpoint
+from brimline.record.import_parts import ImportParts, at_the_beginning
+
+MIDDLE = Place(input=0, offset=100, line=11)
+PARTS = [
+    ImportPart(begin=Place(input=0, offset=0, line=1), until=MIDDLE),
+    ImportPart(begin=MIDDLE, until=None),
+]
+
+
+def _rejects(*lines: int) -> bytes:
+    return b"".join(b'{"line":%d}\n' % line for line in lines)
+
+
+def _noted(kept: ImportParts, part: int, lines: tuple[int, ...], *, settled: int, finished: bool = False) -> None:
+    """A node's word: it rejected `lines`, of which the first `settled` are settled."""
+    settled_bytes = len(_rejects(*lines[:settled]))
+    checkpoint = {**kept.to_go_on(part), "rejected_bytes": settled_bytes, "finished": finished}
+    kept.note(part, checkpoint, _rejects(*lines))
+
+
+def test_what_was_rejected_is_there_once_in_the_order_of_the_input(tmp_path: Path) -> None:
+    for attempt in range(3):
+        kept = ImportParts(tmp_path, PARTS)
+        kept.begin()
+        is_last = attempt == 2
+        _noted(kept, 1, (21 + attempt, 91), settled=2 if is_last else 1, finished=is_last)
+        _noted(kept, 0, (1 + attempt, 10), settled=2 if is_last else 1, finished=is_last)
+        kept.conclude()
+        kept.conclude()
+        expected = [*range(1, 2 + attempt), 10, *range(21, 22 + attempt), 91]
+        assert (tmp_path / "rejected.jsonl").read_bytes() == _rejects(*expected)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["checkpoint.json", "rejected.jsonl"]
+
+
+def test_all_that_is_left_of_a_part_is_in_doubt_once_it_was_begun(tmp_path: Path) -> None:
+    kept = ImportParts(tmp_path, PARTS)
+    assert [each["in_doubt_until"] for each in kept.checkpoints] == [part["begin"] for part in PARTS]
+    kept.begin()
+    noted = (read_checkpoint(tmp_path) or {})["parts"]
+    assert noted[0]["in_doubt_until"] == MIDDLE
+    assert noted[1]["in_doubt_until"]["offset"] > 2**60
+    kept.conclude()
+
+
+def test_a_file_that_lost_records_is_not_filled_up(tmp_path: Path) -> None:
+    kept = ImportParts(tmp_path, PARTS)
+    _noted(kept, 0, (1,), settled=1)
+    kept.conclude()
+    (tmp_path / "rejected.0.jsonl").write_bytes(b"")
+    with pytest.raises(RecordError, match="the checkpoint knows of"):
+        ImportParts(tmp_path, PARTS)
+
+
+def test_a_part_begins_with_nothing_done() -> None:
+    assert set(at_the_beginning(PARTS[1])["counts"].values()) == {0}
