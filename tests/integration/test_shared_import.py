@@ -6,6 +6,7 @@ import signal
 from collections.abc import Sequence
 from typing import Any
 
+import bson
 import psutil
 import pymongo
 import pytest
@@ -67,8 +68,8 @@ def _imported(cli: CommandLine, uri: str, name: str, words: Sequence[str], worke
 
 
 def _stored(uri: str) -> list[bytes]:
-    with pymongo.MongoClient(uri, document_class=RawBSONDocument) as client:
-        return [each.raw for each in client["shared_import"]["c"].find({}, sort={"_id": 1})]
+    with pymongo.MongoClient[RawBSONDocument](uri, document_class=RawBSONDocument) as client:
+        return [bytes(each.raw) for each in client["shared_import"]["c"].find({}, sort={"_id": 1})]
 
 
 def _entries(cli: CommandLine) -> list[dict[str, Any]]:
@@ -151,7 +152,9 @@ def test_what_ends_one_part_ends_the_import_and_the_server_tells_what_is_in(
     outcome.check_error(4, "the input can't be read on", "line 1501", "so far", "the same command again replaces them")
     told = outcome.json()
     assert told["count_after"] == told["document_count"] == len(_stored(uri))
-    assert 500 <= told["document_count"] < 2000
+    stored = {bson.decode(each)["_id"] for each in _stored(uri)}
+    assert {*range(1200, 1500)} <= stored, "what comes before it in its own part is in"
+    assert 1500 not in stored and told["document_count"] < 2000
 
 
 @pytest.mark.mongod
@@ -187,7 +190,7 @@ def test_a_lost_node_ends_the_import_and_it_goes_on_without_doubling_a_row(
     again = brimline_cli.run(*at, "--workers", "local:2")
     assert again.exit_code == 0, again.stderr
     assert again.json()["counts"]["inserted"] == again.json()["count_after"] == 4000
-    with pymongo.MongoClient(uri) as client:
+    with pymongo.MongoClient[dict[str, Any]](uri) as client:
         assert len(client["shared_import"]["c"].distinct(key)) == 4000
 
 
@@ -212,7 +215,7 @@ def test_however_an_import_ends_nothing_runs_on_and_it_goes_on(brimline_cli: Com
     with slow(uri, "insert"):
         running = start(brimline_cli, 1, "t.csv", *at, *SLOWLY)
         nodes = psutil.Process(running.process.pid).children()
-        with pymongo.MongoClient(uri) as client:
+        with pymongo.MongoClient[dict[str, Any]](uri) as client:
             assert eventually(
                 lambda: client["shared_import"][f"ended_{who}"].estimated_document_count() > 100, timeout_s=60
             )
@@ -228,5 +231,5 @@ def test_however_an_import_ends_nothing_runs_on_and_it_goes_on(brimline_cli: Com
     again = brimline_cli.run("import", "--resume", "latest", "--uri", uri, "-q", "--json", "--workers", "local:2")
     assert again.exit_code == 0, again.stderr
     assert again.json()["counts"]["inserted"] == again.json()["count_after"] == 15_000
-    with pymongo.MongoClient(uri) as client:
+    with pymongo.MongoClient[dict[str, Any]](uri) as client:
         assert len(client["shared_import"][f"ended_{who}"].distinct("k")) == 15_000

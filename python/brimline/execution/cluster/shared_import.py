@@ -350,13 +350,14 @@ class SharedImport:
             wanted, is_held = self._wanted, self._is_held
             if self._lost_at is not None and time.monotonic() - self._lost_at > GIVE_UP_S:
                 wanted = 2
-        if wanted > node.told:
-            node.told = wanted
-            self._ask(node, "stop" if wanted == 1 else "abort")
         if not is_held and not node.released:
             node.released = True
             self._ask(node, "release")
             node.late_ns = max(0, time.monotonic_ns() - self._released_ns) if self._released_ns else 0
+        # Afterwards: what is stopped while it is held drops what it has read, and another's end may come at once.
+        if wanted > node.told:
+            node.told = wanted
+            self._ask(node, "stop" if wanted == 1 else "abort")
 
     def _take(self, node: _Node, look: ImportLook) -> None:
         clock = node.clock
