@@ -120,7 +120,7 @@ def test_rows_have_the_keys_that_records_are_made_of() -> None:
     assert set(samples) == model.Samples.__required_keys__
     assert set(samples["operations"][0]) == model.SampleRow.__required_keys__
     assert set(samples["intervals"][0]) == model.IntervalRow.__required_keys__
-    of_a_server = {"connects", "looks", "unsettled_sessions", "runners"}
+    of_a_server = {"connects", "looks", "unsettled_sessions", "runners", "shards"}
     not_here = of_a_server | {"operation_log", "standstills", "nodes"} | OF_STEPS
     assert set(summary) == model.Summary.__required_keys__ | model.Summary.__optional_keys__ - not_here, (
         "no server, no log, no standstill, no other nodes"

@@ -5,7 +5,7 @@ from typing import Any
 import pymongo
 import pytest
 
-from brimline.monitor import check_agreement, command_names, own_counts, read_opcounters
+from brimline.monitor import brought_by_rows, check_agreement, command_names, own_counts, read_opcounters
 from tests.support.own_work import constant, own_plan, step
 from tests.unit.record.samples import operation_row, summary
 
@@ -88,6 +88,6 @@ def test_a_pipeline_that_writes_is_no_other_client_and_hides_none(
         client.drop_database(database)
     names = {name: {"answered": 21, "uncertain": 0} for name in ("aggregate", "find")}
     told = summary(errors=[], command_names=names, document_counts={"matched": 0, "returned": 21})
-    own = own_counts(plan, told, [operation_row(3, "latest", documents=21)])
+    own = own_counts(plan, told, brought_by_rows([operation_row(3, "latest", documents=21)], ()))
     agreement = check_agreement(before=before, after=after, acknowledged={"query": 21}, uncertain={}, own=own)
     assert agreement.verdict == verdict, agreement.evidence

@@ -1,6 +1,7 @@
 """Topology, network and read preference as factors, on labs of real servers; counts agree in every run (conftest)."""
 
 import json
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,10 @@ import pytest
 from brimline.analysis.distribution import distribution
 from brimline.analysis.finding import Standing
 from brimline.analysis.validity import opcounters
-from brimline.record import read_record
+from brimline.record import RunRecord, read_record
 from tests.support.command_line import CommandLine
 from tests.support.labs import left_behind
+from tests.support.repetitions import repetitions
 from tests.support.server import required_mongod
 
 pytestmark = pytest.mark.mongod
@@ -50,13 +52,16 @@ def test_client_routed_shards_are_loaded_measured_counted_and_named_so(brimline_
     loads = [read_record(each) for each in sorted(brimline_cli.runs.rglob("trials/*-load-*"))]
     routed = [shards for record in loads if (shards := distribution(record.server_facts))]
     assert [[shard.documents for shard in shards] for shards in routed] == [[500, 500]] * len(routed)
+    assert sum("each of the 2 shards" in opcounters(record).evidence for record in loads) == len(routed)
     assert routed
     for trial in trials:
         record = read_record(trial)
         work = [shard.operation_count for shard in distribution(record.server_facts)]
         assert all(count is not None and count > 0 for count in work), work
         assert len(record.plan.target.shards) == 1  # type: ignore[union-attr]
-        assert opcounters(record).verdict is Standing.PASS, "the sum of both servers' counters"
+        held = opcounters(record)
+        assert held.verdict is Standing.PASS, held.evidence
+        assert "each of the 2 shards counted what was sent to it" in held.evidence
         server = record.environment["server"]
         assert (server["kind"], server["lab"]["topology"], server["lab"]["servers"]) == (
             "client-routed shards", "client-routed shards", 2,
@@ -213,33 +218,53 @@ operations:
   sum:
     aggregate: {collection: orders, pipeline: [{$match: {_id: $order}}, {$group: {_id: null, n: {$sum: $$total}}}]}
     expect: {documents: 1}
+  different: {distinct: {collection: orders, field: total, filter: {_id: $order}}}
   cancel:
     delete: {collection: orders, filter: {_id: $order}}
 slo: {response_p99: 1s}
 """
 
 
+def _held_shard_by_shard(record: RunRecord) -> list[int]:
+    """Each shard must have counted what went to it, of steps and of documents; how many commands each answered."""
+    held = opcounters(record)
+    assert held.verdict is Standing.PASS, held.evidence
+    assert "each of the 2 shards counted what was sent to it" in held.evidence
+    assert record.summary is not None
+    shards = record.summary["shards"]
+    for name, total in record.summary["commands"].items():
+        assert sum(shard["commands"][name] for shard in shards) == total
+    return [sum(each["answered"] for each in shard["command_names"].values()) for shard in shards]
+
+
 @pytest.mark.slow("two servers are brought up")
-def test_steps_that_name_a_record_go_to_its_shard(here: CommandLine) -> None:
+@pytest.mark.parametrize("topology", ["client-routed-2", *repetitions("client-routed-2x2")])
+def test_steps_that_name_a_record_go_to_its_shard(topology: str, here: CommandLine) -> None:
     """Each finds its record, and what each server counts is what went to it."""
     required_mongod()
     found = ROUTED.replace("  cancel:\n    delete: {collection: orders, filter: {_id: $order}}\n", "")
     Path("routed.yaml").write_text(found)
-    words = ("--topology", "client-routed-2", "--cache-gb", "0.25", "--rate", "400/s", "--duration", "2s")
+    words = ("--topology", topology, "--cache-gb", "0.25", "--rate", "400/s", "--duration", "2s")
     outcome = here.run("run", "routed.yaml", *words, "--warmup", "0s", "--json")
     assert outcome.exit_code in (0, 3, 4), outcome.stderr
     document = outcome.json()
     assert document["error_rate"] == 0, document["errors"]
     assert {name: each["samples"] > 0 for name, each in document["operations"].items()} == dict.fromkeys(
-        ["look", "bill", "move", "take", "place", "newest", "count", "sum"], True
+        ["look", "bill", "move", "take", "place", "newest", "count", "sum", "different"], True
     )
     (directory,) = (each for each in here.record_directories() if "-load-" not in each.name)
     record = read_record(directory)
-    assert opcounters(record).verdict is Standing.PASS, "the sum of both servers' counters"
-    work = [shard.operation_count for shard in distribution(record.server_facts)]
-    assert len(work) == 2
-    assert all(count is not None and count > 200 for count in work), work
+    assert all(count > 200 for count in _held_shard_by_shard(record))
+    counted, sent = record.opcounters, record.summary
+    assert counted is not None and sent is not None
+    turned = replace(record, opcounters={**counted, "shards": counted["shards"][::-1]})
+    swapped = opcounters(turned)
+    assert swapped.verdict is Standing.FAIL, "their sum is the same"
+    assert "it went to another shard than it was for" in swapped.evidence
+    assert f"shard 1 ({counted['shards'][1]['address']}): " in swapped.evidence
     Path("routed.yaml").write_text(ROUTED)
     outcome = here.run("run", "routed.yaml", *words, "--warmup", "0s", "--json")
     assert outcome.exit_code in (0, 1, 3, 4), outcome.stderr
     assert outcome.json()["operations"]["cancel"]["samples"] > 0
+    directory = max(each for each in here.record_directories() if "-load-" not in each.name)
+    _held_shard_by_shard(read_record(directory))

@@ -57,6 +57,8 @@ pub struct Mission<'r> {
     pub has_sessions: bool,
     /// Whether operations go to several servers at once, so that what one of them says of itself is not true of all.
     pub is_spread: bool,
+    /// Among how many the records are shared out; 1: they aren't.
+    pub server_count: usize,
     /// Whether these are routers, each of which takes all of them.
     pub has_routers: bool,
     /// Of the plan.
@@ -106,6 +108,7 @@ impl<'r> Mission<'r> {
             perseverance: plan.insert_retries().map(|retries| Perseverance::new(retries, plan.seed)),
             has_sessions: plan.has_sessions(),
             is_spread,
+            server_count: plan.server_count() as usize,
             has_routers,
             seed: plan.seed,
             load: number as u64,

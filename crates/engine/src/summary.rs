@@ -1,5 +1,7 @@
 //! What is said of a run when it is over.
 
+use std::iter;
+
 use brimline_datagen::Verified;
 
 use crate::clock::Nanos;
@@ -17,7 +19,7 @@ use crate::plan::Plan;
 use crate::shared::Control;
 use crate::standstill::{self, Standstill};
 use crate::target::RunnerReport;
-use crate::totals::{DocumentCounts, InsertTotals, StepTotals, Totals, WorkerSummary};
+use crate::totals::{DocumentCounts, InsertTotals, ServerTotals, StepTotals, Totals, WorkerSummary};
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +77,9 @@ pub struct Summary {
     pub commands: [u64; Opcounter::ALL.len()],
     /// Commands whose effect on the server's counters is not known.
     pub commands_uncertain: [u64; Opcounter::ALL.len()],
+    /// Of each of several servers among which the records were shared out, in their order: what it must have counted, steps
+    /// in the order of `steps`. Empty of one server.
+    pub servers: Vec<ServerTotals>,
     /// Wrapping sum of the digests of all operations sent.
     pub digest: u64,
     /// Failures, most frequent first.
@@ -142,6 +147,10 @@ pub fn summarise(
         (None, None) if control.stopped() => EndedBy::Stopped,
         (None, None) => EndedBy::Completed,
     };
+    let mut of_all = totals.first_server.clone();
+    totals.further_servers.iter().for_each(|server| of_all.merge(server));
+    let are_several = !totals.further_servers.is_empty();
+    let servers = iter::once(totals.first_server).chain(totals.further_servers).filter(|_| are_several);
     Summary {
         ended_by,
         started_unix_ns,
@@ -154,14 +163,15 @@ pub fn summarise(
         oldest_unfinished_ns: totals.oldest_unfinished_ns,
         kinds: totals.kinds,
         own_names: plan.own_names(),
-        steps: if commands.has_own() { step_summaries(commands.own(), &totals.steps) } else { Vec::new() },
-        documents: totals.documents,
+        steps: if commands.has_own() { step_summaries(commands.own(), &of_all.steps) } else { Vec::new() },
+        documents: of_all.documents,
         run_identity: commands.has_own().then(|| object_id_head(commands.own())),
         inserts: totals.inserts,
         verified: totals.verified,
         document_failures: totals.document_failures.into_counts(),
-        commands: totals.commands,
-        commands_uncertain: totals.commands_uncertain,
+        commands: of_all.commands,
+        commands_uncertain: of_all.commands_uncertain,
+        servers: servers.collect(),
         digest: totals.digest,
         failures: totals.failures.into_counts(),
         outages: outage::merged(totals.outages),

@@ -43,6 +43,8 @@ pub struct StepTotals {
     pub more_uncertain: u64,
     /// Commands that ended its transaction.
     pub aborts: u64,
+    /// What its replies brought.
+    pub documents: u64,
 }
 
 impl StepTotals {
@@ -55,6 +57,7 @@ impl StepTotals {
         self.more_answered += other.more_answered;
         self.more_uncertain += other.more_uncertain;
         self.aborts += other.aborts;
+        self.documents += other.documents;
     }
 }
 
@@ -114,6 +117,39 @@ impl InsertTotals {
     }
 }
 
+/// What a server must have counted of the commands that went to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerTotals {
+    /// Commands it has answered, by opcounter.
+    pub commands: [u64; Opcounter::ALL.len()],
+    /// Commands whose effect on its counters is not known.
+    pub commands_uncertain: [u64; Opcounter::ALL.len()],
+    /// Of each step of the plan's own operations.
+    pub steps: Vec<StepTotals>,
+    /// What replies to its steps said of documents.
+    pub documents: DocumentCounts,
+}
+
+impl ServerTotals {
+    fn new(step_count: usize) -> Self {
+        Self { steps: vec![StepTotals::default(); step_count], ..Self::default() }
+    }
+
+    /// Adds what another worker, or another server, counted.
+    pub fn merge(&mut self, other: &Self) {
+        self.documents.merge(other.documents);
+        for (mine, theirs) in self.steps.iter_mut().zip(&other.steps) {
+            mine.merge(*theirs);
+        }
+        for (mine, theirs) in self.commands.iter_mut().zip(other.commands) {
+            *mine += theirs;
+        }
+        for (mine, theirs) in self.commands_uncertain.iter_mut().zip(other.commands_uncertain) {
+            *mine += theirs;
+        }
+    }
+}
+
 /// Totals of one worker, or of a run when merged.
 #[derive(Debug, Default)]
 pub struct WorkerSummary {
@@ -135,14 +171,10 @@ pub struct WorkerSummary {
     pub verified: [u64; Verified::ALL.len()],
     /// Documents that were refused one by one.
     pub document_failures: FailureTally,
-    /// Commands the server has answered, by opcounter.
-    pub commands: [u64; Opcounter::ALL.len()],
-    /// Commands whose effect on the server's counters is not known.
-    pub commands_uncertain: [u64; Opcounter::ALL.len()],
-    /// Of each step of the plan's own operations.
-    pub steps: Vec<StepTotals>,
-    /// What replies to its steps said of documents.
-    pub documents: DocumentCounts,
+    /// Of the server, or of the first of several among which the records are shared out. In place: all other runs have this one.
+    pub first_server: ServerTotals,
+    /// Of the others.
+    pub further_servers: Vec<ServerTotals>,
     /// Wrapping sum of the digests of all operations sent.
     pub digest: u64,
     /// Failures.
@@ -173,18 +205,28 @@ impl WorkerSummary {
         self.kinds.iter().map(|totals| totals.sent).sum()
     }
 
-    /// Room for the kinds and the steps of a plan.
-    pub fn new(kind_count: usize, step_count: usize) -> Self {
+    /// Room for the kinds and the steps of a plan, and for the servers among which it shares out the records.
+    pub fn new(kind_count: usize, step_count: usize, server_count: usize) -> Self {
         Self {
             kinds: vec![Totals::default(); kind_count],
-            steps: vec![StepTotals::default(); step_count],
+            first_server: ServerTotals::new(step_count),
+            further_servers: vec![ServerTotals::new(step_count); server_count - 1],
             ..Self::default()
         }
     }
 
+    /// Those of server `server`.
+    #[inline]
+    fn of_server(&mut self, server: usize) -> &mut ServerTotals {
+        match server.checked_sub(1) {
+            None => &mut self.first_server,
+            Some(further) => &mut self.further_servers[further],
+        }
+    }
+
     /// Counts a command of a step that the server has answered, in whatever way.
-    pub fn step_answered(&mut self, step: StepRef, part: Part) {
-        let totals = &mut self.steps[usize::from(step.number)];
+    pub fn step_answered(&mut self, server: usize, step: StepRef, part: Part) {
+        let totals = &mut self.of_server(server).steps[usize::from(step.number)];
         match part {
             Part::Main | Part::Again => totals.answered += 1,
             Part::More => totals.more_answered += 1,
@@ -193,8 +235,8 @@ impl WorkerSummary {
     }
 
     /// Counts a command of a step that may have reached the server, and has no answer.
-    pub fn step_unanswered(&mut self, step: StepRef, part: Part) {
-        let totals = &mut self.steps[usize::from(step.number)];
+    pub fn step_unanswered(&mut self, server: usize, step: StepRef, part: Part) {
+        let totals = &mut self.of_server(server).steps[usize::from(step.number)];
         match part {
             Part::Main | Part::Again => totals.uncertain += 1,
             Part::More => totals.more_uncertain += 1,
@@ -203,8 +245,9 @@ impl WorkerSummary {
     }
 
     /// Counts what the last reply to a message of a step says of documents.
-    pub fn step_brought(&mut self, step: StepRef, reply: &ReplyFacts) {
-        let documents = &mut self.documents;
+    pub fn step_brought(&mut self, server: usize, step: StepRef, reply: &ReplyFacts) {
+        let ServerTotals { documents, steps, .. } = self.of_server(server);
+        steps[usize::from(step.number)].documents += reply.documents;
         match step.opcounter {
             Opcounter::Insert => documents.inserted += reply.n,
             Opcounter::Delete => documents.deleted += reply.n,
@@ -225,8 +268,8 @@ impl WorkerSummary {
     }
 
     /// Counts a step that is over.
-    pub fn step_ended(&mut self, step: StepRef, ending: Ending) {
-        let totals = &mut self.steps[usize::from(step.number)];
+    pub fn step_ended(&mut self, server: usize, step: StepRef, ending: Ending) {
+        let totals = &mut self.of_server(server).steps[usize::from(step.number)];
         match ending {
             Ending::Ok => totals.ok += 1,
             Ending::Miss => totals.miss += 1,
@@ -234,18 +277,18 @@ impl WorkerSummary {
         }
     }
 
-    /// Counts what the server's counters must show for the command just answered, and what became of its documents.
+    /// Counts what the counters of `server` must show for the command just answered, and what became of its documents.
     #[expect(
         clippy::inline_always,
         reason = "out of line it costs every operation some dozens of instructions"
     )]
     #[inline(always)]
-    pub fn answered(&mut self, flight: &InFlight, reply: &ReplyFacts) {
+    pub fn answered(&mut self, server: usize, flight: &InFlight, reply: &ReplyFacts) {
         if flight.is_retry || reply.failure.is_some() {
-            return self.answered_in_part(flight, reply);
+            return self.answered_in_part(server, flight, reply);
         }
         let statements = flight.statements();
-        self.commands[flight.command.opcounter() as usize] += statements;
+        self.of_server(server).commands[flight.command.opcounter() as usize] += statements;
         if flight.command.inserts() {
             self.inserts.answered(statements, reply.n, 0);
         }
@@ -253,23 +296,24 @@ impl WorkerSummary {
 
     /// Counts a command that was sent again, or that the server refused wholly or in part.
     #[inline(never)] // most replies are whole
-    fn answered_in_part(&mut self, flight: &InFlight, reply: &ReplyFacts) {
+    fn answered_in_part(&mut self, server: usize, flight: &InFlight, reply: &ReplyFacts) {
         let opcounter = flight.command.opcounter() as usize;
         let statements = flight.statements();
         let inserts = flight.command.inserts();
         let failed = match reply.failure.as_deref() {
             None => 0,
             Some(failure) if failure.counts_statements() => failure.statement_count(),
-            Some(_) => return self.unanswered(flight),
+            Some(_) => return self.unanswered(server, flight),
         };
+        let counted = self.of_server(server);
         let done = if inserts && failed > 0 { reply.n } else { statements - failed.min(statements) };
         if flight.is_retry {
             // What the first attempt has done, the second does not count again; where the first was counted is not known.
-            self.commands_uncertain[opcounter] += statements;
+            counted.commands_uncertain[opcounter] += statements;
         } else {
-            self.commands[opcounter] += done;
+            counted.commands[opcounter] += done;
             // Servers differ in whether they count a statement that they have tried and refused.
-            self.commands_uncertain[opcounter] += failed;
+            counted.commands_uncertain[opcounter] += failed;
         }
         if inserts {
             self.inserts.answered(statements, reply.n, failed);
@@ -277,13 +321,14 @@ impl WorkerSummary {
     }
 
     /// Counts an attempt that is followed by another: whether the server has counted it is not known.
-    pub fn gave_up_attempt(&mut self, flight: &InFlight) {
-        self.commands_uncertain[flight.command.opcounter() as usize] += flight.statements();
+    pub fn gave_up_attempt(&mut self, server: usize, flight: &InFlight) {
+        let opcounter = flight.command.opcounter() as usize;
+        self.of_server(server).commands_uncertain[opcounter] += flight.statements();
     }
 
     /// Counts a command of which nobody knows whether the server has done it.
-    pub fn unanswered(&mut self, flight: &InFlight) {
-        self.gave_up_attempt(flight);
+    pub fn unanswered(&mut self, server: usize, flight: &InFlight) {
+        self.gave_up_attempt(server, flight);
         self.unknown(flight);
     }
 
@@ -342,8 +387,8 @@ impl WorkerSummary {
         self.unsettled_sessions.extend(other.unsettled_sessions);
         self.inserts.merge(other.inserts);
         self.document_failures.merge(other.document_failures);
-        self.documents.merge(other.documents);
-        for (mine, theirs) in self.steps.iter_mut().zip(other.steps) {
+        self.first_server.merge(&other.first_server);
+        for (mine, theirs) in self.further_servers.iter_mut().zip(&other.further_servers) {
             mine.merge(theirs);
         }
         for (mine, theirs) in self.kinds.iter_mut().zip(other.kinds) {
@@ -355,12 +400,6 @@ impl WorkerSummary {
             mine.retried += theirs.retried;
         }
         for (mine, theirs) in self.verified.iter_mut().zip(other.verified) {
-            *mine += theirs;
-        }
-        for (mine, theirs) in self.commands.iter_mut().zip(other.commands) {
-            *mine += theirs;
-        }
-        for (mine, theirs) in self.commands_uncertain.iter_mut().zip(other.commands_uncertain) {
             *mine += theirs;
         }
     }

@@ -115,11 +115,11 @@ impl Workload {
         }
     }
 
-    /// Totals of nothing, with room for every kind and step.
-    pub fn empty_summary(&self) -> WorkerSummary {
+    /// Totals of nothing, with room for every kind and step, of as many servers.
+    pub fn empty_summary(&self, server_count: usize) -> WorkerSummary {
         let (operations, steps) =
             self.own().map_or((0, 0), |mix| (mix.own().operation_count(), mix.own().steps().len()));
-        WorkerSummary::new(OperationKind::COUNT + operations, steps)
+        WorkerSummary::new(OperationKind::COUNT + operations, steps, server_count)
     }
 
     /// Those of the person's own.

@@ -14,7 +14,7 @@ use brimline_engine::outage::Outage;
 use brimline_engine::packed::{PackedHistogram, PackedTally};
 use brimline_engine::standstill::Standstill;
 use brimline_engine::target::RunnerReport;
-use brimline_engine::totals::{DocumentCounts, InsertTotals, StepTotals};
+use brimline_engine::totals::{DocumentCounts, InsertTotals, ServerTotals, StepTotals};
 use brimline_engine::{EndedBy, Interval, Progress, Stage, StepSummary, Summary, Verified};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -161,9 +161,14 @@ pub fn summary<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, P
     row.set_item("commands_uncertain", commands(py, &summary.commands_uncertain, has_own)?)?;
     if has_own {
         row.set_item("steps", steps(py, summary)?)?;
-        row.set_item("command_names", command_names(py, &summary.steps)?)?;
+        let totals = summary.steps.iter().map(|step| step.totals);
+        row.set_item("command_names", command_names(py, summary, totals)?)?;
         row.set_item("document_counts", document_counts(py, &summary.documents)?)?;
         row.set_item("run_identity", summary.run_identity.as_deref())?;
+    }
+    if !summary.servers.is_empty() {
+        let shards = summary.servers.iter().map(|server| shard(py, summary, server));
+        row.set_item("shards", PyList::new(py, shards.collect::<PyResult<Vec<_>>>()?)?)?;
     }
     row.set_item("operations_hash", format!("{:016x}", summary.digest))?;
     row.set_item("errors", errors(py, &summary.failures, &summary.own_names)?)?;
@@ -251,21 +256,53 @@ fn steps<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>
         row.set_item("ok", ok)?;
         row.set_item("miss", miss)?;
         row.set_item("failed", failed)?;
-        let name = step.operation.name(&summary.own_names);
-        let of_operation = match operations.get_item(name)? {
-            Some(rows) => rows.cast_into::<PyDict>()?,
-            None => PyDict::new(py),
-        };
-        of_operation.set_item(&step.name, row)?;
-        operations.set_item(name, of_operation)?;
+        put_step(&operations, summary, step, row)?;
     }
     Ok(operations)
 }
 
+/// Enters what is said of a step under its operation and its own name.
+fn put_step<'py>(
+    operations: &Bound<'py, PyDict>,
+    summary: &Summary,
+    step: &StepSummary,
+    said: impl IntoPyObject<'py>,
+) -> PyResult<()> {
+    let name = step.operation.name(&summary.own_names);
+    let of_operation = match operations.get_item(name)? {
+        Some(rows) => rows.cast_into::<PyDict>()?,
+        None => PyDict::new(operations.py()),
+    };
+    of_operation.set_item(&step.name, said)?;
+    operations.set_item(name, of_operation)
+}
+
+/// What one of the servers among which the records were shared out must have counted.
+fn shard<'py>(py: Python<'py>, summary: &Summary, server: &ServerTotals) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    let has_own = !summary.own_names.is_empty();
+    row.set_item("commands", commands(py, &server.commands, has_own)?)?;
+    row.set_item("commands_uncertain", commands(py, &server.commands_uncertain, has_own)?)?;
+    if has_own {
+        row.set_item("command_names", command_names(py, summary, server.steps.iter().copied())?)?;
+        row.set_item("document_counts", document_counts(py, &server.documents)?)?;
+        let documents = PyDict::new(py);
+        for (step, totals) in summary.steps.iter().zip(&server.steps) {
+            put_step(&documents, summary, step, totals.documents)?;
+        }
+        row.set_item("step_documents", documents)?;
+    }
+    Ok(row)
+}
+
 /// How often the server has answered each command, and how often that is not known.
-fn command_names<'py>(py: Python<'py>, steps: &[StepSummary]) -> PyResult<Bound<'py, PyDict>> {
+fn command_names<'py>(
+    py: Python<'py>,
+    summary: &Summary,
+    totals: impl Iterator<Item = StepTotals>,
+) -> PyResult<Bound<'py, PyDict>> {
     let mut counts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
-    for StepSummary { command, totals, .. } in steps {
+    for (StepSummary { command, .. }, totals) in summary.steps.iter().zip(totals) {
         let mut add = |command, answered, uncertain| {
             let count = counts.entry(command).or_default();
             count.0 += answered;

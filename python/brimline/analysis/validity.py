@@ -28,13 +28,23 @@ from brimline.analysis.unsent import (
 )
 from brimline.analysis.unwatched import watching_findings
 from brimline.analysis.watched_host import host_findings
-from brimline.monitor import Agreement, Opcounters, check_agreement, own_counts
+from brimline.monitor import (
+    Agreement,
+    Opcounters,
+    agreement_by_shard,
+    brought_by_rows,
+    check_agreement,
+    of_shard,
+    own_counts,
+)
+from brimline.monitor.own_work import Brought
 from brimline.monitor.sql import SqlCounters, check_sql_agreement
 from brimline.plan import Plan, RunnerTarget, SqlTarget, WireTarget
 from brimline.plan.model import LoadWork, MixWork, OperationsWork
 from brimline.plan.requests import HttpRequest
 from brimline.record.layout import RUNNING
-from brimline.record.model import RunRecord, Summary
+from brimline.record.model import Opcounters as CountersAround
+from brimline.record.model import RunRecord, ShardOpcounters, Summary
 from brimline.spec.own.http_replies import ANY_STATUS
 from brimline.spec.own.protocols import steps_of_target
 from brimline.stats.quantile_interval import TAIL_COUNT_MIN
@@ -231,18 +241,35 @@ def opcounters(record: RunRecord) -> Finding:
             SqlCounters.from_dict(each) for each in (record.opcounters["before"], record.opcounters["after"])
         )
         return _agreed(check_sql_agreement(record.plan, record.summary, before=before, after=after))
-    agreement = check_agreement(
-        before=Opcounters(**record.opcounters["before"]),
-        after=Opcounters(**record.opcounters["after"]),
-        acknowledged=record.summary["commands"],
-        uncertain=record.summary["commands_uncertain"],
+    brought = brought_by_rows(record.operations, record.steps)
+    together = _agreement(record, record.opcounters, record.summary, brought)
+    counted, sent = record.opcounters.get("shards"), record.summary.get("shards")
+    if counted is None or sent is None:
+        return _agreed(together)
+    shards: dict[str, Agreement] = {
+        message("shard {number} ({address})", number=number, address=Verbatim(shard["address"])): _agreement(
+            record, shard, *of_shard(record.plan, record.summary, of_it)
+        )
+        for number, (shard, of_it) in enumerate(zip(counted, sent, strict=True), start=1)
+    }
+    return _agreed(agreement_by_shard(together, shards))
+
+
+def _agreement(
+    record: RunRecord, counted: CountersAround | ShardOpcounters, summary: Summary, brought: Brought
+) -> Agreement:
+    """Of all servers together, or of one that takes a part of the records."""
+    return check_agreement(
+        before=Opcounters(**counted["before"]),
+        after=Opcounters(**counted["after"]),
+        acknowledged=summary["commands"],
+        uncertain=summary["commands_uncertain"],
         in_replica_set=_in_replica_set(record),
         has_numbered_writes=_has_numbered_writes(record.plan),
         secondaries=_secondaries(record),
-        own=own_counts(record.plan, record.summary, record.operations, record.steps),
+        own=own_counts(record.plan, summary, brought),
         is_drained_elsewhere=isinstance(record.plan.target, RunnerTarget),
     )
-    return _agreed(agreement)
 
 
 def _agreed(agreement: Agreement) -> Finding:

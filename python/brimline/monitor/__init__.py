@@ -1,10 +1,10 @@
 """Owns watching the server on the run's clock, and comparing its command counters with brimline's."""
 
 from brimline.monitor.absence import Absence, reason_text
-from brimline.monitor.agreement import Agreement, CounterCheck, check_agreement
+from brimline.monitor.agreement import Agreement, CounterCheck, agreement_by_shard, check_agreement
 from brimline.monitor.namespace import namespace_document
 from brimline.monitor.opcounters import Opcounters, read_opcounters
-from brimline.monitor.own_work import OwnCounts, command_names, own_counts
+from brimline.monitor.own_work import OwnCounts, brought_by_rows, command_names, of_shard, own_counts
 from brimline.monitor.part_counts import PartCounts, read_part_counts
 from brimline.monitor.row import CONSTANTS, COUNTERS, GAUGES, ServerRow
 from brimline.monitor.sampler import SamplerCost, ServerSampler
@@ -28,11 +28,14 @@ __all__ = [
     "ServerRow",
     "ServerSampler",
     "WatchedProcess",
+    "agreement_by_shard",
     "around",
+    "brought_by_rows",
     "check_agreement",
     "command_names",
     "data_sizes",
     "namespace_document",
+    "of_shard",
     "own_counts",
     "read_counters",
     "read_opcounters",

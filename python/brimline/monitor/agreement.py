@@ -17,6 +17,9 @@ For each kind the server's increase must lie within [acknowledged, acknowledged 
 - A primary mirrors one in a hundred reads and updates to its secondaries as finds (the manual: mirrored reads). Where
   secondaries are counted as well, twice as many queries are let pass for each: the share is a chance.
 
+Where the generator shares out the records among several servers, each is held against what was sent to it: the sums of
+all agree also where one did the work of another.
+
 Operations that are commands of their author's are held against the server's counts of commands by name and of documents
 as well (`own_work`). What the server has no count for is told, and decides nothing.
 """
@@ -185,6 +188,57 @@ def agreement_of(checks: Sequence[CounterCheck]) -> Agreement:
     if wrong:
         return Agreement(verdict="fail", evidence=joined("; ", map(_explain, wrong)), checks=tuple(checks))
     return Agreement(verdict="pass", evidence=_summary(checks), checks=tuple(checks))
+
+
+def agreement_by_shard(together: Agreement, shards: Mapping[str, Agreement]) -> Agreement:
+    """The verdict over client-routed shards, each of which must have counted what was sent to it, by their names.
+
+    `together` is that over their sums, in which what is missing at one of them may be made up for by another.
+    """
+    checks = tuple(check for shard in shards.values() for check in shard.checks)
+    told = [
+        _explain_shard(name, check)
+        for name, shard in shards.items()
+        for check in shard.checks
+        if shard.verdict == "fail" and not check.agrees
+    ]
+    if told:
+        wrong = Agreement(verdict="fail", evidence=joined("; ", told), checks=checks)
+        if wrong.another_client:
+            return replace(wrong, evidence=message("{shards}: another client was at work", shards=wrong.evidence))
+        if together.verdict == "pass":
+            evidence = message(
+                "{shards}; all of them together counted what was sent: it went to another shard than it was for",
+                shards=wrong.evidence,
+            )
+            return replace(wrong, evidence=evidence)
+        return wrong
+    unknown = [
+        message("{shard}: {reason}", shard=name, reason=shard.evidence)
+        for name, shard in shards.items()
+        if shard.verdict == "unknown"
+    ]
+    if unknown:
+        return Agreement(verdict="unknown", evidence=joined("; ", unknown), checks=checks)
+    if together.verdict != "pass":
+        return together
+    evidence = message(
+        "{together}; each of the {count} shards counted what was sent to it",
+        together=together.evidence,
+        count=len(shards),
+    )
+    return Agreement(verdict="pass", evidence=evidence, checks=checks)
+
+
+def _explain_shard(name: str, check: CounterCheck) -> str:
+    wrong = message(
+        "{shard}: {kind} {counted} counted, {acknowledged} sent and answered",
+        shard=name,
+        kind=check.kind,
+        counted=check.counted,
+        acknowledged=check.acknowledged,
+    )
+    return message("{wrong} (in {steps})", wrong=wrong, steps=steps_text(check.steps)) if check.steps else wrong
 
 
 _Cause = tuple[str, int | None]

@@ -17,11 +17,12 @@ As counted by 4.4.2, 5.0.4 and 6.0.5, standalone and in sets:
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias, cast
 
 from brimline.plan.known import mentions, written_by_pipeline
 from brimline.plan.model import OperationsWork, Plan
 from brimline.plan.operations import OperationPlan, Step
-from brimline.record.model import CommandTotals, OperationRow, StepRow, Summary
+from brimline.record.model import CommandTotals, OperationRow, ShardCounts, StepRow, Summary
 from brimline.wording import Verbatim, joined, message
 
 FURTHER_COMMANDS = ("getMore", "commitTransaction", "abortTransaction")
@@ -75,12 +76,38 @@ def command_names(plan: Plan) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(step.command for _, step in _steps(plan.work)), *FURTHER_COMMANDS, *OTHERS_WRITES]))
 
 
-def own_counts(
-    plan: Plan, summary: Summary, rows: Iterable[OperationRow] = (), step_rows: Iterable[StepRow] = ()
-) -> OwnCounts | None:
+Brought: TypeAlias = Mapping[tuple[str, str], int]
+"""Documents that replies brought, by operation and step; the step of an operation of one step is ""."""
+
+
+def brought_by_rows(rows: Iterable[OperationRow], step_rows: Iterable[StepRow]) -> Brought:
+    """As the rows of a whole run tell it."""
+    brought = Counter[tuple[str, str]]()
+    for step_row in step_rows:
+        brought[step_row["operation"], step_row["step"]] += step_row["documents"]
+    for row in rows:
+        brought[row["operation"], ""] += row["documents"]
+    return brought
+
+
+def of_shard(plan: Plan, summary: Summary, shard: ShardCounts) -> tuple[Summary, Brought]:
+    """The summary of a run with the counts of one shard in place of all, and what its replies brought.
+
+    What was refused is told of all shards together, and may all have been at this one.
+    """
+    said = shard.get("step_documents", {})
+    steps = list(_steps(plan.work)) if isinstance(plan.work, OperationsWork) else []
+    brought = {
+        (operation.name, _row_name(operation, step)): said.get(operation.name, {}).get(step.name, 0)
+        for operation, step in steps
+    }
+    return cast("Summary", {**summary, **shard}), brought
+
+
+def own_counts(plan: Plan, summary: Summary, brought: Brought | None = None) -> OwnCounts | None:
     """What the summary of a run says of its steps; None of other work, and where it says nothing.
 
-    The rows of the whole run tell which steps brought the documents that were returned.
+    `brought` tells which steps brought the documents that were returned.
     """
     commands = summary.get("command_names")
     if not isinstance(plan.work, OperationsWork) or not commands:
@@ -96,13 +123,8 @@ def own_counts(
             by_command.setdefault("getMore", []).append(name)
             by_counter.setdefault("getmore", []).append(name)
     uncounted = [(operation, step) for operation, step in steps if _brings_uncounted(step, plan.work)]
-    brought = Counter[tuple[str, str]]()
-    for step_row in step_rows:
-        brought[step_row["operation"], step_row["step"]] += step_row["documents"]
-    for row in rows:
-        brought[row["operation"], ""] += row["documents"]
     counted = [
-        brought[operation.name, "" if len(operation.steps) == 1 else step.name]
+        (brought or {}).get((operation.name, _row_name(operation, step)), 0)
         for operation, step in steps
         if step.command in _RETURNING and not _brings_uncounted(step, plan.work)
     ]
@@ -156,6 +178,11 @@ def _refused(summary: Summary) -> int:
 def step_label(operation: OperationPlan, step: Step) -> str:
     """What a step is called among those of all operations: of an operation of one step that operation."""
     return operation.name if len(operation.steps) == 1 else f"{operation.name}: {step.name}"
+
+
+def _row_name(operation: OperationPlan, step: Step) -> str:
+    """What a step's rows are found under: an operation of one step has rows of its own alone."""
+    return "" if len(operation.steps) == 1 else step.name
 
 
 def steps_text(names: Sequence[str]) -> str:

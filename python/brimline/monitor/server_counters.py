@@ -1,7 +1,7 @@
 """Owns the counters of all servers that operations go to, read before and after a run."""
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from brimline.errors import TargetError
@@ -62,15 +62,27 @@ def read_counters(deployment: Deployment | None, commands: Collection[str] = ())
     return found
 
 
-def around(before: Mapping[str, Reading], after: Mapping[str, Reading]) -> CountersAround | None:
+def around(
+    before: Mapping[str, Reading], after: Mapping[str, Reading], shards: Sequence[str] = ()
+) -> CountersAround | None:
     """What all of them counted together; None where one tells nothing, came or went.
 
-    A server that was started again makes the time of running 0, so that the sums read as of one that was.
+    A server that was started again makes the time of running 0, so that the sums read as of one that was. `shards` are
+    the addresses of those whose own counts are told as well.
     """
+    if before.keys() != after.keys():
+        return None
     earlier = added([reading.counters for reading in before.values()])
     later = added([reading.counters for reading in after.values()])
-    if earlier is None or later is None or before.keys() != after.keys():
+    if earlier is None or later is None:
         return None
     if any(after[address].restarted_since(before[address]) for address in before):
         later = replace(later, uptime_ms=0)
-    return {"before": earlier.to_dict(), "after": later.to_dict()}
+    together: CountersAround = {"before": earlier.to_dict(), "after": later.to_dict()}
+    if shards:
+        together["shards"] = [
+            {"address": address, "before": alone["before"], "after": alone["after"]}
+            for address in shards
+            if (alone := around({address: before[address]}, {address: after[address]})) is not None
+        ]
+    return together

@@ -288,6 +288,16 @@ class NodeTotals(TypedDict):
     lost: str | None
 
 
+class ShardCounts(TypedDict):
+    """What one of several client-routed shards must have counted: its part of the same counts in the summary."""
+
+    commands: dict[str, int]  # by serverStatus.opcounters name, acknowledged ones only
+    commands_uncertain: dict[str, int]  # sent, answer unknown: the server may have counted them
+    command_names: NotRequired[dict[str, CommandTotals]]  # by the command's own name, of operations of steps
+    document_counts: NotRequired[dict[str, int]]  # inserted, matched, modified, deleted …, as replies to steps said
+    step_documents: NotRequired[dict[str, dict[str, int]]]  # that replies brought, by operation and step
+
+
 class Summary(TypedDict):
     """Totals of a whole run, warm-up and drain included."""
 
@@ -316,6 +326,7 @@ class Summary(TypedDict):
     commands_uncertain: dict[str, int]  # sent, answer unknown: the server may have counted them
     command_names: NotRequired[dict[str, CommandTotals]]  # by the command's own name, of operations of steps
     document_counts: NotRequired[dict[str, int]]  # inserted, matched, modified, deleted …, as replies to steps said
+    shards: NotRequired[list[ShardCounts]]  # older records lack it
     operations_hash: str
     errors: list[ErrorRow]
     outages: NotRequired[list[Outage]]  # when the target could not be used; older records lack it
@@ -349,11 +360,20 @@ def answered_count(of: Iterable[Outcomes]) -> int:
     return sum(each["ok"] + each["miss"] for each in of)
 
 
+class ShardOpcounters(TypedDict):
+    """The counts of one of several client-routed shards around the run."""
+
+    address: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+
+
 class Opcounters(TypedDict):
     """`serverStatus.opcounters` around the run; of operations of steps also `commands` and `documents` by name."""
 
     before: dict[str, Any]
     after: dict[str, Any]
+    shards: NotRequired[list[ShardOpcounters]]  # older records lack it
 
 
 class Measured(Protocol):

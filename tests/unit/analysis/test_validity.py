@@ -106,6 +106,51 @@ def test_opcounters(counted: int, uncertain: int, verdict: Standing) -> None:
     assert finding(record, "opcounters").verdict is verdict
 
 
+def of_shards(*sent_and_counted: tuple[int, int], uncertain: int = 0) -> RunRecord:
+    """Client-routed shards, each with the finds that were sent to it and those that it counted."""
+    sent, counted = (sum(each) for each in zip(*sent_and_counted, strict=True))
+    shards = [{"commands": {"query": sent}, "commands_uncertain": {"query": uncertain}} for sent, _ in sent_and_counted]
+    alone = [{"address": f"h:{number}", **around(count)} for number, (_, count) in enumerate(sent_and_counted, 1)]
+    return run_record(
+        summary=summary(commands={"query": sent}, commands_uncertain={"query": 2 * uncertain}, shards=shards),
+        opcounters={**around(counted), "shards": alone},
+    )
+
+
+def test_each_shard_must_have_counted_what_was_sent_to_it() -> None:
+    held = finding(of_shards((6_000, 6_000), (4_000, 4_000)), "opcounters")
+    assert held.verdict is Standing.PASS
+    assert held.evidence.endswith("; each of the 2 shards counted what was sent to it")
+    swapped = finding(of_shards((6_000, 5_900), (4_000, 4_100)), "opcounters")
+    assert swapped.verdict is Standing.FAIL, "their sum agrees"
+    assert swapped.evidence == (
+        "shard 1 (h:1): query 5900 counted, 6000 sent and answered; "
+        "shard 2 (h:2): query 4100 counted, 4000 sent and answered; "
+        "all of them together counted what was sent: it went to another shard than it was for"
+    )
+    assert not swapped.another_client
+    assert finding(of_shards((6_000, 5_999), (4_000, 4_001)), "opcounters").verdict is Standing.FAIL, "a single one"
+
+
+def test_a_shard_that_others_use_or_that_did_less_is_named() -> None:
+    others = finding(of_shards((6_000, 6_000), (4_000, 4_100)), "opcounters")
+    assert others.verdict is Standing.FAIL
+    assert others.another_client
+    assert others.evidence == ("shard 2 (h:2): query 4100 counted, 4000 sent and answered: another client was at work")
+    fewer = finding(of_shards((6_000, 6_000), (4_000, 3_990)), "opcounters")
+    assert fewer.evidence == "shard 2 (h:2): query 3990 counted, 4000 sent and answered"
+    assert finding(of_shards((6_000, 6_005), (4_000, 4_005), uncertain=5), "opcounters").verdict is Standing.PASS
+
+
+def test_a_record_without_counts_of_each_shard_is_held_against_their_sum() -> None:
+    record = of_shards((6_000, 5_900), (4_000, 4_100))
+    assert record.summary is not None
+    without = {name: value for name, value in record.summary.items() if name != "shards"}
+    held = finding(replace(record, summary=without), "opcounters")  # type: ignore[arg-type]
+    assert held.verdict is Standing.PASS
+    assert "each of the" not in held.evidence
+
+
 def test_a_full_engine_thread_is_a_limit() -> None:
     def verdict(share: float) -> Standing:
         rows = [interval_row(second, busiest_thread_cpu_ns=int(share * S)) for second in range(1, 11)]

@@ -120,17 +120,24 @@ def _summary(**changes: object) -> Summary:
 
 def test_totals_add_up_and_the_end_that_explains_the_others_is_the_runs() -> None:
     late = {"operation": "read", "outcome": "timeout", "code": 0, "label": "", "count": 2, "example": "late"}
+    shards = [{"commands": {"query": 1}}, {"commands": {"query": 4}, "step_documents": {"look": {"find": 3}}}]
     errors = [{**late, "outcome": "server_error", "code": 112, "count": 1}, late]
     merged = merged_summary(
         [
-            _summary(commands={"query": 2}, connects={"count": 1, "mean_ns": 10, "max_ns": 10}, errors=errors),
-            _summary(commands={"query": 3}, connects={"count": 3, "mean_ns": 20, "max_ns": 40}, errors=errors),
+            _summary(
+                commands={"query": 2}, connects={"count": 1, "mean_ns": 10, "max_ns": 10}, errors=errors, shards=shards
+            ),
+            _summary(
+                commands={"query": 3}, connects={"count": 3, "mean_ns": 20, "max_ns": 40}, errors=errors, shards=shards
+            ),
             _summary(ended_by="target_lost", message="gone", elapsed_ns=5 * S),
         ]
     )
     assert (merged["ended_by"], merged["message"], merged["elapsed_ns"]) == ("target_lost", "gone", 5 * S)
     assert (merged["sent"], merged["operations"]["read"]["ok"]) == (6, 6)
     assert merged["commands"] == {"query": 5}
+    assert [each["commands"]["query"] for each in merged["shards"]] == [2, 8]
+    assert merged["shards"][1]["step_documents"] == {"look": {"find": 6}}
     assert merged["connects"] == {"count": 4, "mean_ns": 17, "max_ns": 40}
     assert [(row["code"], row["count"]) for row in merged["errors"]] == [(0, 4), (112, 2)], "the most frequent first"
     assert merged["operations_hash"] == "8" + 15 * "0", "three halves of 2^64 are one half"

@@ -5,7 +5,15 @@ from typing import Any
 
 import pytest
 
-from brimline.monitor import Agreement, Opcounters, check_agreement, command_names, own_counts
+from brimline.monitor import (
+    Agreement,
+    Opcounters,
+    brought_by_rows,
+    check_agreement,
+    command_names,
+    of_shard,
+    own_counts,
+)
 from brimline.plan import Plan
 from brimline.plan.operations import CollectionPlan, OperationsWork
 from tests.support.own_work import SHOP, constant, own_plan, step
@@ -55,7 +63,7 @@ def compare(
         after=after,
         acknowledged=known["commands"],
         uncertain=known["commands_uncertain"],
-        own=own_counts(of, known, operations, steps),
+        own=own_counts(of, known, brought_by_rows(operations, steps)),
         **more,
     )
 
@@ -335,6 +343,37 @@ def test_steps_beside_one_whose_documents_are_counted_otherwise_are_proven_alone
     wrong = with_returned(3999)
     assert wrong.verdict == "fail"
     assert wrong.evidence.endswith("(in latest_orders, place_order: find customers, revenue)")
+
+
+def test_a_shard_is_held_against_what_its_own_replies_brought() -> None:
+    """The rows are of all shards together: what each step brought from one of them stands in the summary alone."""
+    of = own_plan({**SHOP, "count": [step("count")]})
+    shard: Any = {
+        "commands": {"query": 30},
+        "commands_uncertain": {},
+        "command_names": {"find": {"answered": 30, "uncertain": 0}, "count": {"answered": 7, "uncertain": 0}},
+        "document_counts": {"returned": 500},
+        "step_documents": {
+            "latest_orders": {"find orders": 400},
+            "place_order": {"find customers": 40, "insert orders": 0},
+            "count": {"count orders": 60},
+        },
+    }
+    known, brought = of_shard(of, summary(**TOLD), shard)
+
+    def held(returned: int) -> Agreement:
+        after = counters(query=30, commands={**COMMANDS, "find": 30, "insert": 0, "update": 0, "count": 7},
+                         documents={"returned": returned})  # fmt: skip
+        after = replace(after, commands={**(after.commands or {}), "aggregate": 0})
+        return check_agreement(
+            before=BEFORE, after=after, acknowledged=known["commands"], uncertain=known["commands_uncertain"],
+            own=own_counts(of, known, brought),
+        )  # fmt: skip
+
+    assert held(440).verdict == "pass", held(440).evidence
+    assert "documents returned 440" in held(440).evidence
+    assert held(439).verdict == "fail"
+    assert summary(**TOLD)["commands"] == TOLD["commands"], "the summary of the run is as it was"
 
 
 def test_buckets_of_time_series_are_no_other_client() -> None:

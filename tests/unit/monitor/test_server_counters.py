@@ -28,6 +28,18 @@ def test_what_all_members_counted_is_added() -> None:
     assert not Opcounters(**found["after"]).restarted_since(Opcounters(**found["before"]))
 
 
+def test_shards_are_told_one_by_one_in_their_order() -> None:
+    after = {"a:1": reading(5, uptime_ms=60_900, at_ms=110_000), "b:1": LATER}
+    found = around(BEFORE, after, ("b:1", "a:1"))
+    assert found is not None
+    grown = [each["after"]["insert"] - each["before"]["insert"] for each in found["shards"]]
+    assert ([each["address"] for each in found["shards"]], grown) == (["b:1", "a:1"], [2, 4])
+    assert "shards" not in (around(BEFORE, after) or {})
+    again = around(BEFORE, {**after, "b:1": reading(4, uptime_ms=9_500, at_ms=110_001)}, ("a:1", "b:1"))
+    assert again is not None
+    assert [Opcounters(**each["after"]).uptime_ms for each in again["shards"]] == [60_900, 0], "one was started again"
+
+
 @pytest.mark.parametrize("uptime_ms", [900, 1001, 40_000])
 def test_a_member_that_was_started_again_shows_in_the_sum(uptime_ms: int) -> None:
     """It may have run for longer than it had before, and all together in any case."""

@@ -230,6 +230,8 @@ RUNS: Mapping[str, str] = {
     "data_size": "How large the data is in the end; null where the server did not say.",
     "distribution": "Each server with its data and its work; null where a single one has all the data.",
     "shards": "What each shard had and did, where several have the records.",
+    "Summary.shards": "What each shard must have counted; only of client-routed shards, in their order.",
+    "Opcounters.shards": "The same of each shard; only of client-routed shards, in their order.",
     "members": "Its servers.",
     "shard": "What it is a copy of; empty where there is one shard.",
     "role": "`primary`, `secondary`, `standalone`; empty of one that did not answer.",

@@ -168,6 +168,12 @@ pub trait Target {
     /// Says whether the next request of `connection` is a read, and which record it is about, where that makes a difference.
     fn route(&mut self, _connection: ConnectionIndex, _is_read: bool, _record: u64) {}
 
+    /// Which server the request of `connection` went to, of several among which the records are shared out; else 0.
+    #[inline]
+    fn server(&self, _connection: ConnectionIndex) -> usize {
+        0
+    }
+
     /// The emptied buffer that the next request of `connection` is rendered into.
     fn request(&mut self, connection: ConnectionIndex) -> &mut Vec<u8>;
 

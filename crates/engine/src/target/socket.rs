@@ -552,6 +552,14 @@ impl Target for SocketTarget {
     }
 
     #[inline]
+    fn server(&self, connection: ConnectionIndex) -> usize {
+        match self.choice {
+            Choice::None | Choice::Kind => 0,
+            Choice::Record(_) => self.lane_of(connection) / self.connections,
+        }
+    }
+
+    #[inline]
     fn request(&mut self, connection: ConnectionIndex) -> &mut Vec<u8> {
         let lane = self.lane_of(connection);
         if let Some(connection) = self.lanes[lane].mongo() {

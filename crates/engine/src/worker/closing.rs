@@ -70,14 +70,16 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
 
     /// Operations whose reply never came are unfinished, with their age.
     pub(super) fn settle_unfinished(&mut self) {
-        let unfinished: Vec<InFlight> = self.slots.all_in_flight().map(|(_, flight)| *flight).collect();
-        for flight in unfinished.into_iter().filter(|flight| !flight.has_ended()) {
+        let in_flight = self.slots.all_in_flight().filter(|(_, flight)| !flight.has_ended());
+        let unfinished: Vec<(usize, InFlight)> =
+            in_flight.map(|(connection, flight)| (self.target.server(connection), *flight)).collect();
+        for (server, flight) in unfinished {
             if let Command::Step(step, part) = flight.command
                 && flight.command_sent != Nanos::MAX
             {
-                self.summary.step_unanswered(step, part);
+                self.summary.step_unanswered(server, step, part);
             }
-            self.summary.unanswered(&flight);
+            self.summary.unanswered(server, &flight);
             self.note_unfinished(&flight);
         }
         self.settle_parked();

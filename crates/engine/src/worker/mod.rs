@@ -117,7 +117,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             slots: Slots::new(connections, in_flight_max as u64),
             request_id: 0,
             recorder,
-            summary: mission.workload.empty_summary(),
+            summary: mission.workload.empty_summary(mission.server_count),
             offer_end: None,
             rhythm: mission.pacer.may_rest().then(|| Rhythm::new(connections)),
             may_lie: mission.pacer.open().is_some() && !mission.workload.awaits_replies(),
@@ -435,7 +435,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         if is_trouble && !self.is_final(connection, &flight, done, &mut reply) {
             return;
         }
-        self.summary.answered(&flight, &reply);
+        self.summary.answered(self.target.server(connection), &flight, &reply);
         match judge(&flight, &reply) {
             Step::Next(command) => {
                 flight.documents += flight.command.handled(&reply);

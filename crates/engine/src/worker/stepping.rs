@@ -244,7 +244,8 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         mut reply: ReplyFacts,
         offering: bool,
     ) {
-        self.summary.step_answered(step, part);
+        let server = self.target.server(connection);
+        self.summary.step_answered(server, step, part);
         if part == Part::Abort {
             // Its operation was counted when it failed.
             return self.free(connection, &flight, done, offering);
@@ -253,8 +254,8 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         if is_trouble && !self.is_final(connection, &flight, done, &mut reply) {
             return;
         }
-        self.summary.answered(&flight, &reply);
-        self.summary.step_brought(step, &reply);
+        self.summary.answered(server, &flight, &reply);
+        self.summary.step_brought(server, step, &reply);
         let own = self.mission.commands.own();
         let prepared = own.step(step.number);
         let state = &mut self.own_states[connection];
@@ -400,7 +401,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         done: Nanos,
         ending: Ending,
     ) {
-        self.summary.step_ended(step, ending);
+        self.summary.step_ended(self.target.server(connection), step, ending);
         if self.mission.commands.own().step(step.number).is_alone() {
             return;
         }

@@ -74,7 +74,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
             self.outages.lost(now, !self.mission.is_spread);
         }
         if let Some(again) = self.another_try(flight, &failure, now) {
-            self.gave_up(flight, &again);
+            self.gave_up(connection, flight, &again);
             self.retries.keep(connection, now, *failure);
             if self.target.retire(connection) {
                 self.slots.park(connection, again, now);
@@ -91,8 +91,8 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     }
 
     /// Counts an attempt that is followed by another. Where that begins the transaction anew, the documents are sent once more.
-    fn gave_up(&mut self, flight: &InFlight, again: &InFlight) {
-        self.summary.gave_up_attempt(flight);
+    fn gave_up(&mut self, connection: ConnectionIndex, flight: &InFlight, again: &InFlight) {
+        self.summary.gave_up_attempt(self.target.server(connection), flight);
         if !again.is_retry {
             self.summary.unknown(flight);
         }
@@ -183,14 +183,15 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         let now = self.target.now();
         let failure = CommandFailure::from(failure);
         let flight = self.slots.in_flight(connection);
+        let server = self.target.server(connection);
         if let Some(Command::Step(step, part)) =
             flight.filter(|flight| flight.command_sent != Nanos::MAX).map(|flight| flight.command)
         {
-            self.summary.step_unanswered(step, part);
+            self.summary.step_unanswered(server, step, part);
         }
         let again = flight.and_then(|flight| Some((flight, self.another_try(&flight, &failure, now)?)));
         if let Some((flight, again)) = again {
-            self.gave_up(&flight, &again);
+            self.gave_up(connection, &flight, &again);
             self.retries.keep(connection, now, failure);
             self.slots.park(connection, again, now);
             self.outages.lost(now, self.nothing_is_up());
@@ -202,7 +203,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
             if flight.has_ended() {
                 return self.give_back(connection, &flight, now);
             }
-            self.summary.unanswered(&flight);
+            self.summary.unanswered(server, &flight);
             self.retries.take(connection);
             if let Command::Step(step, _) = flight.command {
                 self.record_step(connection, &flight, step, now, Ending::Failed);

@@ -104,11 +104,16 @@ fn client_routed_shards_have_their_records_and_no_others() {
     };
     let loaded = execute(&load).summary;
     assert_eq!(loaded.inserts.inserted, 1_000);
+    assert_eq!(loaded.servers.iter().map(|each| each.commands[1]).collect::<Vec<_>>(), [333, 333, 334]);
     assert_eq!(loaded.kinds[row("load")].ok, 12, "334, 333 and 333 documents by 100");
     let inserted = || servers.each_ref().map(|server| server.counts().opcounters.insert);
     assert_eq!(inserted(), [333, 333, 334], "records 5 to 1004, by their remainder");
     let again = execute(&Plan { target: shards(3), ..load.clone() }).summary;
     assert_eq!(again.inserts.failed, 1_000, "a record is where it was");
+    assert_eq!(
+        again.servers.iter().map(|each| each.commands_uncertain[1]).collect::<Vec<_>>(),
+        [333, 333, 334]
+    );
 
     let proportions = &[("read", 0.4), ("update", 0.3), ("insert", 0.1), ("read_modify_write", 0.2)];
     let mixed = Plan {
@@ -116,7 +121,18 @@ fn client_routed_shards_have_their_records_and_no_others() {
         operation_count: Some(3_000),
         ..load.clone()
     };
+    let counted = || {
+        servers.each_ref().map(|server| {
+            let counts = server.counts().opcounters;
+            [counts.query, counts.insert, counts.update]
+        })
+    };
+    let before = counted();
     let outcome = execute(&mixed);
+    for ((before, after), sent) in before.into_iter().zip(counted()).zip(&outcome.summary.servers) {
+        let grown: Vec<u64> = after.iter().zip(before).map(|(after, before)| after - before).collect();
+        assert_eq!(grown, sent.commands[..3], "each server counts what went to it");
+    }
     let kinds = outcome.summary.kinds;
     assert!(kinds.iter().all(|totals| totals.failed + totals.miss + totals.unfinished == 0), "{kinds:?}");
     assert!(kinds.iter().map(|totals| totals.ok).sum::<u64>() == 3_000, "{kinds:?}");

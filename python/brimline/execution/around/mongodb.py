@@ -58,8 +58,9 @@ class AroundMongodb(Around):
         return read_counters(self.deployment, self._commands)
 
     def counted(self, before: dict[str, Reading], after: dict[str, Reading]) -> Opcounters | None:
-        """What all servers counted together."""
-        return monitor.around(before, after)
+        """What all servers counted together, and each of client-routed shards alone."""
+        further = self.deployment.shards
+        return monitor.around(before, after, (self.deployment.address, *further) if further else ())
 
     @contextmanager
     def sampler(self) -> Iterator[ServerSampler | None]:

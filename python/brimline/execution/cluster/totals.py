@@ -41,6 +41,8 @@ def merged_summary(parts: Sequence[Summary]) -> Summary:
     merged |= {
         name: [row for part in found for row in part[name]] for name in _LISTS if (found := _having(every, name))
     }
+    if shards := [part["shards"] for part in parts if "shards" in part]:
+        merged["shards"] = [_added(of_nodes) for of_nodes in zip(*shards, strict=True)]
     merged["errors"] = _merged_errors(row for part in parts for row in part["errors"])
     merged["document_errors"] = _merged_errors(row for part in parts for row in part.get("document_errors", []))
     merged["outages"] = merged_outages(row for part in parts for row in part.get("outages", []))
