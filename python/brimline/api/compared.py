@@ -12,6 +12,8 @@ from brimline.experiments.paired.ab import AB_KIND
 from brimline.experiments.paired.order import ARMS
 from brimline.record import list_records, read_experiment
 from brimline.record.damage import damage_told
+from brimline.record.files import is_there
+from brimline.record.layout import RECORD_FILE
 from brimline.record.listing import LOAD, is_record
 
 ARM_MARK = ":"
@@ -89,12 +91,15 @@ def _below(directory: Path) -> list[Named]:
 
 def _of_arm(directory: Path, arm: str) -> list[Named]:
     """The records of one arm of an A/B comparison."""
+    with_another = f"compare it with another: brimline compare {directory} ANOTHER"
+    if is_there(directory / RECORD_FILE):
+        raise UsageError(f"{directory} has no arms: it is one record", hint=with_another)
     experiment = read_experiment(directory)
     if experiment.kind != AB_KIND:
-        alone, shown = f"name it alone: {directory}", f"brimline show {directory} says what it found"
+        shown = f"brimline show {directory} says what it found"
         raise UsageError(
             f"{directory} has no arms: it is of the kind {experiment.kind}, not {AB_KIND}",
-            hint=alone if experiment.kind in _ORDER else shown,
+            hint=with_another if experiment.kind in _ORDER else shown,
         )
     found = [entry.directory for entry in experiment.trials if entry.probe.get("arm") == arm]
     if not found:

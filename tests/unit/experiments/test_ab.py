@@ -145,7 +145,7 @@ def test_older_comparisons_called_arms_and_pairs_otherwise(tmp_path: Path, monke
     assert [(each.arm, each.pair) for each in probes] == [("A2", 3), ("B", 2), ("A", 1)]
 
 
-@pytest.mark.parametrize(("kind", "told"), [("capacity", "name it alone: "), ("vary", "brimline show ")])
+@pytest.mark.parametrize(("kind", "told"), [("capacity", "compare it with another: "), ("vary", "brimline show ")])
 def test_an_arm_of_what_has_none_is_refused(kind: str, told: str, tmp_path: Path) -> None:
     """A search is compared as a whole, and of a design nothing is."""
     made = {"kind": kind, "name": "orders", "settings": {}, "spec_text": "", "environment": {}}
@@ -154,6 +154,13 @@ def test_an_arm_of_what_has_none_is_refused(kind: str, told: str, tmp_path: Path
     with pytest.raises(UsageError, match=f"has no arms: it is of the kind {kind}, not ab") as refused:
         compared.named(f"{tmp_path / 'x'}:B", runs_dir=tmp_path)
     assert told in refused.value.hint and str(tmp_path / "x") in refused.value.hint
+
+
+def test_one_record_alone_is_told_that_it_wants_another(tmp_path: Path) -> None:
+    (tmp_path / "record.json").write_text('{"format_version": 1}')
+    with pytest.raises(UsageError, match="has no arms: it is one record") as refused:
+        compared.named(f"{tmp_path}:A", runs_dir=tmp_path)
+    assert f"brimline compare {tmp_path} ANOTHER" in str(refused.value.hint)
 
 
 @pytest.mark.parametrize(
