@@ -118,6 +118,7 @@ def test_an_experiment_finds_its_server_again_unless_that_had_a_user(brimline_cl
         if stored == uri:
             assert outcome.exit_code in (0, 4), outcome.stderr
         else:
-            outcome.check_error(2, "not the server", "--uri")
+            outcome.check_error(2, "a record holds no user and no password", "--uri")
+            assert "starting" not in outcome.stderr, "no server is started for it"
             outcome = brimline_cli.run("sweep", "--resume", directory, *words)
             assert outcome.exit_code in (0, 4), outcome.stderr

@@ -8,47 +8,88 @@ from typing import Any
 import pytest
 
 from brimline.api.import_data import open_import, resume_import
-from brimline.api.options import Options
-from brimline.api.resume import require_same_server, resumption
+from brimline.api.options import URI_VARIABLE, Options
+from brimline.api.resume import Resumption, on_its_server, require_same_server, resumption
 from brimline.api.vary import is_design, keep_or_remove
 from brimline.errors import AnotherServer, RecordError, UsageError
 from brimline.execution.import_inputs import find_inputs
 from brimline.record import ExperimentWriter, create_run_directory
 from brimline.record.data_import import KIND, ImportState, ImportWriter
-from brimline.record.layout import EXPERIMENT_FILE
+from brimline.record.layout import ENVIRONMENT_FILE, EXPERIMENT_FILE
 from brimline.spec.import_settings import ImportSettings
 
 SPEC = "name: orders\ndata: {records: 1000}\noperations: {read: 1.0}\n"
 ELSEWHERE = "mongodb://db1.example:27017/?replicaSet=rs0"
 
 
-def _address(directory: Path, environment: dict[str, Any], spec: str = SPEC) -> str | None:
-    made = {"kind": "capacity", "name": "orders", "settings": {}, "plan_hash": "00000000"}
-    with ExperimentWriter(directory, spec_text=spec, environment=environment, **made) as writer:
+def _resumed(directory: Path, kind: str = "capacity") -> Resumption:
+    return resumption(directory, kinds=(kind,))
+
+
+def _written(
+    directory: Path, environment: dict[str, Any], spec: str = SPEC, *, kind: str = "capacity", **settings: Any
+) -> Resumption:
+    """An experiment that was interrupted; a design knows its server by its first trial alone."""
+    made: dict[str, Any] = {"kind": kind, "name": "orders", "settings": settings, "plan_hash": "00000000"}
+    of_design = kind == "vary"
+    with ExperimentWriter(directory, spec_text=spec, environment={} if of_design else environment, **made) as writer:
+        if of_design:
+            trial = writer.begin_trial({}, stage="run", label="1")
+            (trial / ENVIRONMENT_FILE).write_text(json.dumps(environment))
         writer.seal(ended_by="interrupt")
-    uri = resumption(directory, kinds=("capacity",)).loaded.spec.target.uri
-    return None if uri is None else uri.get_secret_value()
+    return _resumed(directory, kind)
 
 
-def test_the_server_that_was_given_is_found_again(tmp_path: Path) -> None:
-    environment = {"uri": ELSEWHERE, "server": {"started_by_brimline": False}}
-    assert _address(tmp_path / "a", environment) == ELSEWHERE
+@pytest.fixture(autouse=True)
+def _no_address_beside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(URI_VARIABLE, raising=False)
+
+
+KINDS = ("ab", "capacity", "failover", "frontier", "growth", "interfere", "scan", "soak", "sweep", "vary")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_server_that_was_given_is_found_again(tmp_path: Path, kind: str) -> None:
+    found = _written(tmp_path / "a", {"uri": ELSEWHERE, "server": {"started_by_brimline": False}}, kind=kind)
+    assert on_its_server(found, Options()).uri == ELSEWHERE
+    assert on_its_server(found, Options(uri="mongodb://there:1")).uri == "mongodb://there:1"
     own = f"{SPEC}target: {{uri: 'mongodb://db2.example:27017'}}\n"
-    assert _address(tmp_path / "b", environment, own) == "mongodb://db2.example:27017"
+    found = _written(tmp_path / "b", {"uri": ELSEWHERE, "server": {"started_by_brimline": False}}, own, kind=kind)
+    assert on_its_server(found, Options()).uri is None, "the workload names it"
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_stored_without_its_secrets_has_to_be_given(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No server is started for it, and what is to be given is said; given by the variable it is enough."""
+    stored = {"uri": "mongodb://***@db1:27017/?replicaSet=rs0", "server": {"started_by_brimline": False}}
+    found = _written(tmp_path / "x", stored, kind=kind)
+    with pytest.raises(UsageError, match="a record holds no user and no password") as refused:
+        on_its_server(found, Options())
+    again = f"--resume {tmp_path / 'x'} --uri ADDRESS"
+    assert "measured on mongodb://***@db1:27017/?replicaSet=rs0" in refused.value.message
+    assert again in str(refused.value.hint)
+    assert on_its_server(found, Options(uri="mongodb://u:p@db1:27017")).uri == "mongodb://u:p@db1:27017"
+    assert on_its_server(found, Options(null=True)).uri is None
+    monkeypatch.setenv(URI_VARIABLE, "mongodb://u:p@db1:27017")
+    assert on_its_server(found, Options()).uri is None
+
+
+@pytest.mark.parametrize("kind", ["capacity", "vary"])
 @pytest.mark.parametrize(
     "environment",
-    [
-        {"uri": "mongodb://***@db1.example:27017/", "server": {"started_by_brimline": False}},
-        {"uri": "mongodb://127.0.0.1:40123", "server": {"started_by_brimline": True}},
-        {"uri": ELSEWHERE},
-        {},
-    ],
-    ids=["a secret was left out", "brimline's own", "unknown whose", "nothing stored"],
+    [{"uri": "mongodb://127.0.0.1:40123", "server": {"started_by_brimline": True}}, {"uri": ELSEWHERE}, {}],
+    ids=["brimline's own", "unknown whose", "nothing stored"],
 )
-def test_what_is_not_known_whole_is_not_guessed(tmp_path: Path, environment: dict[str, Any]) -> None:
-    assert _address(tmp_path / "experiment", environment) is None
+def test_what_is_not_known_whole_is_not_guessed(tmp_path: Path, environment: dict[str, Any], kind: str) -> None:
+    assert on_its_server(_written(tmp_path / "experiment", environment, kind=kind), Options()).uri is None
+
+
+def test_a_design_over_servers_names_them_itself(tmp_path: Path) -> None:
+    stored = {"uri": ELSEWHERE, "server": {"started_by_brimline": False}}
+    factors = [{"name": "server", "levels": [ELSEWHERE, "mongodb://db2:1"]}]
+    assert on_its_server(_written(tmp_path / "x", stored, kind="vary", factors=factors), Options()).uri is None
 
 
 @pytest.mark.parametrize("begun", [False, True])
@@ -125,7 +166,7 @@ def test_a_stored_workload_without_a_name_has_that_of_its_experiment(tmp_path: P
 
 def test_another_version_goes_on_with_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is sent and how it is judged may differ, though the plan is the same."""
-    assert _address(tmp_path / "experiment", {}) is None
+    _written(tmp_path / "experiment", {})
     monkeypatch.setattr("brimline.api.resume.brimline_version", lambda: "9.9.9")
     with pytest.raises(UsageError, match=r"brimline 0\.\S+ measured .*experiment, and this is 9\.9\.9") as refused:
         resumption(tmp_path / "experiment", kinds=("capacity",))

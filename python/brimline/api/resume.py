@@ -1,22 +1,24 @@
 """Owns going on with an experiment that did not end: whether it can be, and what of it counts."""
 
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from pydantic import SecretStr
-
+from brimline.api.options import URI_VARIABLE, Options
 from brimline.api.row_files import ROW_FILES, require_same_rows, rows_directory
 from brimline.errors import AnotherServer, BrimlineError, UsageError
 from brimline.execution.stop import KEPT
+from brimline.experiments.vary.factor_kinds import SERVER
 from brimline.record import ExperimentRecord, brimline_version, read_experiment
 from brimline.record.damage import damage_told
 from brimline.record.directory_lock import being_written
-from brimline.record.layout import EXPERIMENT_FILE, RUNNING, SPEC_FILE
+from brimline.record.layout import ENVIRONMENT_FILE, EXPERIMENT_FILE, RUNNING, SPEC_FILE
+from brimline.record.reader import read_environment
 from brimline.record.redaction import REDACTED
-from brimline.spec import LoadedSpec, Spec, load_spec
+from brimline.spec import LoadedSpec, load_spec
 
 _HOSTNAME = ("hostInfo", "system", "hostname")
 _IDENTITY = (
@@ -103,7 +105,6 @@ def resumption(directory: Path, *, kinds: tuple[str, ...]) -> Resumption:
         spec = loaded.spec
         if spec.name == _UNNAMED:
             spec = spec.model_copy(update={"name": experiment.name})
-        spec = _on_its_server(spec, experiment.environment)
     return Resumption(experiment=experiment, loaded=LoadedSpec(spec, experiment.spec_text, loaded.source))
 
 
@@ -112,17 +113,39 @@ def stored_workload(directory: Path, name: str) -> LoadedSpec:
     return load_spec(directory / name, directory=rows_directory(directory / name))
 
 
-def _on_its_server(spec: Spec, environment: Mapping[str, Any]) -> Spec:
-    """`spec` with the address that was given beside it, where it is somebody else's server and was stored whole.
+def on_its_server(found: Resumption, options: Options) -> Options:
+    """The options with the address that was given at first beside the workload, where it is somebody else's server.
 
-    An address that held a secret was not: it has to be given again.
+    Raises UsageError where that was stored without its secrets and is not given anew: before any server is started.
     """
-    uri, server = environment.get("uri"), environment.get("server") or {}
-    if spec.target.uri is not None or not isinstance(uri, str) or REDACTED in uri:
-        return spec
-    if server.get("started_by_brimline") is not False:
-        return spec
-    return spec.model_copy(update={"target": spec.target.model_copy(update={"uri": SecretStr(uri)})})
+    named = options.null or any((options.uri, found.loaded.spec.target.uri, os.environ.get(URI_VARIABLE)))
+    experiment = found.experiment
+    with damage_told(experiment.directory):
+        uri = None if named else _address(experiment)
+    if uri is None:
+        return options
+    if REDACTED in uri:
+        directory, verb = experiment.directory, resuming_verb(experiment.kind, experiment.settings)
+        raise UsageError(
+            f"{directory} was measured on {uri}, and a record holds no user and no password",
+            hint=f"give that address anew, with its user: {resuming_command(verb, directory)} --uri ADDRESS",
+        )
+    return replace(options, uri=uri)
+
+
+def _address(experiment: ExperimentRecord) -> str | None:
+    """Of the one server that somebody else runs; a design knows it by its trials, unless its servers are a factor.
+
+    A trial that was killed knows it as well, though it doesn't count.
+    """
+    if any(factor.get("name") == SERVER for factor in experiment.settings.get("factors", ())):
+        return None
+    files = sorted(experiment.directory.glob(f"*/*/{ENVIRONMENT_FILE}"))
+    for environment in (experiment.environment, *map(read_environment, files)):
+        uri, server = environment.get("uri"), environment.get("server") or {}
+        if isinstance(uri, str):
+            return uri if server.get("started_by_brimline") is False else None
+    return None
 
 
 def _named(kind: str) -> str:
