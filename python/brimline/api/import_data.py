@@ -56,7 +56,7 @@ from brimline.servers.lab.names import is_client_routed
 from brimline.spec import readers
 from brimline.spec.import_settings import ImportSettings, WriteConcernSettings
 from brimline.spec.target import database_of_uri, write_concern_of_uri
-from brimline.units import counted
+from brimline.units import counted, format_count
 from brimline.wording import message
 
 DATABASE_DEFAULT = "test"
@@ -549,8 +549,11 @@ def _tell_who_takes_part(shares: ImportShares, settings: ImportSettings, context
     count, there = len(shares.parts), 0 if context.executor is None else context.executor.facts["count"]
     if count == there:
         return
-    why = counted(settings.connections, "connection") if count == settings.connections else "so few records"
-    context.progress.note(f"{count} of {counted(there, 'worker')} take part: there are no more for {why}")
+    values = {"count": format_count(count), "there": format_count(there)}
+    if count == settings.connections:
+        context.progress.note(message("{count} of {there} workers take part: there are as many connections", **values))
+    else:
+        context.progress.note(message("{count} of {there} workers take part: there are so few records", **values))
 
 
 def _require_same_nodes(state: ImportState, executor: Executor | None) -> None:
