@@ -6,9 +6,6 @@ from typing import Any, TypedDict
 
 from brimline.record.model import Samples, Summary
 
-HAS_DRIVER: bool
-"""Whether the official driver is built in, so that a plan's target may be of the kind "driver"."""
-
 class PlanError(ValueError):
     """A plan the engine refuses. `args` is (path, message)."""
 

@@ -708,6 +708,12 @@ def test_a_runner_that_is_not_built_names_the_way(
     assert not brimline_cli.runs.exists()
 
 
+def test_a_client_that_there_is_not(brimline_cli: CommandLine, tmp_path: Path) -> None:
+    brimline_cli.run("run", _spec(tmp_path), "--client", "odbc").check_error(2, "odbc", "--help")
+    outcome = brimline_cli.run("run", _spec(tmp_path, MIX + "target: {client: odbc}\n"))
+    outcome.check_error(2, "target.client", "java-sync")
+
+
 def test_a_client_of_other_servers_is_refused_by_name(brimline_cli: CommandLine, tmp_path: Path) -> None:
     with scripted_server({}) as server:
         outcome = brimline_cli.run("run", _spec(tmp_path), "--client", "jdbc", "--uri", server.uri, "--data", "as-is")

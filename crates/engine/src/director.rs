@@ -18,8 +18,6 @@ use crate::shared::lock;
 use crate::state::{RunnerProcess, Shared, Stage};
 use crate::summary::Summary;
 use crate::supervisor::supervise;
-#[cfg(feature = "driver")]
-use crate::target::DriverTarget;
 use crate::target::linked::Linking;
 use crate::target::runner::{Opening, Statements};
 use crate::target::{Destination, Followed, NullTarget, Routes, RunnerTarget, SimulatedTarget, SocketTarget};
@@ -60,17 +58,6 @@ pub fn direct(
                 let target = |first, connections| SocketTarget::new(&routes, first, connections);
                 supervise(plan, loads, commands, shared, target)
             })
-        }
-        #[cfg(feature = "driver")]
-        TargetPlan::Driver { address, .. } => {
-            reach_one(address, plan, access, shared).map_err(RunError::Target).and_then(|endpoint| {
-                let target = |_, connections| DriverTarget::new(&endpoint, plan, connections);
-                supervise(plan, loads, commands, shared, target)
-            })
-        }
-        #[cfg(not(feature = "driver"))]
-        TargetPlan::Driver { .. } => {
-            Err(RunError::Internal("a build without the driver took its plan".to_owned()))
         }
         TargetPlan::Runner(_) | TargetPlan::Linked(_) => {
             supervise(plan, loads, commands, shared, |_, places| {
@@ -119,14 +106,6 @@ fn link(plan: &Plan, linking: Option<Linking>, access: &Access, shared: &Shared)
     let server = Destination::Linked(linking(access)?);
     prove(&server, plan.connect_timeout_ns, || !shared.control.stopped()).map_err(RunError::Target)?;
     Ok(Routes::to(vec![server]))
-}
-
-/// The one server of a plan for the driver, likewise.
-#[cfg(feature = "driver")]
-fn reach_one(address: &str, plan: &Plan, access: &Arc<Access>, shared: &Shared) -> Result<Endpoint, String> {
-    let endpoint = Endpoint::resolve(address, access)?;
-    prove(&Destination::Mongo(endpoint.clone()), plan.connect_timeout_ns, || !shared.control.stopped())?;
-    Ok(endpoint)
 }
 
 /// Does `work` while a thread of its own follows the replica set, where there is one.

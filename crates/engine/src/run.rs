@@ -69,7 +69,6 @@ impl Run {
         let linking = linking(&plan, protocols)?;
         let statements = statements(&plan, protocols)?;
         let log = if plan.operation_log { Some(open_log(log_path.as_deref())?) } else { None };
-        plan.require_client()?;
         let own = Own::new(&plan, &tables, identity)?.map(Arc::new);
         let loads = Load::all_of(&plan, own.as_ref())?;
         let own_names: Arc<[String]> = plan.own_names().into();

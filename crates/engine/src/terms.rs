@@ -58,10 +58,6 @@ pub fn terms(plan: &Plan) -> (ReadTerms<'_>, WriteTerms<'_>) {
             let session = if *retry_writes { Membership::Numbered } else { session };
             (terms, WriteTerms { concern: write_concern.as_ref(), session })
         }
-        TargetPlan::Driver { read_concern, write_concern, .. } => {
-            let terms = ReadTerms { concern: read_concern.as_deref(), ..ReadTerms::default() };
-            (terms, WriteTerms { concern: write_concern.as_ref(), ..WriteTerms::default() })
-        }
         TargetPlan::Linked(_)
         | TargetPlan::Runner(_)
         | TargetPlan::Null { .. }

@@ -50,12 +50,6 @@ impl Plan {
         self.validate_times()
     }
 
-    /// Checks that this build has the client that the plan names. A plan can be read without it.
-    pub(crate) fn require_client(&self) -> Result<(), PlanError> {
-        let has = cfg!(feature = "driver") || !matches!(self.target, TargetPlan::Driver { .. });
-        require(has, "target.kind", || "this build is without the official driver: make driver".to_owned())
-    }
-
     /// Engine threads in use: no more than there is in flight, one on a virtual clock, and one beside a runner, which has the work. The users of a T-L-R plan
     /// are shared out evenly, so that each thread has as many operations as its users perform. Of several nodes each has as many.
     pub fn thread_count(&self) -> u32 {
@@ -216,7 +210,7 @@ impl Plan {
         })
     }
 
-    /// There are inserts, and a client that can make updates of them.
+    /// There are inserts to make updates of.
     fn validate_upserts(&self) -> Result<(), PlanError> {
         let inserts = match &self.work {
             Work::Mix { proportions, .. } => proportions.any(OperationKind::inserts),
@@ -225,9 +219,6 @@ impl Plan {
         };
         require(!self.upserts() || inserts, "work.upsert", || {
             "would have no effect without inserts".to_owned()
-        })?;
-        require(!self.upserts() || !matches!(self.target, TargetPlan::Driver { .. }), "work.upsert", || {
-            "is for the wire client; the driver target has none".to_owned()
         })
     }
 
@@ -250,9 +241,6 @@ impl Plan {
     /// It does something, and a target that has transactions is there for it.
     fn validate_transaction(&self, statements: Statements) -> Result<(), PlanError> {
         require(statements.count() > 0, "work.transaction", || "it neither reads nor updates".to_owned())?;
-        require(!matches!(self.target, TargetPlan::Driver { .. }), "work.transaction", || {
-            "transactions are for the wire client; the driver target has none".to_owned()
-        })?;
         require(self.server_count() == 1, "work.transaction", || {
             "client-routed shards know nothing of each other, so that no transaction spans them".to_owned()
         })
@@ -347,7 +335,7 @@ impl Plan {
                     "must be at least 1".to_owned()
                 })
             }
-            TargetPlan::Wire { .. } | TargetPlan::Driver { .. } | TargetPlan::Null { .. } => Ok(()),
+            TargetPlan::Wire { .. } | TargetPlan::Null { .. } => Ok(()),
             TargetPlan::Simulated { script, generator_ns, .. } => {
                 script.validate().map_err(|error| {
                     PlanError::new(&format!("target.script.{}", error.path), error.message)

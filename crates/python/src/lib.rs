@@ -27,7 +27,6 @@ pyo3::create_exception!(_native, TargetError, PyOSError, "The target can't be re
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("HAS_DRIVER", cfg!(feature = "driver"))?;
     module.add("PlanError", module.py().get_type::<PlanError>())?;
     module.add("TargetError", module.py().get_type::<TargetError>())?;
     module.add_class::<access::Access>()?;

@@ -38,9 +38,6 @@ impl OwnWork {
         for (place, load) in self.loads.iter().enumerate() {
             self.validate_load(place, load)?;
         }
-        require(!matches!(plan.target, TargetPlan::Driver { .. }), "target.kind", || {
-            "own operations are not for the driver in the engine's own process".to_owned()
-        })?;
         let has_requests = self.steps().any(|(_, step)| step.request.is_some());
         let is_mixed = has_requests && self.steps().any(|(_, step)| step.request.is_none());
         let fits = match plan.target {

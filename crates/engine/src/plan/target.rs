@@ -47,16 +47,6 @@ pub enum TargetPlan {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         sessions: bool,
     },
-    /// The same by the official driver, one server, directly: in builds with the feature `driver`.
-    Driver {
-        /// `host:port`, an IPv6 host in brackets.
-        address: String,
-        /// Level of the read concern of every read; `None` leaves it to the server's default.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        read_concern: Option<String>,
-        /// Write concern sent with every write; `None` leaves it to the server's default.
-        write_concern: Option<WriteConcern>,
-    },
     /// The same by a driver in a process of its own.
     Runner(RunnerSettings),
     /// Answers at once: the generator's own ceiling.

@@ -1,8 +1,6 @@
 //! What operations are sent to. One trait: an encoded command goes in, the facts of a reply come out. A target owns the
 //! clock its replies are timed on, so that a simulated one can run on a virtual clock.
 
-#[cfg(feature = "driver")]
-mod driver;
 pub mod linked;
 mod null;
 mod replies;
@@ -10,8 +8,6 @@ pub mod runner;
 mod simulated;
 mod socket;
 
-#[cfg(feature = "driver")]
-pub use driver::DriverTarget;
 pub use null::NullTarget;
 pub use runner::{RunnerReport, RunnerTarget};
 pub use simulated::SimulatedTarget;
