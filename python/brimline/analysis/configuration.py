@@ -3,6 +3,7 @@
 A change without the list of what was changed can't be believed: the other server had another kernel, too.
 """
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -88,5 +89,16 @@ def _text(where: str, name: str, value: Any) -> str:
         return format_duration(value)
     if name.endswith("_bytes") and isinstance(value, int):
         return format_bytes(value)
-    text = f"{value:g}" if isinstance(value, float) else str(value)
+    text = _value_text(value)
     return Verbatim(text if len(text) <= _TEXT_LENGTH_MAX else f"{text[:_TEXT_LENGTH_MAX]}… ({short_hash(text)})")
+
+
+def _value_text(value: Any) -> str:
+    """A list of plain values as people write one, what is nested as JSON has it."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    if not isinstance(value, (list, tuple)):
+        return str(value)
+    if any(isinstance(each, (list, tuple, Mapping)) or each is None or isinstance(each, bool) for each in value):
+        return json.dumps(value, ensure_ascii=False)
+    return ", ".join(map(_value_text, value))

@@ -10,7 +10,7 @@ from brimline.analysis.compared_run import ComparedRun, Metric
 from brimline.analysis.configured import Settings, environment_settings, flat, run_settings, short_hash
 from brimline.analysis.figure import Figure
 from brimline.errors import RecordError
-from brimline.experiments.stored import stored_capacity_settings
+from brimline.experiments.stored import stored_slo
 from brimline.record import ExperimentRecord
 from brimline.record.layout import PLAN_FILE, TARGET_LOST
 from brimline.record.listing import named_time, record_entry
@@ -77,10 +77,11 @@ def _asked(experiment: ExperimentRecord) -> Iterator[tuple[str, Any]]:
     """How the experiment was asked; its objective in words."""
     settings = dict(experiment.settings)
     search = settings.pop("search", settings)
-    if "slo" in search:
+    if search.get("slo"):
         with suppress(RecordError):
-            slo = stored_capacity_settings(search).slo
+            slo = stored_slo(search["slo"])
             search = {name: value for name, value in search.items() if name != "slo"} | {"objective": slo.short_text}
+            settings.pop("slo", None)
     yield from ((name, value) for name, value in flat({**settings, **search}) if name not in _NO_SETTING)
 
 

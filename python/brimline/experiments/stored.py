@@ -61,18 +61,29 @@ def stored_frontier_settings(experiment: ExperimentRecord) -> FrontierSettings:
 def stored_capacity_settings(stored: Mapping[str, Any]) -> CapacitySettings:
     """The settings of a capacity search as they were stored. Raises RecordError."""
     settings = {name: value for name, value in stored.items() if name != SEED}
-    slo = settings.get("slo", {})
-    if "response_p99_ns" in slo:  # of searches from before it could have several limits
-        settings["slo"] = {
-            "latencies": [{"limit_ns": slo["response_p99_ns"]}],
-            "errors": [{"share_max": slo["error_rate_max"]}],
-            "completed_share_min": slo["completed_share_min"],
-        }
+    if "slo" in settings:
+        settings["slo"] = _with_limits(settings["slo"])
     if "verify_s" in settings:  # an older search, whose windows had other names
         known = {each.name for each in fields(CapacitySettings)}
         settings |= {"window_s": settings["verify_s"], "glance_s": settings.get("bracket_s")}
         settings = {name: value for name, value in settings.items() if name in known - {"resolution", "width_max"}}
     return read_part(CapacitySettings, settings)
+
+
+def stored_slo(stored: Mapping[str, Any]) -> Slo:
+    """The objective of an experiment as it was stored. Raises RecordError."""
+    return read_part(Slo, _with_limits(stored), "objective")
+
+
+def _with_limits(slo: Mapping[str, Any]) -> Mapping[str, Any]:
+    """That of searches from before there could be several limits has them."""
+    if "response_p99_ns" not in slo:
+        return slo
+    return {
+        "latencies": [{"limit_ns": slo["response_p99_ns"]}],
+        "errors": [{"share_max": slo["error_rate_max"]}],
+        "completed_share_min": slo["completed_share_min"],
+    }
 
 
 def stored_seed(experiment: ExperimentRecord) -> int:

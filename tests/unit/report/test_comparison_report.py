@@ -5,7 +5,9 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +15,12 @@ from rich.console import Console
 
 from brimline.analysis.compared_run import ComparedRun, compared_run
 from brimline.analysis.comparison import compare_runs
+from brimline.analysis.configuration import configuration_differences, difference_text
+from brimline.analysis.configured import Settings
+from brimline.analysis.objective import LatencyObjective, Slo
 from brimline.analysis.run_trend import gate_trends, run_series
+from brimline.experiments.compared import compared_search
+from brimline.record import ExperimentWriter, read_experiment
 from brimline.report import Report, print_report, render_html, render_json
 from brimline.report.comparison.trend_view import trend_report
 from brimline.report.language import in_language
@@ -303,6 +310,27 @@ def test_runs_of_several_plans_are_told_what_they_differ_in_and_where_to_compare
     text = printed(report)
     assert "brimline compare" in text and "the most here are 4" in report.verdict.sentence
     assert "8 runs: too few" not in text and "Throughput: 4 runs have it, a trend needs 6" in text
+
+
+def test_settings_are_told_in_words_and_not_as_python_writes_them(tmp_path: Path) -> None:
+    """Two searches with other objectives: the limits stand as they are read, and once; lists and what is nested too."""
+    runs = []
+    for number, limit_ms in enumerate((30, 100)):
+        directory = tmp_path / str(number)
+        slo = asdict(Slo(latencies=(LatencyObjective(limit_ns=limit_ms * 1_000_000),)))
+        made: dict[str, Any] = {"kind": "capacity", "name": "s", "settings": {"slo": slo}, "plan_hash": "0" * 8}
+        with ExperimentWriter(directory, spec_text="name: s\n", environment={}, **made) as writer:
+            writer.seal(ended_by="completed")
+        run = compared_search(read_experiment(directory), {}, deciding=())
+        columns, template = ("_id", "sender")[number:], ({"name": "a", "value": {"on": None if number else True}},)
+        own: Settings = {("plan", "columns"): columns, ("plan", "template"): template}
+        runs.append(replace(run, settings={**run.settings, **own}))
+    told = [difference_text(each) for each in configuration_differences(runs[:1], runs[1:])]
+    assert told == [
+        "search objective: p99 ≤ 30 ms, errors ≤ 0.1 % → p99 ≤ 100 ms, errors ≤ 0.1 %",
+        "plan columns: _id, sender → sender",
+        'plan template: [{"name": "a", "value": {"on": true}}] → [{"name": "a", "value": {"on": null}}]',
+    ]
 
 
 def test_a_newest_plan_of_few_runs_is_not_passed_by_an_older_one() -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,6 +28,7 @@ from brimline.report.markdown import render_markdown
 from brimline.report.result_schema import result_schema
 from brimline.report.statistics import operation_statistics
 from tests.support.command_line import CommandLine
+from tests.unit.report.every_kind import KINDS
 from tests.unit.report.report_samples import SPEC, Reports, script, simulated_plan, write_run
 from tests.unit.report.scan_samples import make_scan
 
@@ -42,6 +44,15 @@ def _rows(text: str) -> list[dict[str, str]]:
 
 def _jtl(result: RunResult, **options: Any) -> list[dict[str, str]]:
     return _rows("".join(jtl_lines(result.record, **options)))
+
+
+# --- words
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_report_has_values_as_python_writes_them(every_kind: Mapping[str, Report], kind: str) -> None:
+    text = render_markdown(every_kind[kind])
+    assert not re.findall(r".{20}(?:\{'|': |\bNone[,\]}]|\bTrue[,\]}]|\bFalse[,\]}]|\('\w).{20}", text)
 
 
 # --- JSON

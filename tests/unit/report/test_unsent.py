@@ -155,7 +155,7 @@ def test_no_gate_passes_for_what_was_never_sent(tmp_path: Path) -> None:
 @pytest.mark.parametrize("render", [printed, render_html, render_markdown])
 def test_a_trend_names_the_run_too(on_time: RunRecord, late: RunRecord, render: Callable[[Report], str]) -> None:
     text = plain(render(followed(on_time, late)))
-    assert f"late: {EVIDENCE}" in text and BADGE in text
+    assert f"late: {EVIDENCE}" in text and f"{BADGE} in 1 of 2 records" in text
     assert "on-time: " not in text
     assert "never went out" not in plain(render(followed(on_time)))
 
@@ -170,7 +170,7 @@ def test_the_json_of_a_trend_has_both(on_time: RunRecord, late: RunRecord) -> No
 def test_chinese_says_it_too(on_time: RunRecord, late: RunRecord, render: Callable[[Report], str]) -> None:
     comparison = plain(render(in_language(compared(on_time, late), "zh")))
     trend = plain(render(in_language(followed(late), "zh")))
-    assert f"late（B）：{CHINESE}" in comparison and CHINESE_BADGE in comparison
+    assert f"late（B）：{CHINESE}" in comparison and f"{CHINESE_BADGE}（2 个记录中的 1 个）" in comparison
     assert f"late：{CHINESE}" in trend and CHINESE_BADGE in trend
 
 

@@ -73,10 +73,17 @@ def quantile_text(quantile: float, value_ns: float, runs: Sequence[ComparedRun])
     return message("≥ {value}", value=format_duration(geometric_mean(known), digits=4))
 
 
-def unsent_badges(runs: Iterable[ComparedRun]) -> list[Badge]:
-    """One badge with what these runs planned and never sent; none where everything went out."""
-    count = sum(run.totals.overdue for run in runs if run.unsent and run.totals is not None)
-    return [unsent_badge(count)] if count else []
+def unsent_badges(runs: Sequence[ComparedRun]) -> list[Badge]:
+    """One badge with what these runs planned and never sent, and in how many; none where everything went out."""
+    behind = [run for run in runs if run.unsent and run.totals is not None]
+    count = sum(run.totals.overdue for run in behind if run.totals is not None)
+    if not count:
+        return []
+    badge = unsent_badge(count)
+    if len(behind) == len(runs):
+        return [badge]
+    where = message("{text} in {some} of {all} records", text=badge.text, some=len(behind), all=len(runs))
+    return [Badge(text=where, tone=badge.tone)]
 
 
 def margin_text(change: MetricChange) -> str:

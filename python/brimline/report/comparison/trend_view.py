@@ -94,7 +94,7 @@ def _verdict(series: Sequence[RunSeries], *, floor: float, cases: Sequence[GateC
     if enough and not any(trend.enough for trend in series[-1].trends):
         newest = message("Of the newest plan nothing can be told yet: too few {nouns} have a figure.", nouns=nouns)
         tone, sentence = "fail" if tone == "fail" else "muted", joined(" ", [sentence, newest])
-    badges = unsent_badges(run for each in series for run in each.runs)
+    badges = unsent_badges([run for each in series for run in each.runs])
     if cases:
         verdict: GateVerdict = overall(cases)
         badges.append(Badge(text=message("gate: {verdict}", verdict=verdict.value), tone=GATE_TONES[verdict]))
