@@ -24,6 +24,7 @@ from brimline.errors import BrimlineError, TargetError, redact_text
 from brimline.monitor import read_opcounters
 from brimline.record.layout import RECORD_FILE, unreadable
 from brimline.record.reader import read_state
+from brimline.report.data_import.view import import_report
 from brimline.servers.deployment import refusal
 from brimline.servers.uri import parse_server_uri
 from brimline.spec.import_settings import ImportSettings
@@ -78,17 +79,18 @@ def test_stat_tells_nobody_from_a_user_without_the_right(uri: str, words: str) -
         _status(refuse, parse_server_uri(uri))
 
 
-def test_what_only_the_journal_holds_is_a_bound() -> None:
+def test_what_a_lost_server_acknowledged_and_what_is_settled_have_names_of_their_own() -> None:
     """The report counts what was answered, the hint what is certain: one number must not contradict the other."""
-    counts = {"read": 9, "inserted": 9, "rejected": 0}
-    state = replace(an_import(ended_by="server_lost", reason="gone").state, counts=counts)
-    lost = replace(state, kept={"counts": {**counts, "inserted": 7}})
-    assert _so_far(lost) == "at least 7 documents are in, 0 records were rejected"
-    one = replace(
-        state, counts={**counts, "inserted": 1, "rejected": 1}, kept={"counts": {"inserted": 1, "rejected": 1}}
-    )
-    assert _so_far(one) == "at least 1 document is in, 1 record was rejected"
-    assert _so_far(replace(lost, kept={})) == "9 documents are in, 0 records were rejected"
+    made = an_import(ended_by="server_lost", reason="gone")
+    counts = {**made.state.counts, "read": 9, "inserted": 9, "rejected": 0}
+    lost = replace(made.state, counts=counts, kept={"counts": {**counts, "inserted": 7}})
+    said = "9 documents were acknowledged, of which 7 are settled: they are in, whatever the server lost, 0 records"
+    assert _so_far(lost).startswith(said)
+    fact = import_report(replace(made, state=lost)).verdict.facts[0]
+    assert (fact.label, fact.value, fact.note.partition(":")[0]) == ("Acknowledged", "9", "7 of them are settled")
+    for certain in (replace(lost, kept={}), replace(lost, count_after=9), replace(lost, kept={"counts": counts})):
+        assert _so_far(certain) == "9 documents are in, 0 records were rejected"
+        assert import_report(replace(made, state=certain)).verdict.facts[0].label == "Documents"
 
 
 @pytest.mark.parametrize("kind", ["refused", "input"])

@@ -44,7 +44,7 @@ from brimline.record.data_import import (
     ImportState,
     ImportWriter,
     InputFile,
-    documents_in,
+    documents_settled,
     documents_there,
     is_import,
     read_import,
@@ -247,14 +247,14 @@ def _warn_of_little_room(context: ImportContext, inputs: Sequence[InputFile]) ->
 
 
 def _so_far(state: ImportState) -> str:
-    """What the server counted; where it is gone, what is certain: only what its journal held."""
-    is_gone = state.ending.get("kind") == "server_lost" and state.count_after is None
-    certain = state.kept.get("counts", state.counts) if is_gone else state.counts
-    done = documents_in(certain) if is_gone else documents_there(state)
-    rejected = certain.get("rejected", 0)
-    at_least = "at least " if certain != state.counts else ""
-    are, were = "is" if done == 1 else "are", "was" if rejected == 1 else "were"
-    return f"{at_least}{counted(done, 'document')} {are} in, {counted(rejected, 'record')} {were} rejected"
+    """What the server counted; where it is gone, what it had acknowledged and what of that is certain."""
+    done, settled, rejected = documents_there(state), documents_settled(state), state.counts.get("rejected", 0)
+    were = "was" if rejected == 1 else "were"
+    said = f"{counted(done, 'document')} {'is' if done == 1 else 'are'} in"
+    if settled is not None:
+        acknowledged = f"{counted(done, 'document')} {'was' if done == 1 else 'were'} acknowledged"
+        said = f"{acknowledged}, of which {format_count(settled)} are settled: they are in, whatever the server lost"
+    return f"{said}, {counted(rejected, 'record')} {were} rejected"
 
 
 def _was_own(environment: Mapping[str, Any]) -> bool:
@@ -420,7 +420,7 @@ def resume_import(
     with _context(uri, options, progress, wait_for_server_s) as context:
         _require_same_nodes(found.state, context.executor)
         counts = found.checkpoint.get("counts", {})
-        context.progress.note(f"settled already: {counted(counts.get('read', 0), 'record')}, going on after them")
+        context.progress.note(f"settled: {counted(counts.get('read', 0), 'record')}, going on after them")
         goes_on = ImportWriter.reopen(directory, replace(found.state, settings=settings))
         with goes_on as writer, _telling_what_was_done(writer, context.environment):
             record = run_import(Namespace(database, collection), writer, context)

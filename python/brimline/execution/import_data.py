@@ -53,6 +53,8 @@ _INTERVAL_NS = 1_000_000_000
 _REPLY_TIMEOUT_NS = 300_000_000_000
 _LOOK_AGAIN_S = 0.5
 _ANSWER_S = 2.0
+_ELECTION_S = 20.0
+"""How long the other members of a lost primary are given to elect one: by default they notice its loss after 10 s."""
 _NUMBER_BITS = 24
 
 
@@ -278,9 +280,16 @@ class _Attempts:
         self._writer.save(sealed, sealed=True)
 
     def _answers(self) -> bool:
-        """Whether a server that was lost answers all the same: a connection may end where a server doesn't."""
+        """Whether a server that was lost answers all the same: a connection may end where a server doesn't.
+
+        Of a replica set the others elect a new primary, which knows what is in.
+        """
+        replica_set = self._deployment.replica_set
+        others = replica_set is not None and len(replica_set.members) > 1
+        if others:
+            self._context.progress.step("waiting for a new primary, to count the documents")
         try:
-            self._deployment = primary_now(self._deployment, connect_timeout_s=_LOOK_AGAIN_S)
+            self._deployment = primary_now(self._deployment, connect_timeout_s=_ELECTION_S if others else _LOOK_AGAIN_S)
         except TargetError:
             return False
         return all(self._answers_at(address) for address in (self._deployment.address, *self._deployment.shards))

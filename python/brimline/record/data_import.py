@@ -390,6 +390,17 @@ def documents_there(state: ImportState) -> int:
     return max(state.count_after - state.count_before, 0)
 
 
+def documents_settled(state: ImportState) -> int | None:
+    """How many documents are in whatever became of a server that is gone; None where it counted them, or all are.
+
+    More were acknowledged: a server that dies may lose what it acknowledged since the checkpoint.
+    """
+    if state.ending.get("kind") != "server_lost" or state.count_after is not None or not state.kept.get("counts"):
+        return None
+    settled = documents_in(state.kept["counts"])
+    return settled if settled < documents_in(state.counts) else None
+
+
 def is_import(directory: Path) -> bool:
     """Whether a record directory holds an import. Raises RecordError when it can't be read."""
     return is_of_kind(directory, KIND)

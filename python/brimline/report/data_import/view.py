@@ -18,7 +18,7 @@ from brimline.analysis.finding import Standing
 from brimline.analysis.import_metrics import IMPORT_METRICS
 from brimline.analysis.metrics import Known
 from brimline.analysis.quantile_text import quantile_text
-from brimline.record.data_import import REJECTED_FILE, ImportRecord, ImportRow, documents_there
+from brimline.record.data_import import REJECTED_FILE, ImportRecord, ImportRow, documents_settled, documents_there
 from brimline.record.layout import RUNNING
 from brimline.record.rejects import Rejects, read_rejects
 from brimline.report import blocks
@@ -142,7 +142,7 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
     read_nothing = bool(record.state.tables_of_cr) and not counts.get("read")
     tone: Tone = "fail" if failed else "warn" if running or read_nothing else "pass"
     facts = [
-        Fact(label="Documents", value=format_count(documents_there(record.state))),
+        _documents_fact(record),
         Fact(
             label="Rejected",
             value=format_count(counts.get("rejected", 0)),
@@ -187,6 +187,15 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
         badges=[] if completed else [_ended_badge(record)],
         facts=facts,
     )
+
+
+def _documents_fact(record: ImportRecord) -> Fact:
+    """How many documents came in; of a server that is gone, how many it had acknowledged."""
+    value, settled = format_count(documents_there(record.state)), documents_settled(record.state)
+    if settled is None:
+        return Fact(label="Documents", value=value)
+    note = message("{count} of them are settled: they are in, whatever the server lost", count=format_count(settled))
+    return Fact(label="Acknowledged", value=value, note=note)
 
 
 def _without_standstills(rows: Sequence[ImportRow]) -> str:
