@@ -157,6 +157,14 @@ def test_the_first_refused_document_stops_it_when_asked_to(here: CommandLine, ur
     assert outcome.json()["count_after"] == 1
 
 
+def test_only_documents_without_an_id_of_their_own_would_be_doubled(here: CommandLine, uri: str) -> None:
+    """The server is asked which of those that are in got their _id from the import: another attempt makes new ones."""
+    for field, said in (("_id", "the same command again adds the others"), ("a", "double the 1 that has no _id")):
+        Path("broken.json").write_text(f'{{"_id":1}}\n{{"{field}":2}}\n{{broken\n')
+        outcome = here.run("import", "broken.json", "--uri", uri, "-d", "again", "-c", f"c{field}")
+        outcome.check_error(4, "so far 2 documents are in", said)
+
+
 @pytest.mark.parametrize(
     ("content", "options", "exit_code", "parts"),
     [

@@ -95,12 +95,12 @@ def test_what_a_lost_server_acknowledged_and_what_is_settled_have_names_of_their
 
 @pytest.mark.parametrize("kind", ["refused", "input"])
 def test_an_import_that_stopped_at_a_row_says_how_its_documents_are_not_doubled(kind: str) -> None:
-    def hint(*, drop: bool = False, own: bool = False, **settings: Any) -> str:
-        made = an_import(ended_by="refused", reason="no number", settings=ImportSettings(type="csv", **settings))
+    def hint(*, drop: bool = False, own: bool = False, made: int | None = None, **settings: Any) -> str:
+        sample = an_import(ended_by="refused", reason="no number", settings=ImportSettings(type="csv", **settings))
         ending = {"kind": kind, "reason": "no number", "input": 0, "line": 1228, "code": 2}
         record = replace(
-            made,
-            state=replace(made.state, ending=ending, drop=drop),
+            sample,
+            state=replace(sample.state, ending=ending, drop=drop, without_id=made),
             environment={"server": {"started_by_brimline": own}},
         )
         result = ImportResult(report=cast(Any, None), directory=record.directory, record=record)
@@ -108,8 +108,16 @@ def test_an_import_that_stopped_at_a_row_says_how_its_documents_are_not_doubled(
         return result.error.hint or ""
 
     so_far = "so far 3 000 documents are in, 2 records were rejected"
-    assert hint(headerline=True).startswith(f"{so_far}: the same command again would double them; give --drop")
-    assert "--upsertFields" in hint(headerline=True)
+    for made, which in ((None, "those of them that have"), (3_000, "the 3 000 that have"), (1, "the 1 that has")):
+        said = hint(headerline=True, made=made)
+        assert said.startswith(
+            f"{so_far}; the same command again would double {which} no _id of their own; give --drop"
+        )
+        assert said.endswith("--upsertFields that are a key")
+    own_id = hint(headerline=True, made=0)
+    assert own_id.startswith(f"{so_far}; once it is corrected, the same command again adds the others")
+    assert "double" not in own_id
+    assert "would stop at the first of them" in hint(headerline=True, made=0, stop_on_error=True)
     assert hint(headerline=True, drop=True) == f"{so_far}; the same command again replaces them"
     assert hint(headerline=True, own=True) == so_far
     assert hint(headerline=True, mode="upsert").endswith("the same command again doubles nothing")

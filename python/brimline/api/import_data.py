@@ -144,14 +144,34 @@ class ImportResult(Result):
             return f"{so_far}; the same command again replaces them"
         if state.settings.get("mode", "insert") != "insert":
             return f"{so_far}; once it is corrected, the same command again doubles nothing"
-        return (
-            f"{so_far}: the same command again would double them; give --drop to replace what the collection holds, or "
-            "--mode upsert with --upsertFields that are a key"
-        )
+        return f"{so_far}; {_begun_again(state)}"
 
     @property
     def _resume_hint(self) -> str:
         return f"{said_so_far(self.record)}; {_way_on(self.record.directory, self.record.environment)}"
+
+
+def _begun_again(state: ImportState) -> str:
+    """What the same insert would do once more to what it left: an `_id` of their own keeps documents from a double."""
+    else_ = "give --drop to replace what the collection holds, or --mode upsert"
+    made = state.without_id
+    if made == 0 and not (state.settings["stop_on_error"] or state.settings["maintain_insertion_order"]):
+        return (
+            "once it is corrected, the same command again adds the others: each of these has an _id of its own, and is "
+            "rejected as a duplicate"
+        )
+    if made == 0:
+        return f"the same command again would stop at the first of them, whose _id is there; {else_}"
+    which = (
+        "those of them that have"
+        if made is None
+        else "the 1 that has"
+        if made == 1
+        else f"the {format_count(made)} that have"
+    )
+    return (
+        f"the same command again would double {which} no _id of their own; {else_} with --upsertFields that are a key"
+    )
 
 
 def _place(ending: Mapping[str, Any], inputs: Sequence[InputFile], *, type_: str) -> str:

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+from bson import ObjectId
 from pymongo.errors import CollectionInvalid, OperationFailure
 
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, target_errors
@@ -20,6 +21,8 @@ from brimline.servers import Deployment
 from brimline.spec.import_settings import ImportSettings
 
 _NAMESPACE_EXISTS = 48
+NUMBER_BITS = 24
+"""Of the random number in the ids that an import makes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +127,19 @@ def prepare_collection(
         if settings.mode != "delete":
             # Servers serialise the implicit creation by concurrent first inserts.
             _create(database, name)
+
+
+def without_id(database: DataDatabase, name: str, object_ids: Mapping[str, int], *, inputs: int) -> int:
+    """How many documents of an import are in that had no `_id` of their own: those ids it made itself.
+
+    `object_ids`: from which it counted them, with a prefix of its own for each input (see the importer's plan).
+    """
+    began = int(object_ids["unix_s"]).to_bytes(4, "big")
+    prefixes = [
+        began + ((int(object_ids["number"]) + place) % (1 << NUMBER_BITS)).to_bytes(3, "big") for place in range(inputs)
+    ]
+    ranges = [{"_id": {"$gte": ObjectId(each + bytes(5)), "$lte": ObjectId(each + b"\xff" * 5)}} for each in prefixes]
+    return int(database[name].count_documents({"$or": ranges}))
 
 
 def _create(database: DataDatabase, name: str) -> None:

@@ -19,7 +19,14 @@ from brimline.dataset.shape import Shape
 from brimline.errors import BrimlineError, RecordError, ResourceError, TargetError, UsageError
 from brimline.execution.database import database_named
 from brimline.execution.executor import Importer, SharedImporter
-from brimline.execution.import_collection import ImportContext, Namespace, counting, prepare_collection
+from brimline.execution.import_collection import (
+    NUMBER_BITS,
+    ImportContext,
+    Namespace,
+    counting,
+    prepare_collection,
+    without_id,
+)
 from brimline.execution.import_inputs import changed_inputs, require_unchanged
 from brimline.execution.import_progress import ImportSink, ImportTick
 from brimline.execution.stop import StopToken
@@ -55,7 +62,6 @@ _LOOK_AGAIN_S = 0.5
 _ANSWER_S = 2.0
 _ELECTION_S = 20.0
 """How long the other members of a lost primary are given to elect one: by default they notice its loss after 10 s."""
-_NUMBER_BITS = 24
 
 
 EMPTY_ON_PURPOSE = "nothing was dropped; to empty the collection on purpose, use mongosh: db.NAME.deleteMany({})"
@@ -255,7 +261,7 @@ class _Attempts:
         ending = summary["ending"]
         state = self._writer.state
         ended_by = "interrupt" if self._context.stop.requested and ending["kind"] == "stopped" else ending["kind"]
-        count_after = None
+        count_after = made = None
         was_lost = ending["kind"] == "server_lost"
         if not self._context.stop.urgent and (not was_lost or self._answers()):
             try:
@@ -264,7 +270,10 @@ class _Attempts:
                     database_named(self._namespace.database, self._deployment, purpose="import") as database,
                     counting(),
                 ):
-                    count_after = database[self._namespace.collection].count_documents({})
+                    name = self._namespace.collection
+                    count_after = database[name].count_documents({})
+                    if ended_by in ("input", "refused") and self._settings.mode == "insert":
+                        made = without_id(database, name, state.object_ids, inputs=len(state.inputs))
                 self._note_sizes("after")
             except TargetError as error:
                 ended_by, ending = "server_lost", {"kind": "server_lost", "reason": error.message}
@@ -275,6 +284,7 @@ class _Attempts:
             ending=ending,
             message=message,
             count_after=count_after,
+            without_id=made,
             inputs_changed=changed_inputs(state.inputs),
         )
         self._writer.save(sealed, sealed=True)
@@ -452,7 +462,7 @@ def import_plan(
 
 def fresh_object_ids() -> dict[str, int]:
     """Where the ids of an import's records begin that have none of their own."""
-    return {"unix_s": int(time.time()), "number": secrets.randbits(_NUMBER_BITS)}
+    return {"unix_s": int(time.time()), "number": secrets.randbits(NUMBER_BITS)}
 
 
 def start_import(plan: Mapping[str, Any], access: Access, *, held: bool) -> _native.Import:

@@ -187,6 +187,7 @@ class ImportState:
     `standstills`: when the importer itself did not run.
     `inputs_changed`: what was seen at the end of files that are not what they were when the import began.
     `tables_of_cr`: files that hold no row because their lines end with CR alone.
+    `without_id`: documents that are in and had no `_id` of their own; looked for where the import may be begun again.
     `is_prepared`: the collection was made, and emptied where that was asked for (`drop`). `shape_before`: until then,
     what a collection that is made anew has besides documents, as `Shape.to_text` has it.
     `shares`: what each of several nodes imports; None where one client does.
@@ -210,6 +211,7 @@ class ImportState:
     first_ragged: Mapping[str, int] | None = None
     misfits: Mapping[str, int] = field(default_factory=dict)
     count_after: int | None = None
+    without_id: int | None = None
     duration_ns: int = 0
     client_cpu_ns: int = 0
     server_cpu_ns: int | None = None

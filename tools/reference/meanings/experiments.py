@@ -395,6 +395,7 @@ EXPERIMENTS: Mapping[str, str] = {
     "first_line": "The first line with this reason.",
     "count_before": "Documents before, by the server's count.",
     "count_after": "Documents after, by the server's count.",
+    "without_id": "Documents that are in and had no `_id` of their own, as the server counted; null: not asked.",
     "count_expected": "Documents that there should be after.",
     "input_bytes": "Bytes that were read.",
     "client_cpu_ns_per_document": "CPU time of the client for each document.",
