@@ -4,6 +4,7 @@ No error repeats more of the text than its scheme and the names of its options: 
 can turn up anywhere else.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,6 +71,9 @@ def parse_target_uri(text: str, *, password: PasswordSource | None = None) -> Ta
     protocol, means = schemes()[scheme]
     names_a_database = STEPS[protocol].names_a_database
     form = f"write it as {scheme}://HOST:PORT" + ("/DATABASE" if names_a_database else "")
+    authority, behind = re.fullmatch(r"([^/?#]*)(.*)", text.partition("://")[2], re.DOTALL).groups()  # type: ignore[union-attr]
+    if "@" not in behind:  # else what looks like a port may be the beginning of a password
+        require_ports(authority.rpartition("@")[2])
     try:
         parts = urlsplit(text)
         host, port = parts.hostname, parts.port
@@ -98,6 +102,13 @@ def parse_target_uri(text: str, *, password: PasswordSource | None = None) -> Ta
         access=OPEN if login is None and tls is None else Access(login=login, tls=tls),
         redacted=redact_uri(text.partition("?")[0]),
     )
+
+
+def require_ports(hosts: str) -> None:
+    """Raises UsageError where a port among `hosts` is a number that no port has."""
+    for number in re.findall(r":([0-9]+)(?=,|$)", hosts):
+        if not 0 < int(number[:9]) < 1 << 16:
+            raise UsageError(f"the port {number} is out of range", hint="a port is a number from 1 to 65535")
 
 
 def _options(query: str) -> dict[str, str]:

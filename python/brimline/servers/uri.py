@@ -26,6 +26,7 @@ from brimline.servers.lab.lookup import lab_password_file
 from brimline.servers.password import PasswordSource
 from brimline.servers.selection import MAX_STALENESS_S_MIN, MODES, PRIMARY, ReadPreference
 from brimline.servers.srv import resolve_srv
+from brimline.servers.target_uri import require_ports
 from brimline.servers.uri_options import BOOLEANS, read_options
 
 PORT_DEFAULT = 27017
@@ -150,6 +151,7 @@ def _check_hosts(hosts: str) -> None:
 
 
 def _nodes(hosts: str) -> list[tuple[str, int]]:
+    require_ports(hosts)
     # Without options: PyMongo would open the files that they name.
     try:
         parsed: Mapping[str, Any] = parse_uri(f"mongodb://{hosts}", default_port=PORT_DEFAULT, warn=False)

@@ -74,6 +74,9 @@ def test_the_password_of_a_user_who_is_named_alone_comes_from_elsewhere(tmp_path
     [
         ("http://", "names no host"),
         ("http://h:port/", "can't be read"),
+        ("http://h:70000/", "the port 70000 is out of range"),
+        ("mysql://u:p@h:0/d", "the port 0 is out of range"),
+        ("mysql://u:70000/x@h/d", "can't be read|an @ or a #"),
         ("http://h h/", "a blank in it"),
         ("mysql://u:s3cret/x@h/d", "can't be read"),
         ("mysql://h/x@y", "an @ or a #"),
