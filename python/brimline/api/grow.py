@@ -12,7 +12,7 @@ from brimline.api.own_lab import wants_lab
 from brimline.api.protocols import require_mongodb
 from brimline.api.recording import recording
 from brimline.api.results import Result
-from brimline.api.resume import require_same
+from brimline.api.resume import require_same, resuming_command, uri_option
 from brimline.api.workload import WorkloadWords, load_workload
 from brimline.api.workplace import Workplace, given_uri
 from brimline.errors import BrimlineError, InvalidRun, TargetError, UsageError
@@ -159,7 +159,8 @@ def grow_in(place: Workplace, settings: GrowthSettings, *, directory: Path | Non
         )
         if place.stop.requested and place.uri is not None:
             namespace = f"{plan.namespace.database}.{plan.namespace.collection}"
-            goes_on = f"brimline grow --resume {directory} goes on with it, brimline load replaces it"
+            command = f"{resuming_command('grow', directory)}{uri_option(place.context.environment)}"
+            goes_on = f"{command} goes on with it, brimline load replaces it"
             place.context.progress.warning(f"{namespace} holds what grew until now: {goes_on}")
     return directory
 

@@ -15,6 +15,7 @@ from brimline.api.options import URI_VARIABLE, Options, typed
 from brimline.api.planning import Cost, tell
 from brimline.api.protocols import require_mongodb
 from brimline.api.results import Result
+from brimline.api.resume import uri_again, uri_option
 from brimline.api.workplace import environment_of, nodes_of, server_in_use
 from brimline.doctor.check import Status
 from brimline.doctor.disk import free_at_server, server_disk
@@ -286,7 +287,7 @@ def _way_on(directory: Path, environment: Mapping[str, Any]) -> str:
     """What leads on from an import that did not end, for hints."""
     if _was_own(environment):
         return "import anew: its server was brimline's own and is gone"
-    return f"brimline import --resume {directory} goes on with it without doubling a row"
+    return f"brimline import --resume {directory}{uri_option(environment)} goes on with it without doubling a row"
 
 
 def said_so_far(record: ImportRecord) -> str:
@@ -431,7 +432,8 @@ def resume_import(
         )
     require_unchanged(found.state.inputs)
     _require_readable_again(found.state.inputs, wait_for_server_s)
-    uri = options.uri or _uri(options, throw_away=False, stored=found.environment.get("uri"))
+    stored = uri_again(found.environment) or found.environment.get("uri")
+    uri = options.uri or _uri(options, throw_away=False, stored=stored)
     database, _, collection = found.state.namespace.partition(".")
     settings = dict(found.state.settings)
     if workers is not None:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -9,7 +10,7 @@ from typing import Any
 
 from brimline.api.options import URI_VARIABLE, Options
 from brimline.api.row_files import ROW_FILES, require_same_rows, rows_directory
-from brimline.errors import AnotherServer, BrimlineError, UsageError
+from brimline.errors import AnotherServer, BrimlineError, RecordError, UsageError
 from brimline.execution.stop import KEPT
 from brimline.experiments.vary.factor_kinds import SERVER
 from brimline.record import ExperimentRecord, brimline_version, read_experiment
@@ -18,6 +19,7 @@ from brimline.record.directory_lock import being_written
 from brimline.record.layout import ENVIRONMENT_FILE, EXPERIMENT_FILE, RUNNING, SPEC_FILE
 from brimline.record.reader import read_environment
 from brimline.record.redaction import REDACTED
+from brimline.servers.lab.lookup import lab_uri
 from brimline.spec import LoadedSpec, load_spec
 
 _HOSTNAME = ("hostInfo", "system", "hostname")
@@ -58,9 +60,24 @@ def resuming_command(verb: str, directory: Path) -> str:
     return f"brimline {verb} {resuming_option(verb)} {directory}"
 
 
+def uri_again(environment: Mapping[str, Any]) -> str | None:
+    """The connection string of a record, where what is masked in it is found again: that of a lab of brimline's own."""
+    uri = environment.get("uri")
+    return None if not isinstance(uri, str) else lab_uri(uri) if REDACTED in uri else uri
+
+
+def uri_option(environment: Mapping[str, Any]) -> str:
+    """What a command that goes on with a record says besides: the connection string, where it can't be found again."""
+    is_missing = environment.get("uri") is not None and uri_again(environment) is None
+    return ' --uri "$URI"' if is_missing and not os.environ.get(URI_VARIABLE) else ""
+
+
 def way_on(verb: str, directory: Path) -> str:
     """What every hint about an experiment that ended early says: where its record is, and what goes on with it."""
-    return f"{KEPT} {directory}; {resuming_command(verb, directory)} goes on with it"
+    environment: Mapping[str, Any] = {}
+    with suppress(RecordError):
+        environment = read_environment(directory / ENVIRONMENT_FILE)
+    return f"{KEPT} {directory}; {resuming_command(verb, directory)}{uri_option(environment)} goes on with it"
 
 
 def tell_way_on(error: BrimlineError, verb: str, directory: Path) -> None:
@@ -122,6 +139,7 @@ def on_its_server(found: Resumption, options: Options) -> Options:
     experiment = found.experiment
     with damage_told(experiment.directory):
         uri = None if named else _address(experiment)
+        uri = uri_again({"uri": uri}) or uri
     if uri is None:
         return options
     if REDACTED in uri:

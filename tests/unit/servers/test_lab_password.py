@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from brimline.api.import_data import _way_on
+from brimline.api.resume import uri_again, way_on
 from brimline.cli import lab as words
-from brimline.errors import UsageError
+from brimline.errors import UsageError, redact_uri
 from brimline.servers.lab import lookup
+from brimline.servers.lab.lookup import lab_uri
 from brimline.servers.lab.state import Lab, LabServer, claim, write_lab
 from brimline.servers.processes import identify
 from brimline.servers.state import write_json
@@ -62,6 +65,37 @@ def test_it_is_found_whichever_member_has_ended(secured: Lab, seeds: str) -> Non
 def test_that_of_another_user_or_server_is_not(secured: Lab, uri: str) -> None:
     with pytest.raises(UsageError, match="there is no password"):
         parse_server_uri(uri)
+
+
+def test_a_record_of_ones_own_lab_finds_its_user_again(secured: Lab) -> None:
+    """A record holds no user: that of the lab is the one whose password is found."""
+    masked = redact_uri(URI)
+    assert "brimline" not in masked
+    assert lab_uri(masked) == URI
+    assert lab_uri(masked.replace("/?", "/shop?")) == URI.replace("/?", "/shop?")
+    others = (URI, masked.replace("27999", "27998"), masked.replace("authSource=admin", ""), f"mongodb://{ADDRESS}")
+    assert [lab_uri(each) for each in others] == [None] * 4
+    write_lab(replace(secured, user=None))
+    assert lab_uri(masked) is None
+
+
+def test_the_command_that_goes_on_names_the_server_only_where_it_is_not_found(
+    secured: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BRIMLINE_URI", raising=False)
+
+    def command(uri: str | None) -> str:
+        write_json(tmp_path / "environment.json", {} if uri is None else {"uri": uri})
+        return way_on("sweep", tmp_path).partition("; ")[2]
+
+    plain = f"brimline sweep --resume {tmp_path}"
+    known = (None, "mongodb://db1:27017", redact_uri(URI))
+    assert [command(each) for each in known] == [f"{plain} goes on with it"] * 3
+    assert command("mongodb://***@db1:27017/?authSource=admin") == f'{plain} --uri "$URI" goes on with it'
+    environment = {"uri": redact_uri(URI)}
+    assert uri_again(environment) == URI
+    assert "--uri" not in _way_on(tmp_path, environment)
+    assert '--uri "$URI" goes on' in _way_on(tmp_path, {"uri": "mongodb://***@db1"})
 
 
 def test_what_was_given_comes_first(secured: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,10 +1,12 @@
 """Owns recognising a server of a lab by the address it is reached at, so that records say what it is part of."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from brimline.record.redaction import REDACTED
 from brimline.servers.lab.state import Lab, LabServer, labs_directory, server_process, stored_labs
 from brimline.servers.state import is_own
 
@@ -32,6 +34,20 @@ def lab_password_file(addresses: Sequence[str], *, user: str) -> Path | None:
     if lab is None or lab.user != user or not all(_is_of(lab, address) for address in addresses):
         return None
     return lab.password_file
+
+
+def lab_uri(uri: str) -> str | None:
+    """The connection string of a record with the user whom brimline made for its lab: the password is found then.
+
+    None for any other servers, whose user a record does not hold, and for a lab that doesn't run.
+    """
+    scheme, hidden, rest = uri.partition(f"://{REDACTED}@")
+    addresses = re.split("[/?]", rest, maxsplit=1)[0].split(",")
+    lab, _ = next(filter(None, map(lab_server, addresses)), (None, None))
+    is_its_user = hidden and "authSource=admin" in rest
+    if not is_its_user or lab is None or lab.user is None or not all(_is_of(lab, address) for address in addresses):
+        return None
+    return f"{scheme}://{lab.user}@{rest}"
 
 
 def _is_of(lab: Lab, address: str) -> bool:
