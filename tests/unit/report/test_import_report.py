@@ -5,6 +5,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -13,6 +14,7 @@ from brimline.report import Report, print_report, render_html, render_json
 from brimline.report.data_import.charts import chart_list
 from brimline.report.data_import.view import import_report
 from brimline.report.markdown import render_markdown
+from brimline.report.summary import next_step
 from brimline.report.view import Chart, Table
 from brimline.spec.import_settings import ImportSettings
 from brimline.units import format_duration
@@ -125,6 +127,38 @@ def test_rows_with_more_or_fewer_cells_are_told_with_the_first_line(
     document = json.loads(render_json(report))
     assert (document["counts"]["ragged"], document["first_ragged"]["line"]) == (count, 1042)
     assert {each["name"]: each["result"] for each in document["checks"]}["rows"] == "warn"
+
+
+@pytest.mark.parametrize(
+    ("codes", "mode", "caption", "sentence"),
+    [
+        ([11000, 11000], "insert", "No rate: no document came in", "all 2 records are duplicates of documents"),
+        ([11000], "insert", "No rate: no document came in", "the only record is a duplicate of a document"),
+        ([11000, 121], "insert", "No rate: no document came in", "all 2 records were rejected."),
+        ([121], "upsert", "No rate: no document came in", "the only record was rejected."),
+        ([], "insert", "No rate: no document came in", "there was none in the input."),
+        ([], "delete", "No rate: no document was deleted", "the server counted 5 documents afterwards."),
+    ],
+)
+def test_an_import_of_which_nothing_came_in_says_why(
+    tmp_path: Path, codes: list[int], mode: Any, caption: str, sentence: str
+) -> None:
+    """A headline without a figure says what is missing, and nothing is there to be measured on."""
+    lines = [json.dumps({"input": 0, "line": 1, "code": each, "reason": f"reason {each}"}) for each in codes]
+    (tmp_path / "rejected.jsonl").write_text("".join(f"{each}\n" for each in lines))
+    made = an_import(settings=ImportSettings(mode=mode))
+    rejected, unmatched = len(codes), 0 if codes or mode == "insert" else 3
+    counts = {**made.state.counts, "inserted": 0, "rejected": rejected, "ignorable": rejected,
+              "unmatched": unmatched, "read": rejected + unmatched}  # fmt: skip
+    state = replace(made.state, counts=counts, count_before=5, count_after=5)
+    report = import_report(
+        replace(made, directory=tmp_path, state=state, rows=[replace(each, documents=0) for each in made.rows])
+    )
+    verdict = report.verdict
+    assert (verdict.caption, verdict.figure, verdict.unit) == (caption, "", "")
+    assert sentence in verdict.sentence
+    assert verdict.tone == ("pass" if mode == "delete" else "warn")
+    assert ("measure on it" in next_step(report)) == (mode == "delete")
 
 
 def test_an_import_that_ended_early_says_so() -> None:

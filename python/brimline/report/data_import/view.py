@@ -18,7 +18,14 @@ from brimline.analysis.finding import Standing
 from brimline.analysis.import_metrics import IMPORT_METRICS
 from brimline.analysis.metrics import Known
 from brimline.analysis.quantile_text import quantile_text
-from brimline.record.data_import import REJECTED_FILE, ImportRecord, ImportRow, documents_settled, documents_there
+from brimline.record.data_import import (
+    REJECTED_FILE,
+    ImportRecord,
+    ImportRow,
+    documents_in,
+    documents_settled,
+    documents_there,
+)
 from brimline.record.layout import RUNNING
 from brimline.record.rejects import Rejects, read_rejects
 from brimline.report import blocks
@@ -50,6 +57,7 @@ from brimline.stats.quantile_interval import QuantileInterval, quantile_interval
 from brimline.units import NS_PER_S, UNKNOWN_TEXT, format_bytes, format_count, format_duration, format_number
 from brimline.wording import joined, message
 
+_DUPLICATE_KEY = 11000
 CHECKS_INTRO = "Whether every record is accounted for, and whether the server holds what it should."
 _ROWS: tuple[tuple[str, str, Tone, str], ...] = (
     ("Records read", "read", "", "of the part of the input that is settled"),
@@ -133,14 +141,16 @@ def _rejects(record: ImportRecord) -> Rejects:
 
 def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
     counts = record.state.counts
-    rate, rows = documents_per_s(record), counted_rows(record)
-    is_partial = len(rows) < len(record.rows)
-    has_no_rate = rate is None and is_partial
-    failed = [each for each in import_findings(record) if each.verdict is Standing.FAIL]
     completed = record.ended_by == "completed"
     running = record.ended_by == RUNNING
+    rate, rows = documents_per_s(record), counted_rows(record)
+    is_partial = len(rows) < len(record.rows)
+    none_in = not running and not documents_in(counts)
+    has_no_rate = rate is None and (is_partial or none_in)
+    failed = [each for each in import_findings(record) if each.verdict is Standing.FAIL]
     read_nothing = bool(record.state.tables_of_cr) and not counts.get("read")
-    tone: Tone = "fail" if failed else "warn" if running or read_nothing else "pass"
+    is_empty = none_in and record.state.settings.get("mode") != "delete"
+    tone: Tone = "fail" if failed else "warn" if running or read_nothing or is_empty else "pass"
     facts = [
         _documents_fact(record),
         Fact(
@@ -158,6 +168,8 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
     ]
     if completed and read_nothing:
         sentence: str = "No record was read: the input's lines end with CR alone."
+    elif completed and not failed and is_empty:
+        sentence = _none_in(record, rejects)
     elif completed and not failed and record.state.misfits:
         sentence = message(
             "Every record is accounted for, {cells} aside, and the server counted {documents} afterwards.",
@@ -179,7 +191,7 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
         sentence = "The import did not go to its end; brimline import --resume goes on with it."
     return Verdict(
         tone=tone,
-        caption="No rate: the importer stood still" if has_no_rate else "Import rate",
+        caption=_no_rate(record, none_in=none_in) if has_no_rate else "Import rate",
         figure=format_number(rate, digits=4) if rate is not None else "",
         unit="" if has_no_rate else "documents/s",
         interval=_without_standstills(rows) if rate is not None and is_partial else "",
@@ -187,6 +199,30 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
         badges=[] if completed else [_ended_badge(record)],
         facts=facts,
     )
+
+
+def _no_rate(record: ImportRecord, *, none_in: bool) -> str:
+    if not none_in:
+        return "No rate: the importer stood still"
+    is_delete = record.state.settings.get("mode") == "delete"
+    return "No rate: no document was deleted" if is_delete else "No rate: no document came in"
+
+
+def _none_in(record: ImportRecord, rejects: Rejects) -> str:
+    """Why no document came in, of an import that went to its end."""
+    count = record.state.counts.get("rejected", 0)
+    if not count:
+        return "No document came in: there was none in the input."
+    all_are = not rejects.others and rejects.whole and {each.code for each in rejects.groups} == {_DUPLICATE_KEY}
+    if count == 1 and all_are:
+        return "No document came in: the only record is a duplicate of a document that is there."
+    if count == 1:
+        return "No document came in: the only record was rejected."
+    if all_are:
+        words = "No document came in: all {count} records are duplicates of documents that are there."
+    else:
+        words = "No document came in: all {count} records were rejected."
+    return message(words, count=format_count(count))
 
 
 def _documents_fact(record: ImportRecord) -> Fact:
