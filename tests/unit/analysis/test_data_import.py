@@ -131,7 +131,7 @@ def test_the_rate_of_an_importer_that_stood_still_leaves_that_out() -> None:
     sound = replace(sound, state=replace(sound.state, duration_ns=4 * NS_PER_S))
     assert rates(sound) == ("Import rate", "625.0", "", 625.0, 625.0)
     stopped = replace(sound, state=replace(sound.state, standstills=[stood]))
-    over = "over the 2.00 s in which the importer did not stand still"
+    over = "over 2.00 s; left out: 2.00 s, all of each interval in which the importer stood still"
     assert rates(stopped) == ("Import rate", "1 000", over, 1000.0, 1000.0)
     short: Standstill = {"from_ns": 1_400_000_000, "to_ns": 1_500_000_000, "still_ns": 100_000_000}
     assert rates(replace(sound, state=replace(sound.state, standstills=[short]))) == rates(sound)

@@ -194,7 +194,7 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
         caption=_no_rate(record, none_in=none_in) if has_no_rate else "Import rate",
         figure=format_number(rate, digits=4) if rate is not None else "",
         unit="" if has_no_rate else "documents/s",
-        interval=_without_standstills(rows) if rate is not None and is_partial else "",
+        interval=_without_standstills(record, rows) if rate is not None and is_partial else "",
         sentence=sentence,
         badges=[] if completed else [_ended_badge(record)],
         facts=facts,
@@ -234,10 +234,11 @@ def _documents_fact(record: ImportRecord) -> Fact:
     return Fact(label="Acknowledged", value=value, note=note)
 
 
-def _without_standstills(rows: Sequence[ImportRow]) -> str:
-    """Over which time the rate is, where that is not all of it."""
-    length = format_duration(sum(row.end_ns - row.start_ns for row in rows))
-    return message("over the {length} in which the importer did not stand still", length=length)
+def _without_standstills(record: ImportRecord, rows: Sequence[ImportRow]) -> str:
+    """Over which time the rate is, where that is not all of it, and what was left out: more than it stood still."""
+    over_ns, all_ns = (sum(row.end_ns - row.start_ns for row in each) for each in (rows, record.rows))
+    values = {"length": format_duration(over_ns), "left": format_duration(all_ns - over_ns)}
+    return message("over {length}; left out: {left}, all of each interval in which the importer stood still", **values)
 
 
 def _ended_badge(record: ImportRecord) -> Badge:
