@@ -188,6 +188,7 @@ def test_what_can_not_be_an_import_is_said_before_it_begins(here: CommandLine, u
     Path("empty").mkdir()
     at = ("--uri", uri)
     here.run("import", "absent.json", *at).check_error(2, "absent.json can't be read: no such file")
+    here.run("import", "absent.csv", *at).check_error(2, "absent.csv can't be read: no such file")
     here.run("import", "*.absent", *at).check_error(2, "no file fits *.absent")
     here.run("import", "empty", *at).check_error(2, "empty is a directory without a BSON dump")
     here.run("import", "one.json").check_error(2, "would be gone with it", "--throw-away")

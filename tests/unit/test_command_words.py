@@ -25,6 +25,13 @@ def said(words: Sequence[str], capsys: pytest.CaptureFixture[str]) -> tuple[obje
     return ended.value.code, streams.out + streams.err
 
 
+@pytest.mark.parametrize("words", [["list", "sw"], ["list", "sw", "and more"], ["lab", "list", "sw"]])
+def test_words_that_a_verb_does_not_take_are_told_plainly(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    verb = " ".join(["brimline", *words[: words.index("sw")]])
+    rest = " ".join(words[words.index("sw") :])
+    assert said(words, capsys) == (2, f"error: {verb} has no use for {rest}\nhint: see {verb} --help\n")
+
+
 @pytest.mark.parametrize(
     "words",
     [

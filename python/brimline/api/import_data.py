@@ -340,6 +340,11 @@ def import_data(
         return _result(import_into(job, context, make_directory=make_directory), context.stop, options)
 
 
+def require_there(files: Sequence[str], *, gzip: bool, collection: str | None) -> None:
+    """Raises UsageError for files that are not there: that comes before what is wrong in their options."""
+    find_inputs(files, gzip=gzip, collection=collection)
+
+
 def import_job(
     files: Sequence[str | Path],
     *,

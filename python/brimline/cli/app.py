@@ -3,6 +3,7 @@
 import inspect
 import json
 import os
+import re
 import sys
 import threading
 import traceback
@@ -181,10 +182,8 @@ def _exit_code(arguments: list[str]) -> int:
         if hasattr(error, "format_message"):
             if (of_one := _of_one_client(error)) is not None:
                 return _fail(arguments, of_one[0], hint=of_one[1], exit_code=ExitCode.USAGE)
-            message = _without_secrets(error.format_message(), arguments)
+            message = _without_secrets(_parser_says(error), arguments)
             hint = _of_mongo_tools(error) or _verbs_with(error) + _help_of(error)
-            # The parser names the class of what a check of a value raised.
-            message = _lower_first(message.replace(": Value error, ", ": ", 1))
             return _fail(arguments, message, hint=hint, exit_code=ExitCode.USAGE)
         if (scarce := ResourceError.behind(error)) is not None:
             message = _without_secrets(scarce.message, arguments)
@@ -218,7 +217,7 @@ def performed(arguments: Sequence[str]) -> int:
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
-        raise UsageError(_lower_first(str(error.format_message()).rstrip(".")), hint=_help_of(error)) from error
+        raise UsageError(_parser_says(error).rstrip("."), hint=_help_of(error)) from error
     return result if isinstance(result, int) else 0
 
 
@@ -289,6 +288,7 @@ def _options_of(error: Exception) -> list[str]:
     return [] if context is None else [option for each in context.command.params for option in each.opts]
 
 
+_MORE_WORDS: Final = re.compile(r"Got unexpected extra argument(?:s|\(s\))? \((.*)\)", re.DOTALL)
 _OF_ONE_CLIENT: Final = {
     "scan": (
         "it asks one query at a time, which one client does",
@@ -341,6 +341,17 @@ def _verb_of(error: Exception) -> str:
 def _help_of(error: Exception) -> str:
     context = getattr(error, "ctx", None)
     return f"see {context.command_path if context is not None else 'brimline'} --help"
+
+
+def _parser_says(error: Exception) -> str:
+    """What an error of the parser is about, in our words where its own are a riddle."""
+    text = str(error.format_message())  # type: ignore[attr-defined]  # their class is private to typer
+    if more := _MORE_WORDS.fullmatch(text):
+        context = getattr(error, "ctx", None)
+        verb = "brimline" if context is None else context.command_path
+        return f"{verb} has no use for {more[1]}"
+    # The parser names the class of what a check of a value raised.
+    return _lower_first(text.replace(": Value error, ", ": ", 1))
 
 
 def _lower_first(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, cast
 import typer
 
 from brimline.api.import_data import import_data as import_api
-from brimline.api.import_data import resume_import
+from brimline.api.import_data import require_there, resume_import
 from brimline.api.options import DataOptions, Group, ServerOptions, option
 from brimline.api.options.server import OF_A_HOST
 from brimline.api.reopen import find_record
@@ -131,6 +131,7 @@ def import_data(
             directory, workers=said.connections, wait_for_server_s=wait_s, options=options, progress=progress
         )
         return finish(result, output, suite="import")
+    require_there(named, gzip=said.gzip, collection=said.collection)
     settings = _settings(said, named)
     design.require_asked()
     if design.is_asked:
