@@ -138,11 +138,13 @@ def test_a_combination_whose_runs_prove_nothing_has_failed_and_the_others_stand(
     swept(tmp_path / "sweep", EQUAL, crossed(blocks=1, blocks_max=1))
     result = vary_result(read_experiment(tmp_path / "sweep"))
 
-    def error_where(outcome: RunOutcome) -> BrimlineError | None:
+    def error_where(outcome: RunOutcome, *blocks: int) -> BrimlineError | None:
+        of_blocks = [replace(each, probe=replace(each.probe, block=block)) for block in blocks or (1,)
+                     for each in result.trials]  # fmt: skip
         trials = [
             replace(each, outcome=outcome, figures={}, reasons=("no update succeeded",))
             if each.probe.levels == ("A", "8") else each
-            for each in result.trials
+            for each in of_blocks
         ]  # fmt: skip
         return replace(result, trials=trials).error
 
@@ -150,7 +152,10 @@ def test_a_combination_whose_runs_prove_nothing_has_failed_and_the_others_stand(
     assert error_where(RunOutcome.CLIENT_LIMITED) is None, "a machine that is too slow is no fault of the combination"
     error = error_where(RunOutcome.INVALID)
     assert error is not None and error.exit_code == ExitCode.INCONCLUSIVE
-    assert error.message == "cells that failed: 1 of 6; the first is mongod A, connections 8: no update succeeded"
+    told = "combinations that failed: 1 of 6; the first is mongod A, connections 8: no update succeeded"
+    assert error.message == told
+    again = error_where(RunOutcome.FAILED, 1, 2)
+    assert again is not None and again.message == told, "counted as the report counts them, however often each failed"
 
 
 def test_going_on_makes_what_an_uninterrupted_sweep_makes(tmp_path: Path) -> None:

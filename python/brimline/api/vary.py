@@ -115,9 +115,10 @@ class VaryResult(Result):
             )
         if failed := self._failed:
             first = f"{describe_levels(self.settings, failed[0].probe.levels)}: {'; '.join(failed[0].reasons)}"
-            cells = len({(each.probe.block, each.probe.levels) for each in self.trials})
+            levels, every = {each.probe.levels for each in failed}, {each.probe.levels for each in self.trials}
             return InvalidRun(
-                f"cells that failed: {len(failed)} of {cells}; the first is {first}", hint=self.where_to_look
+                f"combinations that failed: {len(levels)} of {len(every)}; the first is {first}",
+                hint=self.where_to_look,
             )
         return None
 
