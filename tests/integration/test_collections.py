@@ -230,6 +230,27 @@ def test_what_others_gave_a_collection_and_the_workload_has_otherwise_is_replace
     assert any("replaced field1_1, validator" in text for text in told.texts)
 
 
+@pytest.mark.parametrize("name", ["theirs", "field0_1"])
+def test_an_index_in_the_place_of_one_of_brimlines_is_somebody_elses(
+    name: str, mongod: Deployment, database: Data, ensure: Callable[..., list[LoadReport]]
+) -> None:
+    """It was dropped without a word, since it is over fields of which brimline had made one."""
+    indexes = Definition.of(indexes=[{"key": {"field0": 1}}])
+    wanted = _wanted(mongod, "a", indexes)
+    ensure(wanted)
+    database["a"].drop_index("field0_1")
+    database["a"].create_index([("field0", 1)], name=name, expireAfterSeconds=99999)
+    for again in (wanted, _wanted(mongod, "a", indexes, records=31)):
+        with pytest.raises(UsageError, match=name):
+            ensure(again)
+        assert "expireAfterSeconds" in database["a"].index_information()[name]
+    ensure(_wanted(mongod, "a", Definition(), records=31))
+    assert _names(database, "a") == [name]
+    ensure(wanted, drop=True)
+    assert _names(database, "a") == ["field0_1"]
+    assert "expireAfterSeconds" not in database["a"].index_information()["field0_1"]
+
+
 def test_a_time_series_is_counted(mongod: Deployment, database: Data, ensure: Callable[..., list[LoadReport]]) -> None:
     definition = Definition.of(
         options={"timeseries": {"timeField": "at", "metaField": "sensor", "granularity": "minutes"}},

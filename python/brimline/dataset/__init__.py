@@ -13,7 +13,7 @@ from brimline.dataset.collection import (
     prove_count,
     replacement,
 )
-from brimline.dataset.definition import Definition, Misfit, find_misfit, fit_indexes
+from brimline.dataset.definition import Definition, Misfit, find_misfit, fit_indexes, own_names
 from brimline.dataset.gaps import Gaps, find_gaps
 from brimline.dataset.inspection import Inspection, State, inspect
 from brimline.dataset.manifest import (
@@ -58,6 +58,7 @@ __all__ = [
     "inspect",
     "make_copy",
     "manifest_for",
+    "own_names",
     "prepare",
     "prepare_addition",
     "prove_count",

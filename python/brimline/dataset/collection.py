@@ -9,7 +9,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, collection_exists, target_errors
-from brimline.dataset.definition import Definition, find_misfit, fit_indexes, has_option, is_same, listed_key
+from brimline.dataset.definition import (
+    Definition,
+    find_misfit,
+    fit_indexes,
+    has_option,
+    is_same,
+    listed_key,
+    own_names,
+    takes_the_place,
+)
 from brimline.dataset.manifest import (
     MANIFEST_COLLECTION,
     Manifest,
@@ -121,7 +130,7 @@ def replacement(
     if before is not None:
         if before.kept is not None:  # by a load that was killed between dropping and making
             kept = kept.with_lost(Shape.from_text(before.kept))
-        kept = kept.without(before.own_indexes, before.own_options)
+        kept = kept.without(own_names(before, kept), before.own_options)
     kept, lost = _settled(kept, wanted.shape)
     if lost and not drop:
         raise UsageError(
@@ -129,9 +138,14 @@ def replacement(
             + ", ".join(lost),
             hint="name another collection in the workload, or give --drop to have it replaced",
         )
+    made = [index for index in wanted.shape.indexes if not any(is_same(index, each) for each in kept.indexes)]
+    own: list[Mapping[str, Any]] = [listed_key(index) for index in made]
+    if wanted.shard_key is not None:
+        own.append(wanted.shard_key.fields)
     manifest = replace(
         manifest,
-        own_indexes=[*manifest.own_indexes, *_own_indexes(wanted, kept)],
+        own_indexes=[*manifest.own_indexes, *own],
+        asked_indexes=made,
         own_options=[option for option in wanted.shape.options if option not in kept.options],
     )
     actions = [*_ACTIONS, *(["createIndex"] if kept.indexes or manifest.own_indexes else [])]
@@ -158,11 +172,11 @@ def _is_otherwise(database: DataDatabase, name: str, wanted: Definition, there: 
 
 def _settled(kept: Shape, wanted: Shape) -> tuple[Shape, list[str]]:
     """What of `kept` can stay beside `wanted`, and the names of what can't."""
-    names = {index["name"] for index in wanted.indexes}
     indexes = [
         index
         for index in kept.indexes
-        if index["name"] not in names or any(is_same(each, index) for each in wanted.indexes)
+        if any(is_same(each, index) for each in wanted.indexes)
+        or not any(takes_the_place(index, each) for each in wanted.indexes)
     ]
     options = {
         option: value
@@ -172,14 +186,6 @@ def _settled(kept: Shape, wanted: Shape) -> tuple[Shape, list[str]]:
     stays = Shape(options=options, indexes=indexes)
     lost = [name for name in kept.names if name not in stays.names]
     return stays, [*lost, *(option for option in kept.options if option not in options)]
-
-
-def _own_indexes(wanted: Definition, kept: Shape) -> list[Mapping[str, Any]]:
-    """The fields of what `wanted` adds to `kept`."""
-    indexes: list[Mapping[str, Any]] = [
-        listed_key(index) for index in wanted.shape.indexes if not any(is_same(index, each) for each in kept.indexes)
-    ]
-    return indexes if wanted.shard_key is None else [*indexes, wanted.shard_key.fields]
 
 
 def prepare(database: DataDatabase, manifest: Manifest, *, drop: bool = False) -> None:
@@ -244,7 +250,7 @@ def complete(database: DataDatabase, manifest: Manifest, *, wanted: Definition |
             hint="load again; if another client writes there, name another collection",
         )
     if wanted is not None:
-        lacks = find_misfit(database, manifest.collection, wanted, own=())
+        lacks = find_misfit(database, replace(manifest, own_indexes=()), wanted)
         fit_indexes(database, manifest.collection, lacks)
     with target_errors("looking for the collection"):
         uuid = collection_uuid(database, manifest.collection)

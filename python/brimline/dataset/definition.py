@@ -11,6 +11,7 @@ from typing import Any, Self
 from pymongo.errors import OperationFailure
 
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, target_errors
+from brimline.dataset.manifest import Manifest
 from brimline.dataset.shape import Shape, make_indexes, read_shape
 from brimline.dataset.sharding import ShardKey, is_behind_router, shard_key_of
 from brimline.errors import UsageError
@@ -21,6 +22,8 @@ _CAPPED_STEP = 256
 """To whose multiples servers round the size of a capped collection up."""
 _UNASKED = ("unique", "sparse", "hidden", "expireAfterSeconds", "partialFilterExpression")
 """Options that make an index another one where nobody asked for them."""
+_APART = ("unique", "sparse", "partialFilterExpression")
+"""Options by which a server from 5.0 on has two indexes over the same fields."""
 _BYTEWISE = {"locale": "simple"}
 """The collation of which a server lists nothing."""
 Index = Mapping[str, Any]
@@ -93,21 +96,21 @@ def misfit(
     wanted: Definition,
     there: Shape,
     *,
-    own_indexes: Sequence[Mapping[str, Any]] = (),
+    own_indexes: Iterable[str] = (),
     sharded_by: ShardKey | None = None,
     behind_router: bool = False,
 ) -> Misfit:
     """How a collection that has `there` differs from `wanted`. What others gave it and nobody asks for is no misfit.
 
-    `own_indexes` are the fields of those that brimline made; `sharded_by` counts `behind_router` alone.
+    `own_indexes` are the names of those that brimline made; `sharded_by` counts `behind_router` alone.
     """
-    ours = [list(keys.items()) for keys in own_indexes]
+    ours = set(own_indexes)
     kept = [] if wanted.shard_key is None else [list(wanted.shard_key.fields.items())]
     surplus = [
         str(found["name"])
         for found in there.indexes
-        if (fields := list(found["key"].items())) in ours
-        and fields not in kept
+        if found["name"] in ours
+        and list(found["key"].items()) not in kept
         and not any(is_same(index, found) for index in wanted.shape.indexes)
     ]
     missing: list[Index] = []
@@ -115,7 +118,7 @@ def misfit(
     for index in wanted.shape.indexes:
         if any(is_same(index, found) for found in there.indexes):
             continue
-        clashes = any(found["name"] == index["name"] and index["name"] not in surplus for found in there.indexes)
+        clashes = any(found["name"] not in surplus and takes_the_place(found, index) for found in there.indexes)
         (other if clashes else missing).append(index)
     return Misfit(
         options=[name for name, value in wanted.shape.options.items() if not has_option(there.options, name, value)],
@@ -126,13 +129,14 @@ def misfit(
     )
 
 
-def find_misfit(database: DataDatabase, name: str, wanted: Definition, *, own: Sequence[Mapping[str, Any]]) -> Misfit:
+def find_misfit(database: DataDatabase, manifest: Manifest, wanted: Definition) -> Misfit:
     """How the collection that is there differs from `wanted`. Raises TargetError, and UsageError where it is a view."""
+    name = manifest.collection
     with target_errors("looking at the collection"):
         there = read_shape(database, name) or Shape()
         behind_router = wanted.shard_key is not None and is_behind_router(database)
         key = shard_key_of(database, name) if behind_router else None
-    return misfit(wanted, there, own_indexes=own, sharded_by=key, behind_router=behind_router)
+    return misfit(wanted, there, own_indexes=own_names(manifest, there), sharded_by=key, behind_router=behind_router)
 
 
 def fit_indexes(database: DataDatabase, name: str, found: Misfit) -> None:
@@ -156,6 +160,20 @@ def fit_indexes(database: DataDatabase, name: str, found: Misfit) -> None:
             ) from error
 
 
+def own_names(manifest: Manifest, there: Shape) -> list[str]:
+    """The indexes `there` that brimline made: over fields of its own, and as it asked for, where that is known."""
+    own = [list(keys.items()) for keys in manifest.own_indexes]
+    return [
+        str(found["name"])
+        for found in there.indexes
+        if (fields := list(found["key"].items())) in own
+        and (
+            not (asked := [each for each in manifest.asked_indexes if list(listed_key(each).items()) == fields])
+            or any(each["name"] == found["name"] and is_same(each, found) for each in asked)
+        )
+    ]
+
+
 def is_same(wanted: Index, found: Index) -> bool:
     """Whether `found`, as a server lists it, is the index that `wanted` asks for, maybe under another name."""
     if list(listed_key(wanted).items()) != list(found["key"].items()):
@@ -169,6 +187,16 @@ def is_same(wanted: Index, found: Index) -> bool:
     return all(_holds(found.get(name), value) for name, value in told.items()) and not any(
         found.get(name) not in (None, False) and name not in told for name in _UNASKED
     )
+
+
+def takes_the_place(found: Index, wanted: Index) -> bool:
+    """Whether a server can't have `wanted` beside `found`, which is another index."""
+    if found["name"] == wanted["name"]:
+        return True
+    if list(found["key"].items()) != list(listed_key(wanted).items()):
+        return False
+    locales = [(each.get("collation") or _BYTEWISE).get("locale") for each in (found, wanted)]
+    return locales[0] == locales[1] and all(found.get(name) == wanted.get(name) for name in _APART)
 
 
 def has_option(there: Mapping[str, Any], name: str, wanted: Any) -> bool:

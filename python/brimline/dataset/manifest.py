@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, Self
 
+from bson import json_util
+
 from brimline.dataset.access import DataDatabase, target_errors
 from brimline.errors import UsageError
 from brimline.plan import Plan
@@ -52,8 +54,9 @@ class Manifest:
     `count` is the proven number of documents, None while loading. Times are ISO 8601 in UTC. `owner` is the process
     that removes the collection when it has ended, None for data that stay. `collection_uuid` is what the server knew
     the collection by when the count was proven, None where it didn't tell and in manifests of older versions.
-    `own_indexes`: fields, with their order, of the indexes that brimline makes, `own_options` names of the options that
-    it gives. `kept`: while the collection is made anew, what it has besides documents, as `Shape.to_text` has it.
+    `own_indexes`: fields, with their order, of the indexes that brimline makes, and `asked_indexes` what it asked for
+    where it knows: another index over the same fields is somebody else's. `own_options`: names of the options that it
+    gives. `kept`: while the collection is made anew, what it has besides documents, as `Shape.to_text` has it.
     `copy_uuid`: what the server knows the copy by that was made of complete data, so that they can be put back.
 
     In state "changed" it held just this once, until a run whose operations changed it. `only_ids_added`: they only
@@ -71,6 +74,7 @@ class Manifest:
     owner: dict[str, Any] | None = None
     collection_uuid: str | None = None
     own_indexes: Sequence[Mapping[str, Any]] = ()
+    asked_indexes: Sequence[Mapping[str, Any]] = ()
     own_options: Sequence[str] = ()
     kept: str | None = None
     copy_uuid: str | None = None
@@ -131,6 +135,10 @@ class Manifest:
         }
         if self.own_indexes:  # as text: names of fields may have points
             known["own_indexes"] = json.dumps([dict(index) for index in self.own_indexes])
+        if self.asked_indexes:
+            known["asked_indexes"] = json_util.dumps(
+                list(self.asked_indexes), json_options=json_util.CANONICAL_JSON_OPTIONS
+            )
         if self.own_options:
             known["own_options"] = json.dumps(list(self.own_options))
         return document | {name: value for name, value in known.items() if value is not None}
@@ -153,6 +161,7 @@ class Manifest:
                 owner=document.get("owner"),
                 collection_uuid=document.get("collection_uuid"),
                 own_indexes=tuple(json.loads(document.get("own_indexes", "[]"))),
+                asked_indexes=tuple(json_util.loads(document.get("asked_indexes", "[]"))),
                 own_options=tuple(json.loads(document.get("own_options", "[]"))),
                 kept=document.get("kept"),
                 copy_uuid=document.get("copy_uuid"),

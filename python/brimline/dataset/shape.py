@@ -52,13 +52,13 @@ class Shape:
         parts = [_listed("index", "indexes", self.names), _listed("option", "options", list(self.options))]
         return " and ".join(filter(None, parts))
 
-    def without(self, own: Sequence[Mapping[str, Any]], options: Iterable[str] = ()) -> Self:
-        """The same but for indexes over the fields of `own`, in their order, and `options` by name."""
-        keys = [list(index.items()) for index in own]
+    def without(self, indexes: Iterable[str], options: Iterable[str] = ()) -> Self:
+        """The same but for these indexes and options, by name."""
+        names, others = set(indexes), set(options)
         return replace(
             self,
-            options={name: value for name, value in self.options.items() if name not in options},
-            indexes=[each for each in self.indexes if list(each["key"].items()) not in keys],
+            options={name: value for name, value in self.options.items() if name not in others},
+            indexes=[each for each in self.indexes if each["name"] not in names],
         )
 
     def with_lost(self, before: Self) -> Self:

@@ -111,8 +111,7 @@ def _look(wanted: WantedData, context: RunContext) -> _Look:
         found = dataset.inspect(database, wanted.manifest)
         if wanted.definition is None or found.manifest is None or not found.ready:
             return _Look(wanted=wanted, found=found)
-        name, own = found.manifest.collection, found.manifest.own_indexes
-        misfit = dataset.find_misfit(database, name, wanted.definition, own=own)
+        misfit = dataset.find_misfit(database, found.manifest, wanted.definition)
     return _Look(wanted=wanted, found=found, misfit=misfit)
 
 
@@ -158,8 +157,11 @@ def _fit(look: _Look, context: RunContext) -> None:
     fields: list[Mapping[str, Any]] = [listed_key(index) for index in misfit.missing]
     with database_of(look.wanted.load, context.deployment) as database:
         # Before they are there: one that is made and not known to be brimline's would be taken for somebody else's.
-        dataset.write_manifest(database, replace(found, own_indexes=[*found.own_indexes, *fields]))
+        made = [*found.asked_indexes, *misfit.missing]
+        found = replace(found, own_indexes=[*found.own_indexes, *fields], asked_indexes=made)
+        dataset.write_manifest(database, found)
         dataset.fit_indexes(database, found.collection, misfit)
         keys = [listed_key(index) for index in asked]
-        own = [each for each in (*found.own_indexes, *fields) if dict(each) in keys]
-        dataset.write_manifest(database, replace(found, own_indexes=own))
+        own = [each for each in found.own_indexes if dict(each) in keys]
+        made = [each for each in made if each in asked]
+        dataset.write_manifest(database, replace(found, own_indexes=own, asked_indexes=made))

@@ -86,7 +86,9 @@ def _making_anew(
     `dataset.replacement`.
     """
     replacement = dataset.replacement(database, manifest, drop=drop)
-    others = replacement.kept.without(manifest.own_indexes)
+    measured = dataset.Definition.of(indexes=[{"key": dict(keys)} for keys in manifest.own_indexes])
+    own = replace(manifest, asked_indexes=measured.shape.indexes)
+    others = replacement.kept.without(dataset.own_names(own, replacement.kept))
     namespace = f"{database.name}.{manifest.collection}"
     if others.indexes and not drop:
         raise UsageError(

@@ -73,7 +73,7 @@ def test_what_is_missing_and_what_is_otherwise_is_said() -> None:
     there = Shape(
         options={"capped": True, "size": 1024, "validator": {"a": 1, "b": 1}}, indexes=[theirs, ours, further]
     )
-    found = misfit(wanted, there, own_indexes=[{"c": 1}, {"d": 1}])
+    found = misfit(wanted, there, own_indexes=["c_1", "d_1"])
     assert found.text == (
         "without the indexes a_1, c_1, with another index in the place of b_1, with the further indexes c_1, d_1, "
         "otherwise in the option validator"
