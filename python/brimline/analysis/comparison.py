@@ -31,6 +31,10 @@ ERROR_MARGIN = 0.001
 """The margin of a share of errors, which is compared by difference."""
 
 
+UNANSWERED = "it lies among what was never answered or never sent"
+"""Why a run has no figure, where a lower load would have given it one."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """B against A. `a` and `b` are the runs that count, in the order of time. `loads`: how theirs differ, if so.
@@ -328,7 +332,7 @@ def why_absent(metric: Metric, run: ComparedRun) -> str:
     count = sum(each for _, each in run.distribution)
     unanswered = sum(each for value_ns, each in run.distribution if value_ns == NEVER_NS)
     if unanswered > (1 - quantile) * count:
-        return "it lies among what was never answered or never sent"
+        return UNANSWERED
     return "too few operations lie above it"
 
 
@@ -373,9 +377,17 @@ def _overall(
     if not deciding:
         return ChangeVerdict.NO_CLAIM, message("Nothing that decides is known of both: {unknown}.",
                                                unknown=joined(", ", unknown))  # fmt: skip
-    return ChangeVerdict.INCONCLUSIVE, message(
-        "No change is shown and equivalence isn't either: {open}.", open=_named(of[ChangeVerdict.INCONCLUSIVE])
+    still_open = of[ChangeVerdict.INCONCLUSIVE]
+    told = message("No change is shown and equivalence isn't either: {open}.", open=_named(still_open))
+    alone = [each for each in still_open if each.change is not None and not each.change.low <= 0 <= each.change.high]
+    if not alone:
+        return ChangeVerdict.INCONCLUSIVE, told
+    why = message(
+        "p is adjusted for all figures that are looked at, and that decides. Of one alone, {names}, the interval holds "
+        "no 0.",
+        names=_named(alone),
     )
+    return ChangeVerdict.INCONCLUSIVE, joined(" ", [told, why])
 
 
 _NO_SPREAD_TEXTS: Mapping[Noun, str] = {

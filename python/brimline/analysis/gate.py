@@ -7,7 +7,7 @@ from enum import StrEnum
 from brimline.analysis.change_text import change_text, deciding_interval_text, p_text
 from brimline.analysis.changes import LeftOut, MetricChange
 from brimline.analysis.compared_run import METRIC_KEYS, ComparedRun
-from brimline.analysis.comparison import Comparison
+from brimline.analysis.comparison import UNANSWERED, Comparison, why_absent
 from brimline.analysis.judged_change import ALPHA
 from brimline.analysis.spoilt import SPOILT_ADVICE, is_spoilt, spoilt_text
 from brimline.analysis.unlike_loads import UnlikeLoads
@@ -23,6 +23,8 @@ LOWER_RATE = "offer a rate that every run can send"
 """What helps where operations never went out: more such runs would not."""
 MORE_RUNS = "more runs a side narrow the interval"
 """What helps where nothing is wrong with the runs."""
+LONGER = "longer runs, with more operations in each, give it a figure"
+LONGER_ANSWERED = "longer runs, at a load that is answered, give it a figure"
 MORE_SEARCHES = "longer ones, or more of them a side, narrow the interval"
 """The same of searches."""
 
@@ -85,7 +87,7 @@ def gate(comparison: Comparison, limits: Mapping[str, float]) -> tuple[GateCase,
         *(
             _follows_case(by_key[key], limit, comparison.loads)
             if comparison.loads is not None and key in by_key and not comparison.loads.judges(by_key[key].metric)
-            else _case(key, by_key.get(key), limit, _spoilt(comparison, key), more)
+            else _case(key, by_key.get(key), limit, _spoilt(comparison, key), more, _longer(comparison, key))
             for key, limit in limits.items()
         ),
         *(_broken_case(each) for each in comparison.left_out if each.broken),
@@ -158,8 +160,20 @@ def _spoilt(comparison: Comparison, key: str) -> str:
     return "" if run is None else message("{name}: {evidence}", name=Verbatim(run.name), evidence=spoilt_text(run))
 
 
-def _case(key: str, found: MetricChange | None, limit: float, spoilt: str, more: str) -> GateCase:
-    """`spoilt`: why a run has no such figure, if lag of the generator is why. `more`: what narrows an interval."""
+def _longer(comparison: Comparison, key: str) -> str:
+    """What gives runs the figure that they lack: a lower load as well, where it lies among what was not answered."""
+    lacking = (
+        why_absent(metric, run) for run in comparison.runs for metric in run.metrics
+        if metric.key == key and key not in run.figures
+    )  # fmt: skip
+    return LONGER_ANSWERED if UNANSWERED in lacking else LONGER
+
+
+def _case(key: str, found: MetricChange | None, limit: float, spoilt: str, more: str, longer: str) -> GateCase:
+    """`spoilt`: why a run has no such figure, if lag of the generator is why.
+
+    `more`: what narrows an interval; `longer`: what gives a figure where there is none.
+    """
     allowed = format_percentage(limit)
     if spoilt and (found is None or found.change is None):
         return GateCase(name=key, limit=limit, verdict=GateVerdict.INCONCLUSIVE, text=spoilt, advice=SPOILT_ADVICE)
@@ -169,7 +183,7 @@ def _case(key: str, found: MetricChange | None, limit: float, spoilt: str, more:
             limit=limit,
             verdict=GateVerdict.INCONCLUSIVE,
             text=message("{metric} was not measured, at most {allowed} worse is allowed", metric=key, allowed=allowed),
-            advice="longer runs, at a load that is answered, give it a figure",
+            advice=longer,
         )
     worse = found.worsening
     if worse is None or found.change is None or found.adjusted_p is None:

@@ -82,6 +82,27 @@ def test_a_noisy_difference_is_inconclusive() -> None:
     assert "equivalence isn't either: Throughput" in comparison.reason
 
 
+def test_an_interval_that_holds_no_0_beside_no_change_is_explained() -> None:
+    """Of one figure alone the change is clear, of several that are looked at it is not."""
+    noise = (0.0, 0.03, -0.03)
+    sides = [
+        [
+            simulated_run(
+                f"{side}{number}", figures={"throughput": 1000 * by * (1 + each), "p50": 1e6 * by**0.4 * (1 + each)}
+            )
+            for number, each in enumerate(noise)
+        ]
+        for side, by in (("a", 1.0), ("b", 1.075))
+    ]
+    comparison = compare_runs(*sides)
+    change = named(comparison, "throughput")
+    assert change.change is not None and change.change.low > 0 and change.verdict is ChangeVerdict.INCONCLUSIVE
+    assert comparison.reason.endswith(
+        "p is adjusted for all figures that are looked at, and that decides. Of one alone, Throughput, the interval "
+        "holds no 0."
+    )
+
+
 def test_runs_on_a_host_that_others_filled_are_said_to_be_so_before_all_else() -> None:
     """The change is what was measured; how much of it is the targets' nobody knows."""
     took = "other programs took 94.5 % of a full host"

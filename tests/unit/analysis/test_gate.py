@@ -7,6 +7,7 @@ from brimline.analysis.change_text import p_text, signed_percentage
 from brimline.analysis.compared_run import ComparedRun, Totals
 from brimline.analysis.comparison import compare_runs
 from brimline.analysis.gate import GateCase, GateVerdict, gate, overall, parse_limits
+from brimline.analysis.latency import NEVER_NS
 from brimline.errors import UsageError
 from brimline.report.junit import junit_xml
 from tests.support.run_sets import run_sets, simulated_run
@@ -137,3 +138,16 @@ def test_a_limit_without_a_name_is_for_what_decides() -> None:
     ]
     with pytest.raises(UsageError, match='"sustained" is no metric of these'):
         gate(comparison, {"sustained": 0.05})
+
+
+@pytest.mark.parametrize(
+    ("slowest_ns", "advice"),
+    [(1_000_000, "longer runs, with more operations in each, give it a figure"),
+     (NEVER_NS, "longer runs, at a load that is answered, give it a figure")],
+    ids=["too few operations", "not answered"],
+)  # fmt: skip
+def test_what_gives_a_missing_figure_depends_on_why_it_is_missing(slowest_ns: int, advice: str) -> None:
+    """Where all was answered a lower load helps nothing."""
+    thin = [replace(each, distribution=((1_000_000, 20), (slowest_ns, 2))) for each in runs(1000.0)]
+    (case,) = gate(compare_runs(thin, thin), {"p99": 0.05})
+    assert (case.verdict, case.advice) == (GateVerdict.INCONCLUSIVE, advice)
