@@ -11,8 +11,8 @@ from brimline.execution.database import database_named
 from brimline.execution.execute import RunContext
 from brimline.plan import Plan
 from brimline.plan.operations import OperationsWork, Sampled
-from brimline.units import counted, format_count
-from brimline.wording import Verbatim, message
+from brimline.units import format_count
+from brimline.wording import Verbatim, joined, message
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +78,23 @@ def _read(name: str, wanted: Sampled, context: RunContext) -> Rows:
             )
     except UsageError as error:
         raise UsageError(f"values.{name}: {error.message}", hint=error.hint) from None
-    context.progress.note(f"${name}: {_told(rows, wanted, namespace)}")
+    context.progress.note(message("${name}: {told}", name=Verbatim(name), told=_told(rows, wanted, namespace)))
     return rows
 
 
 def _told(rows: Rows, wanted: Sampled, namespace: str) -> str:
     """What was taken, for people."""
-    parts = [f"{counted(rows.row_count, 'row')} of {namespace}", rows.way]
+    count = format_count(rows.row_count)
+    what = "{count} row of {namespace}" if rows.row_count == 1 else "{count} rows of {namespace}"
+    parts = [message(what, count=count, namespace=Verbatim(namespace)), rows.way]
     if rows.lacking_count:
-        fields = " or ".join(wanted.fields)
-        parts.append(f"{format_count(rows.lacking_count)} further ones lack {fields} and were left out")
+        parts.append(
+            message(
+                "{count} further ones lack {fields} and were left out",
+                count=format_count(rows.lacking_count),
+                fields=joined(" or ", map(Verbatim, wanted.fields)),
+            )
+        )
     if rows.is_cut:
         parts.append("no more for the sake of memory")
-    return ", ".join(parts)
+    return joined(", ", parts)
