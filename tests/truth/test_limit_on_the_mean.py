@@ -81,7 +81,7 @@ def test_the_search_finds_the_rate_whose_windows_hold_the_mean(tmp_path: Path) -
     settings = replace(quick(SLO), calibrate_s=0.2)
     found = search(SERVER, tmp_path / "search", seed=3, settings=settings).conclusion
     assert found.kind is ConclusionKind.SUSTAINED and found.sustained is not None, found.headline
-    truth = rate_that_windows_bear(settings.window_s, found.hold)
+    truth = rate_that_windows_bear(settings.window_s, settings.hold)
     assert found.sustained.low <= truth <= found.sustained.high
     assert found.sustained.value == pytest.approx(truth, rel=0.08)
     assert found.sustained.value < rate_of_mean(LIMIT_NS / 1e9)  # where only half of the windows hold it

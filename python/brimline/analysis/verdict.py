@@ -274,14 +274,15 @@ def _judge_latency(observation: Observation, limit: LatencyObjective) -> Objecti
     target = format_duration(limit.limit_ns)
     evidence = message("{name} {figure}, target {limit}", name=limit.name, figure=_figure_text(seen), limit=target)
     verdict, reason = _latency_verdict(observation, limit, seen, evidence)
+    basis = _basis(seen, limit, verdict)
     return ObjectiveResult(
         limit.text,
         verdict,
-        reason,
+        joined("; ", [reason, basis]) if basis and verdict is Verdict.FAIL else reason,
         name=limit.name,
         figure=quantile_text(seen),
         decided_by=message("{interval}, target {limit}", interval=interval_text(seen), limit=target),
-        basis=_basis(seen, limit) if verdict is Verdict.PASS else "",
+        basis=basis,
         is_latency=True,
     )
 
@@ -317,9 +318,11 @@ def _latency_verdict(
     return Verdict.PASS, evidence
 
 
-def _basis(seen: QuantileInterval, limit: LatencyObjective) -> str:
-    """Of a thin tail, which is printed as a bound: what let it pass."""
-    if seen.enough or seen.high_ns is None:
+def _basis(seen: QuantileInterval, limit: LatencyObjective, verdict: Verdict) -> str:
+    """What decided where the interval does not: a thin tail passed, or its interval holds a target that was missed."""
+    if verdict is Verdict.FAIL and seen.low_ns is not None and seen.low_ns <= limit.limit_ns:
+        return "its interval begins within the target, and its estimate decides"
+    if verdict is not Verdict.PASS or seen.enough or seen.high_ns is None:
         return ""
     high = format_duration(seen.high_ns)
     if seen.high_ns <= limit.limit_ns:

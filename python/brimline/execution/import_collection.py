@@ -138,8 +138,8 @@ def without_id(database: DataDatabase, name: str, object_ids: Mapping[str, int],
     prefixes = [
         began + ((int(object_ids["number"]) + place) % (1 << NUMBER_BITS)).to_bytes(3, "big") for place in range(inputs)
     ]
-    ranges = [{"_id": {"$gte": ObjectId(each + bytes(5)), "$lte": ObjectId(each + b"\xff" * 5)}} for each in prefixes]
-    return int(database[name].count_documents({"$or": ranges}))
+    ranges = [{"$gte": ObjectId(each + bytes(5)), "$lte": ObjectId(each + b"\xff" * 5)} for each in prefixes]
+    return sum(database[name].count_documents({"_id": each}) for each in ranges)
 
 
 def _create(database: DataDatabase, name: str) -> None:

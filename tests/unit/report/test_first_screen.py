@@ -143,6 +143,23 @@ def test_a_bound_that_passed_by_its_estimate_says_that_its_upper_end_is_beyond(s
     assert report.verdict.sentence.endswith(" is not.")
 
 
+def test_a_figure_that_misses_inside_a_wide_interval_says_that_it_decides(steady: RunRecord) -> None:
+    """A killed primary: p99 10.7 s, 95 % CI 26.2 ms – 10.9 s, target 200 ms, and no word why that is a sure miss."""
+    seen = observe(steady).response
+    assert seen is not None
+    limit_ns = round(seen.p99.value_ns / 1.5)
+    slo = Slo(latencies=(LatencyObjective(limit_ns=limit_ns),))
+    for low_ns, is_said in ((limit_ns // 2, True), (limit_ns + 1, False)):
+        known = replace(seen.p99, low_ns=low_ns, high_ns=2 * seen.p99.value_ns)
+        wide = replace(seen, quantiles={**seen.quantiles, 0.99: known})
+        observation = replace(observe(steady, objectives=slo.latencies), response=wide)
+        report = run_report(steady, observation, slo=slo, judgement=judge(observation, slo))
+        assert report.verdict.tone == "fail"
+        assert ("; its interval begins within the target, and its estimate " in report.verdict.sentence) is is_said
+        told_as = next(each for each in json.loads(render_json(report))["objectives"] if "p99" in each["text"])
+        assert ("its estimate decides" in told_as["decided_by"]) is is_said
+
+
 def test_an_interrupted_run_says_for_how_long_it_held(steady: RunRecord) -> None:
     cut = replace(steady, ended_by="interrupt", intervals=[*steady.intervals[:12]])
     plan = cut.plan.model_copy(update={"duration_ns": 60 * SECOND_NS})
