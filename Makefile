@@ -21,8 +21,8 @@ help: ## Show this list
 demo: $(NATIVE) ## Find the capacity of a real mongod and write the report
 	@$(BIN)/brimline capacity ycsb-b --quick || test $$? -eq 4 # nothing could be measured: said above
 
-# Three files with servers side by side, each of which waits for more than half of its time: of two cores 1.7 are at work. The
-# fourth worker only computes, at a low priority (tests/support/side_by_side.py). What measures runs alone, after them, and
+# Four files with servers side by side, each of which waits for more than half of its time, so that two cores are at work. The
+# fifth worker only computes, at a low priority (tests/support/side_by_side.py). What measures runs alone, after them, and
 # only the files that have such tests are read for it. ARGUMENTS go to pytest.
 PYTEST := $(BIN)/python -m pytest --durations=10 --durations-min=1
 SIDE_BY_SIDE := --numprocesses 5

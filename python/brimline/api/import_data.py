@@ -445,7 +445,7 @@ def resume_import(
         settings["workers"] = workers
     ImportSettings.from_document(settings)
     with _context(uri, options, progress, wait_for_server_s) as context:
-        _require_same_nodes(found.state, context.executor)
+        _require_same_nodes(found.state, context.executor, connections=settings["workers"])
         counts = found.checkpoint.get("counts", {})
         context.progress.note(f"settled: {counted(counts.get('read', 0), 'record')}, going on after them")
         goes_on = ImportWriter.reopen(directory, replace(found.state, settings=settings))
@@ -583,7 +583,7 @@ def _tell_who_takes_part(shares: ImportShares, settings: ImportSettings, context
         context.progress.note(message("{count} of {there} workers take part: there are so few records", **values))
 
 
-def _require_same_nodes(state: ImportState, executor: Executor | None) -> None:
+def _require_same_nodes(state: ImportState, executor: Executor | None, *, connections: int) -> None:
     """Raises UsageError where an import would go on with other nodes than it was begun by: each has its own part."""
     if state.shares is None and executor is not None:
         raise UsageError("this import was begun by one client, and goes on as one", hint="leave --workers out")
@@ -595,4 +595,9 @@ def _require_same_nodes(state: ImportState, executor: Executor | None) -> None:
         raise UsageError(
             f"this import was shared out among {counted(wanted, 'worker')}, and goes on with as many",
             hint=f"give --workers local:{wanted}, or ray:{wanted}",
+        )
+    if connections < wanted:
+        raise UsageError(
+            f"{counted(connections, 'connection')} can't be shared out among {counted(wanted, 'worker')}",
+            hint=f"give -j {wanted} or more, or leave it out",
         )

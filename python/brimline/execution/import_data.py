@@ -47,7 +47,7 @@ from brimline.record.data_import import (
     read_import,
 )
 from brimline.record.files import read_json_if_there
-from brimline.record.import_parts import ImportParts
+from brimline.record.import_parts import ImportParts, remove_parts_files
 from brimline.record.layout import SERVER_FACTS_FILE
 from brimline.servers import Access, Deployment, control_client, external_again, primary_now
 from brimline.spec.import_settings import ImportSettings
@@ -176,8 +176,9 @@ class _Attempts:
             self._deployment, self._namespace, state.inputs, self._settings,
             directory=directory, object_ids=state.object_ids,
         )  # fmt: skip
-        if state.shares is None or self._context.executor is None:
+        if state.shares is None:
             return start_import(plan, access, held=held)
+        assert self._context.executor is not None  # noqa: S101 - those who go on have as many nodes as had begun
         kept = ImportParts(directory, state.shares.parts)
         return self._context.executor.start_import(plan, state.shares, kept, access, held=held)
 
@@ -288,6 +289,8 @@ class _Attempts:
             inputs_changed=changed_inputs(state.inputs),
         )
         self._writer.save(sealed, sealed=True)
+        if sealed.ended_by == "completed" and sealed.shares is not None:
+            remove_parts_files(self._writer.directory, len(sealed.shares.parts))
 
     def _answers(self) -> bool:
         """Whether a server that was lost answers all the same: a connection may end where a server doesn't.

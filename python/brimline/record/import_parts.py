@@ -32,6 +32,7 @@ class ImportParts:
         noted = (read_checkpoint(directory) or {}).get("parts")
         self.checkpoints: list[dict[str, Any]] = noted or [at_the_beginning(part) for part in parts]
         self._bases = [each["rejected_bytes"] for each in self.checkpoints]
+        self._arrived = [0 for _ in parts]
         self._is_concluded = False
         self._rejected = [_opened(self._path(number), length) for number, length in enumerate(self._bases)]
 
@@ -40,9 +41,15 @@ class ImportParts:
         return {**self.checkpoints[number], "rejected_bytes": 0}
 
     def note(self, number: int, checkpoint: Mapping[str, Any], rejected: bytes) -> None:
-        """Takes what a node tells of its part: how far it is, and what else it rejected."""
+        """Takes what a node tells of its part: how far it is, and what else it rejected.
+
+        A checkpoint counts once all is here that was rejected before it: a node may tell that later.
+        """
         if rejected:
             self._rejected[number].append(rejected.decode())
+            self._arrived[number] += len(rejected)
+        if checkpoint["rejected_bytes"] > self._arrived[number]:
+            return
         kept = {**checkpoint, "rejected_bytes": self._bases[number] + checkpoint["rejected_bytes"]}
         # A node that is lost may have sent more than it had told: all that is left of its part is looked for.
         self.checkpoints[number] = {**kept, "in_doubt_until": self._end(number)}
@@ -77,15 +84,22 @@ class ImportParts:
         replace_pieces(self._directory / REJECTED_FILE, (path.read_text(encoding="utf-8") for path in paths))
         self.save()
         self._is_concluded = True
-        if self.checkpoint["finished"]:  # nothing goes on from it any more
-            for path in paths:
-                path.unlink()
 
     def _end(self, number: int) -> dict[str, int]:
         return cast("dict[str, int]", self._parts[number]["until"] or _BEHIND_ALL)
 
     def _path(self, number: int) -> Path:
-        return self._directory / f"rejected.{number}.jsonl"
+        return _rejected_path(self._directory, number)
+
+
+def remove_parts_files(directory: Path, part_count: int) -> None:
+    """Takes away what only an import that goes on needs: once its record says that it was completed."""
+    for number in range(part_count):
+        _rejected_path(directory, number).unlink(missing_ok=True)
+
+
+def _rejected_path(directory: Path, number: int) -> Path:
+    return directory / f"rejected.{number}.jsonl"
 
 
 def at_the_beginning(part: ImportPart) -> dict[str, Any]:

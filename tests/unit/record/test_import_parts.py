@@ -6,7 +6,7 @@ import pytest
 
 from brimline.errors import RecordError
 from brimline.record.data_import import ImportPart, Place, read_checkpoint
-from brimline.record.import_parts import ImportParts, at_the_beginning
+from brimline.record.import_parts import ImportParts, at_the_beginning, remove_parts_files
 
 MIDDLE = Place(input=0, offset=100, line=11)
 PARTS = [
@@ -37,6 +37,9 @@ def test_what_was_rejected_is_there_once_in_the_order_of_the_input(tmp_path: Pat
         kept.conclude()
         expected = [*range(1, 2 + attempt), 10, *range(21, 22 + attempt), 91]
         assert (tmp_path / "rejected.jsonl").read_bytes() == _rejects(*expected)
+    ImportParts(tmp_path, PARTS).conclude()  # of one whose server was lost while it counted
+    assert (tmp_path / "rejected.jsonl").read_bytes() == _rejects(*expected)
+    remove_parts_files(tmp_path, len(PARTS))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["checkpoint.json", "rejected.jsonl"]
 
 
@@ -47,6 +50,17 @@ def test_all_that_is_left_of_a_part_is_in_doubt_once_it_was_begun(tmp_path: Path
     noted = (read_checkpoint(tmp_path) or {})["parts"]
     assert noted[0]["in_doubt_until"] == MIDDLE
     assert noted[1]["in_doubt_until"]["offset"] > 2**60
+    kept.conclude()
+
+
+def test_a_checkpoint_counts_once_all_is_here_that_was_rejected_before_it(tmp_path: Path) -> None:
+    """One that knew of more than its file had let nobody go on."""
+    kept = ImportParts(tmp_path, PARTS)
+    ahead = {**kept.to_go_on(0), "rejected_bytes": len(_rejects(1, 2)), "finished": True}
+    kept.note(0, ahead, _rejects(1))
+    assert not kept.checkpoints[0]["finished"] and kept.checkpoints[0]["rejected_bytes"] == 0
+    kept.note(0, ahead, _rejects(2))
+    assert kept.checkpoints[0]["finished"] and kept.checkpoints[0]["rejected_bytes"] == len(_rejects(1, 2))
     kept.conclude()
 
 

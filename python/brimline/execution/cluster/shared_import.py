@@ -272,6 +272,8 @@ class SharedImport:
                 self._follow_admitted(node)
         except _UnfitNode as unfit:
             node.unfit = str(unfit)
+        except _StoppedEarly:
+            pass  # the node has begun nothing, and what ended the others is the import's ending
         except RecordError as error:
             self._unwritable = self._unwritable or error
         except Exception as error:  # whatever it is, nothing more is known of the node
@@ -322,7 +324,7 @@ class SharedImport:
                     piece := file.read(_PIECE_BYTES if end is None else min(_PIECE_BYTES, end - at))
                 ):
                     if self._wanted or node.told:
-                        raise _UnfitNode("it was stopped before it had its part")
+                        raise _StoppedEarly
                     self._ask(node, "take", number, at, piece, within_s=taking_s(len(piece) * len(self._nodes)))
                     at += len(piece)
                     node.sent_bytes += len(piece)
@@ -388,6 +390,10 @@ class SharedImport:
 
 class _UnfitNode(Exception):
     """Why a node can't import its part."""
+
+
+class _StoppedEarly(Exception):
+    """The import was ended before a node had its part."""
 
 
 class IntervalMerger:
