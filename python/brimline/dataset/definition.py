@@ -195,8 +195,9 @@ def takes_the_place(found: Index, wanted: Index) -> bool:
         return True
     if list(found["key"].items()) != list(listed_key(wanted).items()):
         return False
-    locales = [(each.get("collation") or _BYTEWISE).get("locale") for each in (found, wanted)]
-    return locales[0] == locales[1] and all(found.get(name) == wanted.get(name) for name in _APART)
+    there, asked = found.get("collation"), wanted.get("collation")
+    is_one_collation = there is None if asked in (None, _BYTEWISE) else there is not None and _holds(there, asked)
+    return is_one_collation and all(found.get(name) == wanted.get(name) for name in _APART)
 
 
 def has_option(there: Mapping[str, Any], name: str, wanted: Any) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from brimline.dataset import Definition, Shape
-from brimline.dataset.definition import default_name, is_same, listed_key, misfit
+from brimline.dataset.definition import default_name, is_same, listed_key, misfit, takes_the_place
 from brimline.dataset.sharding import ShardKey
 
 DE = {"locale": "de", "caseLevel": False, "strength": 3, "version": "57.1"}
@@ -92,3 +92,24 @@ def test_a_shard_key_counts_behind_a_router_alone() -> None:
     assert not misfit(wanted, Shape())
     assert misfit(wanted, Shape(), behind_router=True).text == "sharded otherwise"
     assert not misfit(wanted, Shape(), behind_router=True, sharded_by=ShardKey(fields={"a": "hashed"}))
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "is_so"),
+    [
+        ({"expireAfterSeconds": 9}, {}, True),
+        ({"expireAfterSeconds": 9}, {"collation": {"locale": "simple"}}, True),
+        ({"unique": True}, {}, False),
+        ({"collation": {"locale": "sv", "strength": 3}}, {}, False),
+        ({"collation": {"locale": "sv", "strength": 3}, "hidden": True}, {"collation": {"locale": "sv"}}, True),
+        ({"collation": {"locale": "sv", "strength": 3}}, {"collation": {"locale": "sv", "strength": 1}}, False),
+    ],
+)
+def test_what_a_server_can_not_have_beside_another_index(
+    found: dict[str, Any], wanted: dict[str, Any], is_so: bool
+) -> None:
+    """Over the same fields, by other names; of one name no server has two."""
+    theirs = {"key": {"a": 1}, "name": "theirs", **found}
+    assert takes_the_place(theirs, {"key": {"a": 1}, "name": "a_1", **wanted}) is is_so
+    assert takes_the_place({**theirs, "name": "a_1"}, {"key": {"a": 1}, "name": "a_1", **wanted})
+    assert not takes_the_place(theirs, {"key": {"b": 1}, "name": "b_1", **wanted})
