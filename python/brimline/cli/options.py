@@ -57,9 +57,8 @@ def _require_place_for(file: Path) -> None:
         with TemporaryFile(dir=file.parent):
             pass
     except OSError as error:
-        raise UsageError(
-            unwritable(file, error).message, hint="give --junit a file in a directory that is there"
-        ) from error
+        told = unwritable(file, error, elsewhere="give --junit a file in a directory that is there")
+        raise UsageError(told.message, hint=told.hint) from error
 
 
 def surroundings(server: ServerOptions, output: OutputOptions, data: DataOptions | None = None) -> Options:

@@ -338,10 +338,7 @@ class ImportWriter(Closing):
             return
         if self._nodes is None:
             self._nodes = CsvFile(self.directory / NODES_FILE, _NODE_COLUMNS, goes_on=True)
-        place = self._offset_ns
-        self._nodes.append(
-            {**row, "start_ns": row["start_ns"] + place, "end_ns": row["end_ns"] + place} for row in rows
-        )
+        self._nodes.append(map(self._placed, rows))
 
     def append_server(self, row: Mapping[str, Any]) -> None:
         """Adds what the monitor saw; `row` is on the clock of the attempt."""
