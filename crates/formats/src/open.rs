@@ -149,7 +149,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Columns, Documents, ParseGrace};
+    use crate::{Columns, Documents, ParseGrace, Stretch};
 
     fn options(format: Format) -> FormatOptions {
         let is_table = matches!(format, Format::Csv | Format::Tsv);
@@ -169,6 +169,17 @@ mod tests {
     /// Documents, where each record begins, and how reading ended.
     type Outcome = (Vec<Vec<u8>>, Vec<(u64, u64)>, u64, Option<InputError>);
 
+    /// Converts a stretch into `outcome`; whether reading goes on.
+    fn take(opened: &Opened, stretch: &Stretch, outcome: &mut Outcome) -> bool {
+        let mut documents = Documents::default();
+        opened.convert.convert(stretch, &mut documents);
+        outcome.0.extend(documents.iter().map(<[u8]>::to_vec));
+        outcome.1.extend(documents.rows.iter().map(|row| (row.line, row.offset)));
+        outcome.2 += documents.nulls;
+        outcome.3 = documents.stop;
+        outcome.3.is_none()
+    }
+
     /// Reads `text`; begins anew at the end of every stretch where `resume`.
     fn read(stretch_bytes: usize, options: &FormatOptions, text: &str, resume: bool) -> Outcome {
         let open = || open_in(stretch_bytes, options, Box::new(Cursor::new(text.as_bytes().to_vec())));
@@ -178,13 +189,7 @@ mod tests {
             Err(error) => return (Vec::new(), Vec::new(), 0, Some(error)),
         };
         while let Some(stretch) = opened.splitter.next_stretch(Vec::new()).expect("memory can be read") {
-            let mut documents = Documents::default();
-            opened.convert.convert(&stretch, &mut documents);
-            outcome.0.extend(documents.iter().map(<[u8]>::to_vec));
-            outcome.1.extend(documents.rows.iter().map(|row| (row.line, row.offset)));
-            outcome.2 += documents.nulls;
-            outcome.3 = documents.stop;
-            if outcome.3.is_some() {
+            if !take(&opened, &stretch, &mut outcome) {
                 break;
             }
             if resume {
@@ -225,13 +230,7 @@ mod tests {
                     }
                     stretch.end_at(end);
                 }
-                let mut documents = Documents::default();
-                opened.convert.convert(&stretch, &mut documents);
-                outcome.0.extend(documents.iter().map(<[u8]>::to_vec));
-                outcome.1.extend(documents.rows.iter().map(|row| (row.line, row.offset)));
-                outcome.2 += documents.nulls;
-                outcome.3 = documents.stop;
-                if outcome.3.is_some() {
+                if !take(&opened, &stretch, &mut outcome) {
                     return outcome;
                 }
             }
