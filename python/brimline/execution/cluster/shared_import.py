@@ -274,8 +274,6 @@ class SharedImport:
             node.unfit = str(unfit)
         except _StoppedEarly:
             pass  # the node has begun nothing, and what ended the others is the import's ending
-        except RecordError as error:
-            self._unwritable = self._unwritable or error
         except Exception as error:  # whatever it is, nothing more is known of the node
             node.lost = str(error) if isinstance(error, NodeLost) else f"{type(error).__name__}: {error}"
             self._on_lost(f"{node.named} was lost: {node.lost}")
@@ -367,7 +365,7 @@ class SharedImport:
             node.look = look
             if clock is not None and node.zero_ns is None:
                 node.zero_ns = look.zero_ns - clock.before.ahead_ns
-            self._kept.note(node.number, look.progress["checkpoint"], look.rejected)
+            self._keep(node, look)
             ahead_ns = self._ahead_ns(node)
             for interval in look.intervals:
                 placed = {
@@ -386,6 +384,14 @@ class SharedImport:
                 )
                 node.cpu_ns += interval["process_cpu_ns"]
             self._changed.notify_all()
+
+    def _keep(self, node: _Node, look: ImportLook) -> None:
+        """Notes how far a node is. What it tells after a record that can't be written is left out: all are given up."""
+        if self._unwritable is None:
+            try:
+                self._kept.note(node.number, look.progress["checkpoint"], look.rejected)
+            except RecordError as error:
+                self._unwritable, self._wanted = error, 2
 
 
 class _UnfitNode(Exception):
