@@ -48,7 +48,7 @@ from brimline.record.layout import (
     SERVER_FILE,
     short_repr,
 )
-from brimline.record.model import Environment, Standstill
+from brimline.record.model import Environment, NodeFacts, Standstill
 from brimline.record.pieces import lines_of
 from brimline.record.reader import changed_files, read_environment, read_state
 from brimline.record.redaction import redact
@@ -152,29 +152,20 @@ class ImportShares:
     input_bytes: int
 
 
-class ImportNode(TypedDict):
+class ImportNode(NodeFacts):
     """One node of several in the last attempt; `counts` are those of its part, with what attempts before had settled.
 
-    `late_ns`: how long after the others it was let go. `clock`: see `record.model.NodeTotals`. `ended_by`: the kind of
-    its own ending, and `reason` what it says of it. `lost`: why it is lost; None: it isn't.
+    `ended_by`: the kind of its own ending, and `reason` what it says of it.
     """
 
-    node: int
-    host: str
-    pid: int
-    cpu_cores: int
-    python: str
     connections: int
     counts: Mapping[str, int]
     service_p99_ns: int
     elapsed_ns: int
     client_cpu_ns: int
-    late_ns: int
-    clock: Mapping[str, Any]
     sent_bytes: int
     ended_by: str
     reason: str
-    lost: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -260,12 +260,12 @@ class LogTotals(TypedDict):
     error: str | None
 
 
-class NodeTotals(TypedDict):
-    """One node of several over the whole run.
+class NodeFacts(TypedDict):
+    """What is known of one node of several, whatever they share.
 
-    `late_ns`: how long after the instant of the start it was told. `clock` holds `ahead_ns`, `error_ns` (at any instant
-    of the run), `drift_ppm` with `drift_error_ppm`, and how many `readings` there were. `lost`: why it is lost; None:
-    it isn't.
+    `late_ns`: how long after the instant of the start, or after the others, it was let go. `clock` holds `ahead_ns`,
+    `error_ns` (at any instant of the work), `drift_ppm` with `drift_error_ppm`, and how many `readings` there were.
+    `lost`: why it is lost; None: it isn't.
     """
 
     node: int
@@ -273,6 +273,14 @@ class NodeTotals(TypedDict):
     pid: int
     cpu_cores: int
     python: str
+    late_ns: int
+    clock: dict[str, Any]
+    lost: str | None
+
+
+class NodeTotals(NodeFacts):
+    """One node of several over the whole run."""
+
     due: int
     sent: int
     ok: int
@@ -282,10 +290,7 @@ class NodeTotals(TypedDict):
     threads: int
     operations_hash: str
     elapsed_ns: int
-    late_ns: int
-    clock: dict[str, Any]
     ended_by: str
-    lost: str | None
 
 
 class ShardCounts(TypedDict):

@@ -15,7 +15,8 @@ from brimline.execution.cluster.link import ANSWER_WITHIN_S, NodeLost
 from brimline.execution.cluster.node import Look
 from brimline.execution.cluster.processes import ProcessLink
 from brimline.execution.cluster.ray_nodes import RayLink
-from brimline.execution.cluster.shared_run import GIVE_UP_S, SharedRun
+from brimline.execution.cluster.shared_run import SharedRun
+from brimline.execution.cluster.shared_work import GIVE_UP_S
 from brimline.execution.cluster.shares import share_orders
 from brimline.plan import NullTarget, WireTarget
 from brimline.record import read_record

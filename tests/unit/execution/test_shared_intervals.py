@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brimline.execution.cluster.shared_import import IntervalMerger
+from brimline.execution.cluster.merging import IntervalMerger
 
 SECOND = 1_000_000_000
 SUMS = ("documents", "refused", "commands", "input_bytes", "bytes_out", "process_cpu_ns")

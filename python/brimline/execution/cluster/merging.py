@@ -1,7 +1,8 @@
-"""Owns what several nodes measured as if one had: intervals row by row, histograms exactly, totals added up.
+"""Owns what several nodes measured as if one had: intervals row by row, histograms exactly.
 
-All nodes cut their samples at the same instants of the run's clock, until one runs out of operations: then an interval
-goes on as long as one of them is at work, as it does among the threads of one engine.
+All nodes cut the samples of a run at the same instants of its clock, until one runs out of operations: then an interval
+goes on as long as one of them is at work, as it does among the threads of one engine. Those of an import are cut where
+each node has them.
 """
 
 from collections import deque
@@ -29,6 +30,7 @@ _INTERVAL_SUMS = (
 )
 _COUNTS = tuple(name for name in OperationRow.__annotations__ if name not in (*_SPAN, "operation"))
 _STEP_COUNTS = tuple(name for name in StepRow.__annotations__ if name not in (*_SPAN, "operation", "step"))
+_IMPORT_SUMS = ("documents", "refused", "commands", "input_bytes", "bytes_out", "process_cpu_ns")
 _PHASES = ("warmup", "measure", "drain")
 
 
@@ -64,6 +66,59 @@ class SampleMerger:
         if any(not parts and not is_over for parts, is_over in zip(self._parts, self._is_over, strict=True)):
             return []
         return [parts.popleft() for parts in self._parts if parts]
+
+
+class IntervalMerger:
+    """Adds up the intervals of nodes, which cut them at about the same time, and hands out those that are whole.
+
+    Intervals of one number are those that end nearest to so many interval lengths. A number is whole when every node
+    has gone beyond it or has ended. Every interval is counted once, and those handed out touch each other.
+    """
+
+    def __init__(self, nodes: int, interval_ns: int) -> None:
+        self._waiting: list[deque[dict[str, Any]]] = [deque() for _ in range(nodes)]
+        self._is_over = [False] * nodes
+        self._interval_ns = interval_ns
+        self._end_ns = 0
+        self.input_bytes = 0
+
+    def add(self, node: int, interval: dict[str, Any]) -> None:
+        """Takes an interval of a node, on the clock of all."""
+        self._waiting[node].append(interval)
+        self.input_bytes += interval["input_bytes"]
+
+    def finish(self, node: int) -> None:
+        """Notes that `node` has no further interval."""
+        self._is_over[node] = True
+
+    def take(self) -> "list[_native.ImportInterval]":
+        """The intervals that are whole, in order."""
+        merged = []
+        while (number := self._next()) is not None:
+            parts = [
+                each.popleft() for each in self._waiting for _ in range(len(each)) if self._number(each[0]) <= number
+            ]
+            start_ns, self._end_ns = self._end_ns, max(self._end_ns, *(part["end_ns"] for part in parts))
+            row: dict[str, Any] = {"start_ns": start_ns, "end_ns": self._end_ns}
+            row |= {name: sum(part[name] for part in parts) for name in _IMPORT_SUMS}
+            row["service"] = _sum_of(part["service"] for part in parts)
+            merged.append(cast("_native.ImportInterval", row))
+        return merged
+
+    def _next(self) -> int | None:
+        """The number of the next interval; None while a node that goes on may still have one of it."""
+        numbers = [self._number(each[0]) for each in self._waiting if each]
+        if not numbers:
+            return None
+        number = min(numbers)
+        for waiting, is_over in zip(self._waiting, self._is_over, strict=True):
+            if not is_over and (not waiting or self._number(waiting[-1]) <= number):
+                return None
+        return number
+
+    def _number(self, interval: Mapping[str, Any]) -> int:
+        end_ns: int = interval["end_ns"]
+        return round(end_ns / self._interval_ns)
 
 
 def merge_interval(parts: Sequence[Samples]) -> Samples:

@@ -53,7 +53,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Unfit:
+class Refusal:
     """Why a node can't do what it was asked for."""
 
     reason: str
@@ -131,7 +131,7 @@ class NodeEngine:
         try:
             answer = getattr(work, name)(*arguments, *((self._access,) if name == "start" else ()))
         except (BrimlineError, OSError) as error:
-            return Unfit(error.message if isinstance(error, BrimlineError) else str(error))
+            return Refusal(error.message if isinstance(error, BrimlineError) else str(error))
         finally:
             self._asked_at = time.monotonic()
         return answer

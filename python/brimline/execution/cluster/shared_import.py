@@ -4,23 +4,22 @@ Each node has a part of the inputs, which are in their order. What it tells of i
 """
 
 import json
-import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 from brimline import _native
-from brimline.errors import RecordError, UsageError
+from brimline.errors import RecordError
 from brimline.execution.cluster.access import PortableAccess
-from brimline.execution.cluster.clocks import NodeClock, read_clock
-from brimline.execution.cluster.link import ANSWER_WITHIN_S, Link, NodeLost, taking_s
-from brimline.execution.cluster.node import Unfit
+from brimline.execution.cluster.link import ANSWER_WITHIN_S, Link, taking_s
+from brimline.execution.cluster.merging import IntervalMerger
+from brimline.execution.cluster.node import Refusal
 from brimline.execution.cluster.node_import import ImportLook, ImportOrder
-from brimline.execution.cluster.shared_run import ALIKE, GIVE_UP_S
+from brimline.execution.cluster.shared_work import LOOK_S, Node, SharedWork, Unfit
 from brimline.execution.cluster.totals import merged_standstills
 from brimline.record.data_import import ImportNode, ImportShares
 from brimline.record.histograms import native_codec
@@ -28,45 +27,27 @@ from brimline.record.import_parts import ImportParts, summed
 from brimline.record.layout import WORKER_LOST
 from brimline.record.model import Standstill
 from brimline.record.time_histogram import Histogram
-from brimline.threads import Worker
 
-_LOOK_S = 0.1
 _SAVE_EVERY_S = 0.5
 _PIECE_BYTES = 8 << 20
 _LOOKED_AT_BYTES = 4096
 """What tells an importer whether an input is a text at all lies within."""
-_SUMS = ("documents", "refused", "commands", "input_bytes", "bytes_out", "process_cpu_ns")
 _OF_NODES_OWN = ("completed", "stopped")
 """Endings that don't explain those of others."""
 
 
-@dataclass(slots=True)
-class _Node:
-    """What is known of one node and its part."""
+@dataclass(slots=True, kw_only=True)
+class _Node(Node):
+    """A node and its part."""
 
-    number: int
-    link: Link
-    hello: dict[str, Any]
     order: ImportOrder
-    clock: NodeClock | None = None
     zero_ns: int | None = None  # the zero of its import's clock, by the clock here
     look: ImportLook | None = None
-    released: bool = False
-    late_ns: int = 0
-    told: int = 0
     sent_bytes: int = 0
     cpu_ns: int = 0
     service: Any = None
     first_documents: list[bytes] = field(default_factory=list)
     summary: dict[str, Any] | None = None
-    unfit: str | None = None
-    lost: str | None = None
-    is_over: bool = False
-
-    @property
-    def named(self) -> str:
-        """The node, for messages."""
-        return f"node {self.number} ({self.hello['host']})"
 
     @property
     def is_ready(self) -> bool:
@@ -74,8 +55,8 @@ class _Node:
         return bool(self.first_documents)
 
 
-class SharedImport:
-    """One import on all nodes. Each has a thread here that follows it. Its calls are those of `_native.Import`."""
+class SharedImport(SharedWork[_Node]):
+    """One import on all nodes. Its calls are those of `_native.Import`."""
 
     def __init__(
         self,
@@ -89,29 +70,25 @@ class SharedImport:
         held: bool,
         on_lost: Callable[[str], None],
     ) -> None:
-        self._on_lost = on_lost
-        self._access = access
         self._shares, self._paths, self._kept = shares, paths, kept
-        self._changed = threading.Condition()
         self._zero_ns, self._started_unix_ns = time.monotonic_ns(), _native.unix_now_ns()
-        self._ended_ns: int | None = None
         self._is_held = held
         self._released_ns = 0
-        self._wanted = 0  # 1: stop, 2: abort
-        self._lost_at: float | None = None
         self._unwritable: RecordError | None = None
         self._saved_at = time.monotonic()
         self._service = native_codec().empty()
         self._merger = IntervalMerger(len(links), orders[0].plan["interval_ns"])
         self._rows: list[dict[str, Any]] = []
-        self._nodes = [
+        nodes = [
             _Node(number=number, link=link, hello=hello, order=order, service=native_codec().empty())
             for number, ((link, hello), order) in enumerate(zip(links, orders, strict=True))
         ]
+        super().__init__(
+            nodes, finish=self._merger.finish, access=access, on_lost=on_lost, cant="can't import its part"
+        )
         if not held:
             kept.begin()
-        for node in self._nodes:
-            Worker(partial(self._follow, node), name=f"brimline-node-{node.number}").start()
+        self._begin()
 
     def poll(self, timeout_s: float, /) -> str:
         """See `_native.Import.poll`; `elapsed_ns` is on the clock here, `input_bytes` are decompressed and settled."""
@@ -157,26 +134,15 @@ class SharedImport:
             rows, self._rows = self._rows, []
             return rows
 
-    def stop(self) -> None:
-        """See `_native.Import.stop`."""
-        self._want(1)
-
-    def abort(self) -> None:
-        """See `_native.Import.abort`."""
-        self._want(2)
-
     def join(self) -> str:
         """The summary of all nodes as JSON. Raises UsageError where one can't import its part, and RecordError."""
-        with self._changed:
-            while not self._is_over:
-                self._changed.wait(_LOOK_S)
+        try:
+            self._await_end()
+        finally:
             try:
                 self._kept.conclude()
             except RecordError as error:
                 self._unwritable = self._unwritable or error
-        unfit = next((node for node in self._nodes if node.unfit is not None), None)
-        if unfit is not None and all(node.lost is None for node in self._nodes):
-            raise UsageError(f"{unfit.named} can't import its part: {unfit.unfit}", hint=ALIKE)
         told = [node.summary or self._seen_of(node) for node in self._nodes]
         standstills = [
             cast("Standstill", {**each, "from_ns": each["from_ns"] + ahead_ns, "to_ns": each["to_ns"] + ahead_ns})
@@ -200,21 +166,12 @@ class SharedImport:
         return 0 if node.zero_ns is None else node.zero_ns - self._zero_ns
 
     @property
-    def _is_over(self) -> bool:
-        return all(node.is_over for node in self._nodes)
-
-    @property
     def _are_ready(self) -> bool:
         """A part without a document has come to its end where others have yet to begin."""
         return all(
             node.is_ready or (node.is_over and node.summary is not None and _kind(node.summary) == "completed")
             for node in self._nodes
         ) and any(node.is_ready for node in self._nodes)
-
-    def _want(self, level: int) -> None:
-        with self._changed:
-            self._wanted = max(self._wanted, level)
-            self._changed.notify_all()
 
     def _save(self) -> None:
         """Replaces the checkpoint now and then; a record that can't be written ends the import."""
@@ -245,71 +202,45 @@ class SharedImport:
         return {**checkpoint, "counts": counts, "ending": ending, "standstills": [], "elapsed_ns": 0}
 
     def _totals(self, node: _Node, summary: Mapping[str, Any]) -> ImportNode:
-        return ImportNode(
-            node=node.number,
-            host=node.hello["host"],
-            pid=node.hello["pid"],
-            cpu_cores=node.hello["cpu_cores"],
-            python=node.hello["python"],
-            connections=node.order.plan["workers"],
-            counts=summary["counts"],
-            service_p99_ns=_p99_ns(node.service),
-            elapsed_ns=summary["elapsed_ns"],
-            client_cpu_ns=node.cpu_ns,
-            late_ns=node.late_ns,
-            clock=node.clock.facts() if node.clock is not None else {},
-            sent_bytes=node.sent_bytes,
-            ended_by=_kind(summary),
-            reason=str(summary["ending"].get("reason", "")),
-            lost=node.lost,
-        )
+        return {
+            **node.facts,
+            "connections": node.order.plan["workers"],
+            "counts": summary["counts"],
+            "service_p99_ns": _p99_ns(node.service),
+            "elapsed_ns": summary["elapsed_ns"],
+            "client_cpu_ns": node.cpu_ns,
+            "sent_bytes": node.sent_bytes,
+            "ended_by": _kind(summary),
+            "reason": str(summary["ending"].get("reason", "")),
+        }
 
-    def _follow(self, node: _Node) -> None:
-        """The life of a node's part, as it looks from here."""
-        try:
-            node.unfit = node.link.call("admit", *self._access.in_parts())
-            if node.unfit is None:
-                self._follow_admitted(node)
-        except _UnfitNode as unfit:
-            node.unfit = str(unfit)
-        except _StoppedEarly:
-            pass  # the node has begun nothing, and what ended the others is the import's ending
-        except Exception as error:  # whatever it is, nothing more is known of the node
-            node.lost = str(error) if isinstance(error, NodeLost) else f"{type(error).__name__}: {error}"
-            self._on_lost(f"{node.named} was lost: {node.lost}")
-        finally:
-            with self._changed:
-                self._merger.finish(node.number)
-                node.is_over = True
-                if node.summary is None or _kind(node.summary) not in _OF_NODES_OWN:
-                    # What one of them lacks, the others don't make up for.
-                    self._wanted = max(self._wanted, 1)
-                if node.summary is None:
-                    self._lost_at = self._lost_at or time.monotonic()
-                if self._is_over:
-                    self._ended_ns = time.monotonic_ns()
-                self._changed.notify_all()
+    def _ends_all(self, node: _Node) -> bool:
+        return node.summary is None or _kind(node.summary) not in _OF_NODES_OWN
 
-    def _follow_admitted(self, node: _Node) -> None:
-        for number in node.link.call("begin_import", node.order):
-            self._send(node, number)
-        self._ask(node, "start")
-        node.clock = NodeClock(read_clock(lambda: node.link.call("clock"), time.monotonic_ns))
+    def _perform(self, node: _Node) -> None:
+        with suppress(_StoppedEarly):  # it has begun nothing, and what ended the others is the import's ending
+            for number in node.link.call("begin_import", node.order):
+                self._send(node, number)
+            self._ask(node, "start")
+            node.read_clock()
+            self._follow_started(node)
+
+    def _follow_started(self, node: _Node) -> None:
         while True:
             self._tell(node)
-            look: ImportLook = self._ask(node, "look", _LOOK_S)
+            look: ImportLook = self._ask(node, "look", LOOK_S)
             if look.is_ready and not node.first_documents:
                 node.first_documents = self._ask(node, "first_documents")
             self._take(node, look)
             if look.progress["is_over"] and not look.is_behind:
-                node.clock.add(read_clock(lambda: node.link.call("clock"), time.monotonic_ns))
+                node.read_clock()
                 node.summary, node.cpu_ns = self._ask(node, "join")
                 return
 
     def _ask(self, node: _Node, name: str, *arguments: Any, within_s: float = ANSWER_WITHIN_S) -> Any:
         answer = node.link.call("of_import", name, *arguments, within_s=within_s)
-        if isinstance(answer, Unfit):
-            raise _UnfitNode(answer.reason)
+        if isinstance(answer, Refusal):
+            raise Unfit(answer.reason)
         return answer
 
     def _send(self, node: _Node, number: int) -> None:
@@ -346,18 +277,14 @@ class SharedImport:
         with self._changed:
             if node.is_ready and self._is_held:
                 # A node that awaits its start answers at once.
-                self._changed.wait_for(lambda: self._wanted > node.told or not self._is_held, _LOOK_S)
-            wanted, is_held = self._wanted, self._is_held
-            if self._lost_at is not None and time.monotonic() - self._lost_at > GIVE_UP_S:
-                wanted = 2
+                self._changed.wait_for(lambda: self._wanted > node.told or not self._is_held, LOOK_S)
+            wanted, is_held = self._level(), self._is_held
         if not is_held and not node.released:
             node.released = True
             self._ask(node, "release")
             node.late_ns = max(0, time.monotonic_ns() - self._released_ns) if self._released_ns else 0
         # Afterwards: what is stopped while it is held drops what it has read, and another's end may come at once.
-        if wanted > node.told:
-            node.told = wanted
-            self._ask(node, "stop" if wanted == 1 else "abort")
+        self._say(node, wanted, partial(self._ask, node))
 
     def _take(self, node: _Node, look: ImportLook) -> None:
         clock = node.clock
@@ -394,70 +321,8 @@ class SharedImport:
                 self._unwritable, self._wanted = error, 2
 
 
-class _UnfitNode(Exception):
-    """Why a node can't import its part."""
-
-
 class _StoppedEarly(Exception):
     """The import was ended before a node had its part."""
-
-
-class IntervalMerger:
-    """Adds up the intervals of nodes, which cut them at about the same time, and hands out those that are whole.
-
-    Intervals of one number are those that end nearest to so many interval lengths. A number is whole when every node
-    has gone beyond it or has ended. Every interval is counted once, and those handed out touch each other.
-    """
-
-    def __init__(self, nodes: int, interval_ns: int) -> None:
-        self._waiting: list[deque[dict[str, Any]]] = [deque() for _ in range(nodes)]
-        self._is_over = [False] * nodes
-        self._interval_ns = interval_ns
-        self._end_ns = 0
-        self.input_bytes = 0
-
-    def add(self, node: int, interval: dict[str, Any]) -> None:
-        """Takes an interval of a node, on the clock of all."""
-        self._waiting[node].append(interval)
-        self.input_bytes += interval["input_bytes"]
-
-    def finish(self, node: int) -> None:
-        """Notes that `node` has no further interval."""
-        self._is_over[node] = True
-
-    def take(self) -> "list[_native.ImportInterval]":
-        """The intervals that are whole, in order."""
-        merged = []
-        while (number := self._next()) is not None:
-            parts = [
-                each.popleft() for each in self._waiting for _ in range(len(each)) if self._number(each[0]) <= number
-            ]
-            start_ns, self._end_ns = self._end_ns, max(self._end_ns, *(part["end_ns"] for part in parts))
-            row: dict[str, Any] = {"start_ns": start_ns, "end_ns": self._end_ns}
-            row |= {name: sum(part[name] for part in parts) for name in _SUMS}
-            row["service"] = _merged(part["service"] for part in parts)
-            merged.append(cast("_native.ImportInterval", row))
-        return merged
-
-    def _next(self) -> int | None:
-        """The number of the next interval; None while a node that goes on may still have one of it."""
-        numbers = [self._number(each[0]) for each in self._waiting if each]
-        if not numbers:
-            return None
-        number = min(numbers)
-        for waiting, is_over in zip(self._waiting, self._is_over, strict=True):
-            if not is_over and (not waiting or self._number(waiting[-1]) <= number):
-                return None
-        return number
-
-    def _number(self, interval: Mapping[str, Any]) -> int:
-        end_ns: int = interval["end_ns"]
-        return round(end_ns / self._interval_ns)
-
-
-def _merged(texts: Iterable[str | None]) -> str | None:
-    given = [text for text in texts if text is not None]
-    return _native.merge_histograms(given) if given else None
 
 
 def _p99_ns(histogram: Histogram) -> int:
