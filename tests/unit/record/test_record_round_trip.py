@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from brimline.errors import RecordError
+from brimline.plan import RunnerTarget
 from brimline.record import RecordWriter, read_record
 from brimline.record.model import Samples
 from tests.unit.record.fake_histogram import FAKE_CODEC, encoded
@@ -41,6 +42,17 @@ def run(tmp_path: Path) -> Path:
 def without_histograms(rows: Samples) -> list[dict[str, object]]:
     clocks = ("service", "response", "lag", "breakdown")
     return [{key: value for key, value in row.items() if key not in clocks} for row in rows["operations"]]
+
+
+def test_the_driver_that_was_in_the_engine_is_read_as_the_runner_of_today(run: Path) -> None:
+    """`driver` was a kind of target until the driver for Rust became a runner."""
+    values = json.loads((run / "plan.json").read_text())
+    values["target"] = {"kind": "driver", "address": "host:27017", "write_concern": {"w": 1, "journal": None}}
+    (run / "plan.json").write_text(json.dumps(values, separators=(",", ":")))
+    target = read_record(run, codec=FAKE_CODEC).plan.target
+    assert isinstance(target, RunnerTarget)
+    assert (target.client, target.addresses) == ("rust", ("host:27017",))
+    assert target.write_concern is not None and target.write_concern.w == 1
 
 
 def test_rows_totals_and_texts_come_back_as_they_were_written(run: Path) -> None:
