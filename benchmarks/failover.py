@@ -40,7 +40,6 @@ WORKLOAD: dict[str, object] = {
     "operations": {"insert": 0.4, "update": 0.2, "read": 0.2, "transaction": 0.2},
     "transaction": {"reads": 1, "updates": 2},
     "data.records": 1000,
-    "load": {"kind": "constant", "rate": 200},
     "connections": 16,
     "threads": 2,
 }
@@ -111,13 +110,15 @@ def strike(
     repeats: int = 1,
     write_concern: object = "majority",
     alone: str | None = None,
+    rate_per_s: int = 200,
     **settings: Any,
 ) -> FailoverResult:
     """The product, on a lab that is there. `alone`: the one operation of the load.
 
     It then has as many connections as the client beside it: to open many more at once takes the new primary's time.
     """
-    workload = {**WORKLOAD, "target.write_concern": write_concern}
+    load = {"kind": "constant", "rate": rate_per_s}
+    workload = {**WORKLOAD, "load": load, "target.write_concern": write_concern}
     if alone is not None:
         del workload["transaction"]
         workload |= {

@@ -67,11 +67,14 @@ def _without_breaks(text: str) -> str:
 
 def redact_text(text: str) -> str:
     """`text` with the user information of every URI, and what is assigned to a secret, replaced by `***`."""
-    text = _MONGODB_USER_INFO.sub(rf"\g<scheme>{_MASK}@", text)
-    text = _USER_INFO.sub(rf"\g<scheme>{_MASK}@", text)
-    text = _BARE_USER_INFO.sub(f"{_MASK}@", text)
-    text = _SECRET_BEHIND_FLAG.sub(rf"\g<key>{_MASK}", text)
-    return _SECRET_IN_TEXT.sub(rf"\g<key>{_MASK}", text)
+    # A character that a pattern can't do without is looked for first: most texts have none of them.
+    if "@" in text:
+        text = _MONGODB_USER_INFO.sub(rf"\g<scheme>{_MASK}@", text)
+        text = _USER_INFO.sub(rf"\g<scheme>{_MASK}@", text)
+        text = _BARE_USER_INFO.sub(f"{_MASK}@", text)
+    if "-" in text:
+        text = _SECRET_BEHIND_FLAG.sub(rf"\g<key>{_MASK}", text)
+    return _SECRET_IN_TEXT.sub(rf"\g<key>{_MASK}", text) if "=" in text else text
 
 
 def is_secret_flag(word: str) -> bool:

@@ -53,12 +53,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
 
 @pytest.fixture
 def run(server: Deployment, tmp_path: Path) -> Callable[..., brimline.RunResult]:
-    """Runs a workload for two seconds on the server, or on what is at another address."""
+    """Runs a workload for a second on the server, or on what is at another address."""
 
     def run(
         *, address: str = server.address, data: DataPolicy = DataPolicy.LOAD, progress: Any = None, **overrides: Any
     ) -> brimline.RunResult:
-        chosen = {"data.records": RECORDS, "warmup": "300ms", "duration": "2s", "interval": "250ms"}
+        chosen = {"data.records": RECORDS, "warmup": "200ms", "duration": "1200ms", "interval": "200ms"}
         named = {name.replace("__", "."): value for name, value in overrides.items()}
         options = brimline.Options(
             uri=f"mongodb://{address}", data=data, runs_dir=tmp_path, progress=progress or Silence()
@@ -284,7 +284,7 @@ def test_a_document_that_a_transaction_holds(set_of_one: Deployment, run: Callab
 class TransactionOnTheDocument(Silence):
     """Changes the first document of the collection just before the run begins, and takes that back late in it."""
 
-    HELD_S = 1.7
+    HELD_S = 1.0
 
     def __init__(self, address: str) -> None:
         self._client = control_client(address)

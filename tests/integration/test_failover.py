@@ -55,7 +55,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 def test_a_run_goes_on_when_the_primary_is_lost(lab: Lab, fault: str, ledger_per_s: float, tmp_path: Path) -> None:
     """Without a ledger the servers' counters agree with what the run sent."""
     after_s = 8.0 if fault == "kill" else 5.0  # who was killed comes back, and catches up
-    result = strike(lab, fault, tmp_path, before_s=2.0, hold_s=2.0, after_s=after_s, ledger_per_s=ledger_per_s)
+    result = strike(
+        lab, fault, tmp_path, rate_per_s=60, before_s=2.0, hold_s=2.0, after_s=after_s, ledger_per_s=ledger_per_s
+    )
     assert result.error is None
     (trial,) = result.trials
     assert trial.figures is not None and trial.facts is not None

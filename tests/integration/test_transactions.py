@@ -100,7 +100,7 @@ def test_those_that_meet_are_done_anew(brimline_cli: CommandLine, member: Member
 def test_what_a_run_leaves_open_is_ended(brimline_cli: CommandLine, member: Member, tmp_path: Path) -> None:
     """Sixty connections, two accounts: more voids than commits, and no time to wait for them all in the end."""
     text = SPEC.replace("records: 500", "records: 2").replace("{read: 0.5, transaction: 0.5}", "{transaction: 1}")
-    text = text.replace("connections: 8", "connections: 60").replace(f"operation_count: {OPERATIONS}", "duration: 2s")
+    text = text.replace("connections: 8", "connections: 60").replace(f"operation_count: {OPERATIONS}", "duration: 1s")
     spec = _spec(tmp_path, f"{text}drain_timeout: 100ms\n")
     where = ("--uri", f"mongodb://{member.address}/", "--data", "load", "--drop")
     outcome = brimline_cli.run("run", spec, *where, "--json")

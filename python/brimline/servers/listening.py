@@ -86,10 +86,10 @@ def _listening_inodes(port: int) -> frozenset[str]:
 
 
 def _socket_inodes(pid: int) -> list[str]:
-    inodes = []
-    for descriptor in os.listdir(_PROC / str(pid) / "fd"):  # noqa: PTH208 (names only; iterdir would stat nothing more)
+    inodes, descriptors = [], f"{_PROC}/{pid}/fd"
+    for descriptor in os.listdir(descriptors):  # noqa: PTH208 (names only; iterdir would stat nothing more)
         try:
-            target = str((_PROC / str(pid) / "fd" / descriptor).readlink())
+            target = os.readlink(f"{descriptors}/{descriptor}")  # noqa: PTH115 (of hundreds; a Path takes ten times as long)
         except FileNotFoundError:
             continue  # closed meanwhile
         if target.startswith("socket:["):
