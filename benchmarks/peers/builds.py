@@ -37,9 +37,9 @@ def java_command(main_class: str) -> Callable[[], list[str]]:
     return lambda: ["java", "-cp", f"{build_java()}", main_class]
 
 
-def rust_command(program: str) -> Callable[[], list[str]]:
-    """Starts a program of the Rust peers; builds them first."""
-    return lambda: [str(build_rust() / program)]
+def bare_loop_command() -> list[str]:
+    """Starts the bare loop; builds it first."""
+    return [str(build_bare_loop())]
 
 
 @functools.cache
@@ -80,14 +80,14 @@ def _digest_of_sources(project: Path) -> str:
 
 
 @functools.cache
-def build_rust() -> Path:
-    """Compiles the Rust peers; the directory of their programs. Raises Missing."""
+def build_bare_loop() -> Path:
+    """Compiles the bare loop; its path. Raises Missing."""
     if shutil.which("cargo") is None:
         raise Missing("cargo is not here", hint="install stable Rust")
     manifest = str(RUST / "Cargo.toml")
     command = ["cargo", "build", "--quiet", "--release", "--locked", "--manifest-path", manifest]
-    _build("the Rust peers", [*command, "--target-dir", str(RUST_TARGET)], log=LOGS / "cargo.log")
-    return RUST_TARGET / "release"
+    _build("the bare loop", [*command, "--target-dir", str(RUST_TARGET)], log=LOGS / "cargo.log")
+    return RUST_TARGET / "release" / "bare-loop"
 
 
 @functools.cache

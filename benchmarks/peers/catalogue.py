@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from benchmarks.peers.builds import GO_YCSB_VERSION, Missing, build_go_ycsb, java_command, rust_command
+from benchmarks.peers.builds import GO_YCSB_VERSION, Missing, bare_loop_command, build_go_ycsb, java_command
 from benchmarks.peers.results import Results
 from brimline.runners import CATALOGUE as RUNNERS
 
@@ -131,7 +131,7 @@ CATALOGUE = (
     Peer(
         name=BARE_LOOP,
         title="bare loop",
-        command=rust_command(BARE_LOOP),
+        command=bare_loop_command,
         cells=("c", "a"),
         reference=True,
         note="No load generator, but about the least that one could cost here: an epoll loop over as many sockets that "
@@ -149,12 +149,7 @@ CATALOGUE = (
     ),
     driver("java-blocking", "Java driver, blocking", client="java-sync", compiles=True),
     driver("java-reactive", "Java driver, reactive", client="java-reactive", compiles=True),
-    Peer(
-        name="rust-driver",
-        title="Rust driver",
-        command=rust_command("rust-driver"),
-        note="The official crate on one tokio thread, its best on one core.",
-    ),
+    driver("rust-driver", "Rust driver", client="rust"),
     driver("pymongo", "PyMongo, blocking", client="pymongo"),
     driver("pymongo-async", "PyMongo, async", client="pymongo-async"),
     driver("node", "Node.js driver", client="node", compiles=True),

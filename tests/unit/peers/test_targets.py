@@ -7,7 +7,7 @@ from benchmarks.peers.builds import ROOT
 from benchmarks.peers.targets import NO_RATIOS, targets, where_peers_are_better
 from tests.unit.peers.samples import results, run
 
-OTHER_WORK = dict.fromkeys(("go-ycsb", "pymongo"), " (other work: see its note)")
+OTHER_WORK = dict.fromkeys(("go-ycsb", "pymongo", "rust-driver"), " (other work: see its note)")
 
 
 def outcomes(*runs: object) -> dict[str, str]:

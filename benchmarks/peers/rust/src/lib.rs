@@ -1,4 +1,4 @@
-//! What the clients in Rust have in common.
+//! What a client of the comparison is told, and how it answers.
 
 pub mod arguments;
 pub mod records;

@@ -2,9 +2,9 @@
 
 use std::cell::Cell;
 
+use bson::spec::BinarySubtype;
+use bson::{Binary, Bson, Document, doc};
 use fastrand::Rng;
-use mongodb::bson::spec::BinarySubtype;
-use mongodb::bson::{Binary, Bson, Document, doc};
 
 const THETA: f64 = 0.99;
 const FIELD_COUNT: u32 = 10;

@@ -9,9 +9,9 @@ use std::net::TcpStream;
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
+use bson::spec::BinarySubtype;
+use bson::{Binary, Bson, Document, doc};
 use fastrand::Rng;
-use mongodb::bson::spec::BinarySubtype;
-use mongodb::bson::{Binary, Document, doc, to_vec};
 use rustix::event::{Timespec, epoll};
 
 use rust_peers::arguments::{Arguments, Workload};
@@ -200,7 +200,7 @@ fn update(
 ) -> Result<Message, Box<dyn Error>> {
     let change = Records::change(random);
     let value = change.get_document("$set")?.values().next().and_then(|value| match value {
-        mongodb::bson::Bson::Binary(binary) => Some(binary.bytes.clone()),
+        Bson::Binary(binary) => Some(binary.bytes.clone()),
         _ => None,
     });
     let command = doc! {
@@ -218,7 +218,7 @@ fn update(
 
 /// The command as an `OP_MSG` of one section.
 fn message(command: &Document) -> Result<Vec<u8>, Box<dyn Error>> {
-    let body = to_vec(command)?;
+    let body = command.to_vec()?;
     let length = HEADER_BYTES + 4 + 1 + body.len();
     let header = [i32::try_from(length)?, 0, 0, OP_MSG, 0];
     let mut bytes: Vec<u8> = header.iter().flat_map(|part| part.to_le_bytes()).collect();
