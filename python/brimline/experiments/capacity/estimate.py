@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
 from brimline.experiments.capacity.machine import drift
 from brimline.experiments.capacity.outcome import TrialOutcome, usable, window_of
@@ -32,9 +32,9 @@ HALF = 0.5
 class Tried:
     """A load, and how often the objective held in the windows there."""
 
-    load: float
-    held: int
-    windows: int
+    load: float = 0.0
+    held: int = 0
+    windows: int = 0
 
     @property
     def holds(self) -> bool:
@@ -44,9 +44,6 @@ class Tried:
     def missing(self, verifications: int) -> int:
         """How many windows have to hold yet, at least, until the load is verified by so many."""
         return 0 if self.holds and self.held >= verifications else max(1, verifications - self.held)
-
-
-NOT_TRIED = Tried(load=0.0, held=0, windows=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +59,7 @@ class Found:
     sustained: Estimate | None = None
     at_least: float | None = None
     at_most: float | None = None
-    tried: Tried = NOT_TRIED
+    tried: Tried = field(default_factory=Tried)
     generator_ended: bool = False
 
     @property
@@ -91,7 +88,7 @@ def candidate(state: SearchState) -> Tried:
 
 def at_load(state: SearchState, load: float) -> Tried:
     """How often the objective held at a load."""
-    return next((each for each in tried_loads(state) if each.load == load), replace(NOT_TRIED, load=load))
+    return next((each for each in tried_loads(state) if each.load == load), Tried(load=load))
 
 
 def tried_loads(state: SearchState) -> list[Tried]:

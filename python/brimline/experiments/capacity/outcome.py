@@ -13,7 +13,6 @@ from brimline.analysis.steady import Steadiness
 from brimline.analysis.validity import GENERATOR_CHECKS, generator_headroom
 from brimline.analysis.verdict import Verdict, judge, judge_objective
 from brimline.experiments.axis import Axis
-from brimline.experiments.settings import CHECKPOINT_S
 from brimline.experiments.trial import Probe, Trial
 from brimline.stats.hold_chance import Window
 
@@ -48,11 +47,6 @@ class Judged:
     def probe(self) -> Probe:
         """What was asked."""
         return self.trial.probe
-
-    @property
-    def long(self) -> bool:
-        """Whether the window was long enough to contain a checkpoint."""
-        return self.trial.probe.duration_s >= CHECKPOINT_S
 
 
 def judge_trial(trial: Trial, slo: Slo, *, axis: Axis, null_ceiling_ops_per_s: float | None) -> Judged:

@@ -35,10 +35,8 @@ from brimline.experiments.trial import (
 from brimline.stats.hold_chance import FALSE_MET
 from brimline.wording import message
 
-ONE_SIDED_WINDOWS = 3
-"""So many windows that came out alike say that the load lies elsewhere: then the search strides."""
-STRIDE = 1.5
-DESCENT = 3.0
+ENOUGH, ENOUGH_BESIDE_GENERATOR = 2, 4
+"""So many windows at an end of what can be tried bound the load. What the generator missed there, the next may hold."""
 SPARE_VERIFICATIONS = 1
 """One window in ten misses at the very load that is sought, so that time is kept for another."""
 GLANCES_MAX = 4
@@ -77,14 +75,13 @@ class Capacity:
         """
         state = self._state(trials)
         found, time = find(state), capacity_time(replace(self._settings, budget_s=None))
-        figure, low, high = None, found.at_least, found.at_most
-        if found.sustained is not None:
-            figure, low, high = found.sustained.value, found.sustained.low, found.sustained.high
+        known = found.sustained
+        low, high = (found.at_least, found.at_most) if known is None else (known.low, known.high)
         budget_s = math.inf if self._settings.budget_s is None else max(self._settings.budget_s - state.spent_s, 0.0)
         put_back_s = max(time.probe_count - len(trials), 0) * put_back_each_s(trials)
         return SoFar(
             unit=self._settings.axis.unit,
-            figure=figure,
+            figure=None if known is None else known.value,
             low=low,
             high=high,
             probes=[(each.load, _OUTCOMES.get(each.outcome, "unsettled")) for each in state.judged],
@@ -133,32 +130,24 @@ class Capacity:
             return None
         if self._reference_due(state):
             return self._reference(state)
-        sides = {each.met > 0.5 for each in state.windows}
-        measured = sum(each.outcome is not TrialOutcome.INVALID for each in state.judged)
-        if measured >= ONE_SIDED_WINDOWS and len(sides) == 1:
-            return self._stride(state, up=True in sides)
         found, chosen = find(state), candidate(state)
         missing = chosen.missing(self._settings.verifications)
         narrow = found.sustained is not None and is_narrow(state, found.sustained)
         if narrow and not missing:
             return None
-        verifying = self._probe(state, "verify", chosen.load, self._settings.window_s)
         further = self._most_instructive(state)
+        if found.sustained is None and self._at_an_end(state, self._settings.axis.load_of(further)):
+            return None
+        verifying = self._probe(state, "verify", chosen.load, self._settings.window_s)
         reserved = missing + SPARE_VERIFICATIONS
         affordable = self._affordable(state, further.cost_s + reserved * verifying.cost_s)
         return verifying if missing and (narrow or left <= reserved or not affordable) else further
 
-    def _stride(self, state: SearchState, *, up: bool) -> Probe | None:
-        """While all windows came out alike: beyond them, up to what can be tried; there again, then no further."""
-        loads = [each.load for each in state.windows]
-        end, edge = (state.most, max(loads)) if up else (min(state.least, state.most), min(loads))
-        load = state.settings.axis.nearest(edge * STRIDE if up else edge / DESCENT)
-        load = min(load if up else max(load, end), state.most)
-        there = [each for each in state.judged if each.load == end]
-        # Where it was the generator that missed, at least once, the next window may hold.
-        enough = 4 if any(each.outcome is TrialOutcome.CLIENT_LIMITED for each in there) else 2
-        at_the_end = sum(each == end for each in loads)
-        return None if at_the_end >= enough else self._probe(state, "search", load, self._settings.window_s)
+    def _at_an_end(self, state: SearchState, load: float) -> bool:
+        """Whether nothing beyond `load` can be tried, and enough windows ran there."""
+        limited = any(each.outcome is TrialOutcome.CLIENT_LIMITED for each in state.judged if each.load == load)
+        enough = ENOUGH_BESIDE_GENERATOR if limited else ENOUGH
+        return load in (state.least, state.most) and sum(each.load == load for each in state.windows) >= enough
 
     def _most_instructive(self, state: SearchState) -> Probe:
         """The window that is expected to teach most per second: a glance where little is known, else a whole one."""

@@ -213,7 +213,8 @@ class SearchState:
 
     def glanced(self, judged: Judged) -> bool:
         """Whether a window was too short to contain a checkpoint, where those that decide are not."""
-        return self.settings.windows_span_checkpoints and not judged.long and self.settings.ramp_up_s is None
+        short = judged.probe.duration_s < CHECKPOINT_S and self.settings.ramp_up_s is None
+        return short and self.settings.windows_span_checkpoints
 
 
 _posterior = lru_cache(maxsize=8)(HoldPosterior)
