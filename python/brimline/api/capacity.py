@@ -169,7 +169,7 @@ def capacity_result(experiment: ExperimentRecord) -> CapacityResult:
     conclusion = Capacity(settings, stored_seed(experiment)).conclude(trials)
     detail = detail_record(experiment, trials, conclusion)
     return CapacityResult(
-        report=capacity_report(experiment, trials, conclusion, settings, detail=detail),
+        report=capacity_report(experiment, trials, conclusion, detail=detail),
         directory=experiment.directory,
         experiment=experiment,
         trials=trials,

@@ -129,8 +129,8 @@ DEFINITIONS = (
     ),
     Fact(
         label="Sustained throughput",
-        value="the highest offered rate at which the objective holds, work doesn't pile up, "
-        "and at least 99 % is answered.",
+        value="the highest offered rate at which the objective holds in at least 9 of 10 windows, or in another share "
+        "that was asked for. In such a window work doesn't pile up, and at least 99 % is answered.",
     ),
     Fact(
         label="Knee",

@@ -152,7 +152,7 @@ class Sketch:
     """That a terminal draws a chart in characters: which vertical axis of it, and what is seen then."""
 
     axis: str  # "y" | "y2"
-    caption: str  # "response p99 over offered load, ops/s"
+    caption: str  # "p99 over offered ops/s"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -235,7 +235,7 @@ def test_speed_that_changes_from_run_to_run_is_a_wide_figure_that_says_why(seed:
     assert conclusion.sustained is not None and conclusion.exit_code == 0
     assert conclusion.sustained.relative_width > 0.1
     assert conclusion.state.movement is not None and conclusion.state.movement.share > 0.1
-    assert any("the reference load moved by" in each for each in conclusion.not_narrower)
+    assert any("the machine moved by" in each for each in conclusion.not_narrower)
     by_machine = conclusion.not_narrower[0] == conclusion.state.movement.text
     assert (f"; {conclusion.state.movement.text}" in conclusion.headline) is by_machine, "the headline says so"
 
@@ -243,9 +243,9 @@ def test_speed_that_changes_from_run_to_run_is_a_wide_figure_that_says_why(seed:
 @pytest.mark.parametrize(
     ("low", "high", "moved_to", "first"),
     [
-        (92.0, 134.0, 181.0, "the reference load moved by 21 %"),
+        (92.0, 134.0, 181.0, "the machine moved by 21 %"),
         (10.0, 580.0, 181.0, "windows of 4 s"),
-        (30.0, 850.0, 258.0, "the reference load moved by 73 %"),
+        (30.0, 850.0, 258.0, "the machine moved by 73 %"),
     ],
 )
 def test_a_machine_that_moved_a_little_is_not_why_nothing_is_known(
@@ -609,7 +609,7 @@ def test_what_misses_beside_a_late_generator_is_an_upper_bound() -> None:
     assert conclusion.kind is ConclusionKind.BOUNDED and conclusion.grade is Grade.BOUNDED
     assert conclusion.exit_code == 0 and conclusion.at_most == 400
     assert conclusion.headline.startswith("at most 400.0 ops/s at response p99")
-    assert "at lower loads: give it more time, with --resume" in _what_next(conclusion, standard())
+    assert "at lower loads: give it more time, with --resume" in _what_next(conclusion)
 
 
 def test_misses_of_the_generator_bound_nothing() -> None:

@@ -51,7 +51,7 @@ def test_where_the_time_ran_out_during_the_sweep_a_command_is_named() -> None:
     search, trials = _played(0.0, connecting_s=20.0)
     conclusion = search.conclude(trials)
     assert (conclusion.kind, conclusion.reason) == (ConclusionKind.INCONCLUSIVE, RAN_OUT)
-    said = _what_next(conclusion, SETTINGS)
+    said = _what_next(conclusion)
     assert "--resume" in said and "--budget" in said
 
 
@@ -63,7 +63,7 @@ def test_a_time_that_ends_before_the_sweep_is_not_a_server_that_does_not_answer(
     conclusion = search.conclude(trials)
     assert [trial.probe.stage for trial in trials] == ["calibrate"]
     assert (conclusion.kind, conclusion.reason) == (ConclusionKind.INCONCLUSIVE, RAN_OUT)
-    assert "--budget" in _what_next(conclusion, chosen)
+    assert "--budget" in _what_next(conclusion)
 
 
 def test_the_time_that_is_left_counts_what_putting_back_takes_here() -> None:
@@ -108,7 +108,7 @@ def test_a_search_that_others_disturbed_waits_until_they_are_gone(cause: str) ->
     conclusion: Any = replace(search.conclude(trials), kind=ConclusionKind.INCONCLUSIVE)
     if cause == "a busy host":
         conclusion = replace(conclusion, bottleneck=SimpleNamespace(kind=BottleneckKind.HOST))
-    quiet = _what_next(conclusion, SETTINGS).startswith("wait until the server's host is quiet and nobody else writes")
+    quiet = _what_next(conclusion).startswith("wait until the server's host is quiet and nobody else writes")
     assert quiet is (cause != "nothing")
 
 

@@ -162,7 +162,7 @@ def overloaded_run(directory: Path) -> Report:
 
 def capacity_search(
     directory: Path, settings: CapacitySettings | None = None
-) -> tuple[ExperimentRecord, list[Trial], CapacityConclusion, CapacitySettings]:
+) -> tuple[ExperimentRecord, list[Trial], CapacityConclusion]:
     """A whole search against the scripted server."""
     settings = settings or quick()
     search = Capacity(settings, seed=1)
@@ -171,7 +171,7 @@ def capacity_search(
         while (probe := search.next_probe(trials)) is not None:
             trials.append(_trial(writer, probe, null_ceiling_ops_per_s=220_000.0))
         writer.seal(ended_by="completed")
-    return read_experiment(directory), trials, search.conclude(trials), settings
+    return read_experiment(directory), trials, search.conclude(trials)
 
 
 def sweep(directory: Path) -> tuple[ExperimentRecord, list[Trial], SweepConclusion]:
@@ -301,13 +301,13 @@ class Reports:
 def make_reports(directory: Path) -> Reports:
     """A run with faults, a capacity search and a sweep, written below `directory`."""
     record, observation, slo, judgement = run_with_everything(directory / "run")
-    experiment, trials, conclusion, settings = capacity_search(directory / "capacity")
+    experiment, trials, conclusion = capacity_search(directory / "capacity")
     detail_index = detail_trial(trials, conclusion)
     assert detail_index is not None
     detail = read_record(experiment.trials[detail_index].directory)
     return Reports(
         run=run_report(record, observation, slo=slo, judgement=judgement),
-        capacity=capacity_report(experiment, trials, conclusion, settings, detail=detail),
+        capacity=capacity_report(experiment, trials, conclusion, detail=detail),
         sweep=sweep_report(*sweep(directory / "sweep")),
         record=record,
         observation=observation,

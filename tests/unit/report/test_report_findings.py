@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from brimline.analysis.bottleneck import BottleneckKind
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.observation import observe
 from brimline.analysis.quantile_text import quantile_text
@@ -25,7 +26,7 @@ from brimline.report.search.probe_findings import search_findings, worst_finding
 from brimline.report.search.probes import probe_rows, search_points
 from brimline.report.series import time_series
 from brimline.report.statistics import operation_statistics
-from brimline.report.view import Fact, Facts, Report, Section, Table, Text
+from brimline.report.view import Chart, Fact, Facts, Report, Section, Table, Text
 from brimline.stats.quantile_interval import NEVER_NS, QuantileInterval
 from brimline.units import format_duration
 from tests.support.objectives import p99_within
@@ -150,9 +151,30 @@ def test_a_search_without_a_server_says_how_to_give_it_one(reports: Reports, tmp
     without = replace(
         reports.conclusion, kind=ConclusionKind.CLIENT_LIMITED, reason=WITHOUT_SERVER, sustained=None, at_least=None
     )
-    report = capacity_report(empty_experiment(tmp_path), [], without, quick())
+    report = capacity_report(empty_experiment(tmp_path), [], without)
     assert report.verdict.next_step.startswith("give the address of a server with --uri")
     assert "--uri" not in reports.capacity.verdict.next_step
+
+
+def test_a_search_whose_limit_was_not_seen_points_at_its_probes(reports: Reports, tmp_path: Path) -> None:
+    """Whoever is told to change what stopped it has to know what that is."""
+    assert reports.conclusion.bottleneck is not None and reports.conclusion.sustained is not None
+    settings = replace(reports.conclusion.settings, preset="standard", width_wanted=2.0)
+    found = replace(reports.conclusion, state=replace(reports.conclusion.state, settings=settings))
+    assert capacity_report(empty_experiment(tmp_path), [], found).verdict.next_step.startswith("change what stopped it")
+    unseen = replace(found, bottleneck=replace(reports.conclusion.bottleneck, kind=BottleneckKind.UNDETERMINED))
+    verdict = capacity_report(empty_experiment(tmp_path), [], unseen).verdict
+    assert verdict.next_step.startswith("see the probes that missed")
+    assert {each.label: each.value for each in verdict.facts}["Stopped by"] == "nothing that was seen"
+
+
+def test_a_chart_says_why_its_medians_may_cross_the_objective_elsewhere(reports: Reports, tmp_path: Path) -> None:
+    def caption(conclusion: CapacityConclusion) -> str:
+        report = capacity_report(empty_experiment(tmp_path), reports.trials, conclusion)
+        return next(block.caption for block in report.sections[0].blocks if isinstance(block, Chart))
+
+    assert "may cross the objective elsewhere" in caption(reports.conclusion)
+    assert "elsewhere" not in caption(replace(reports.conclusion, sustained=None)), "there is no capacity to be crossed"
 
 
 def with_judged(conclusion: CapacityConclusion, judged: Sequence[Judged]) -> CapacityConclusion:
@@ -164,7 +186,7 @@ def test_a_candidate_that_failed_is_named_with_its_rate(reports: Reports, tmp_pa
     judged = next(each for each in reports.conclusion.state.judged if each.probe.stage == "verify")
     failed = replace(judged, outcome=TrialOutcome.FAIL, load=1234.0)
     conclusion = with_judged(reports.conclusion, [*reports.conclusion.state.judged, failed])
-    report = capacity_report(empty_experiment(tmp_path), reports.trials, conclusion, quick())
+    report = capacity_report(empty_experiment(tmp_path), reports.trials, conclusion)
     assert further(report)["Candidates that failed"].value == "1 234 ops/s"
 
 
@@ -224,7 +246,7 @@ def test_contradicting_probes_are_no_bracket(
     conclusion = with_judged(
         reports.conclusion, [replace(window, outcome=outcome, load=load) for outcome, load in ends]
     )
-    report = capacity_report(empty_experiment(tmp_path), reports.trials, conclusion, quick())
+    report = capacity_report(empty_experiment(tmp_path), reports.trials, conclusion)
     shown = {label: fact.value for label, fact in further(report).items()}
     assert facts.items() <= shown.items()
     assert ("Single probes" in shown) != ("Highest probe that passed" in shown)
@@ -322,7 +344,7 @@ def test_search_without_a_number_shows_none(reports: Reports, tmp_path: Path) ->
         sustained=None,
         reason="at 9 900 ops/s: busiest engine thread 99 % of a CPU",
     )
-    report = capacity_report(empty_experiment(tmp_path), reports.trials, conclusion, quick())
+    report = capacity_report(empty_experiment(tmp_path), reports.trials, conclusion)
 
     assert report.verdict.figure == ""
     assert report.verdict.tone == "fail"
@@ -335,7 +357,7 @@ def test_report_of_no_probes_is_still_a_report(reports: Reports, tmp_path: Path)
     from brimline.experiments.capacity.search import Capacity
 
     conclusion = Capacity(quick(), seed=1).conclude([])
-    report = capacity_report(empty_experiment(tmp_path), [], conclusion, quick())
+    report = capacity_report(empty_experiment(tmp_path), [], conclusion)
     assert report.verdict.figure == ""
     assert "Every probe" in {each.title for each in report.sections}
 

@@ -1,65 +1,11 @@
-"""Owns the words of a capacity search: its figure, and what its figures mean."""
+"""Owns the words of a capacity search's figure."""
 
 from brimline.experiments.axis import Axis, On
 from brimline.experiments.capacity.estimate import Found
 from brimline.experiments.settings import CapacitySettings, Grade
 from brimline.stats.estimate import Estimate
-from brimline.units import format_percentage, format_rate
-from brimline.wording import joined, message
-
-
-def definitions(settings: CapacitySettings, grade: Grade | None) -> tuple[str, ...]:
-    """What the figures mean."""
-    return (
-        _sustained_definition(settings),
-        "saturation throughput: mean of the sweep's highest level, each connection sending once its answer is taken",
-        "knee: the fewest connections that reach 95 % of the plateau",
-        "recommended connections: from the knee to where the service time's p99 rises and throughput doesn't",
-        *([] if grade is None else [_grade_definition(grade, settings)]),
-    )
-
-
-def _sustained_definition(settings: CapacitySettings) -> str:
-    slo = settings.slo
-    what = {
-        On.RATE: "sustained: highest offered rate at which",
-        On.CONNECTIONS: "most connections: the largest number at which, in a closed loop",
-        On.THREADS: "most threads: the largest T at which, in T-L-R",
-    }[settings.on]
-    offered = message(
-        ", at least {share} of the offered ones complete and the backlog doesn't grow",
-        share=format_percentage(slo.completed_share_min),
-    )
-    return message(
-        "{what} at least {hold} of the windows of {window} meet the objective, those apart that something disturbed at "
-        "any load: {limits}, {errors}{offered}",
-        what=what,
-        hold=format_percentage(settings.hold),
-        window=message("{seconds:g} s", seconds=settings.ramp_up_s or settings.window_s),
-        limits=slo.latency_text,
-        errors=joined(
-            ", ",
-            [
-                message(
-                    "at most {share} of the {what} fail",
-                    share=format_percentage(each.share_max),
-                    what="operations" if each.operation is None else message("{kind} operations", kind=each.operation),
-                )
-                for each in slo.errors
-            ],
-        ),
-        offered="" if settings.axis.closed_loop else offered,
-    )
-
-
-def _grade_definition(grade: Grade, settings: CapacitySettings) -> str:
-    if grade is Grade.VERIFIED:
-        return message(
-            "verified: the objective held in at least {count} windows at that very load", count=settings.verifications
-        )
-    if grade is Grade.ESTIMATED:
-        return "estimated: from all windows together; too few ran at that very load"
-    return "bounded: only one side is known"
+from brimline.units import format_rate
+from brimline.wording import message
 
 
 def sustained_parts(sustained: Estimate, axis: Axis) -> tuple[str, str]:

@@ -7,8 +7,6 @@ from typing import Any
 from brimline.experiments.axis import On
 from brimline.experiments.capacity.conclusion import CapacityConclusion
 from brimline.experiments.capacity.frontier import FrontierConclusion, FrontierSettings
-from brimline.experiments.capacity.headline import definitions
-from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.sweep import SweepConclusion
 from brimline.experiments.trial import null_ceiling
 from brimline.record.experiment import ExperimentRecord
@@ -16,7 +14,7 @@ from brimline.report.document import FORMAT_VERSION
 from brimline.report.grid import Grid
 from brimline.report.limit import limit_document
 from brimline.report.run.as_json import interval_document, observation_document, slo_document
-from brimline.report.search.further import turning_points
+from brimline.report.search.further import SEARCH_DEFINITIONS, turning_points
 from brimline.report.search.probes import ProbeRow
 from brimline.report.showing import figures_document
 
@@ -25,12 +23,12 @@ def capacity_document(
     experiment: ExperimentRecord,
     rows: Sequence[ProbeRow],
     conclusion: CapacityConclusion,
-    settings: CapacitySettings,
     grids: Sequence[Grid],
 ) -> dict[str, Any]:
     """Everything that the report of a capacity search says, for machines."""
     sweep = _sweep_fields(conclusion.sweep)
     state = conclusion.state
+    settings = conclusion.settings
     passed, failed = turning_points(state)
     sustained = conclusion.sustained if settings.on is On.RATE else None
     return {
@@ -50,7 +48,7 @@ def capacity_document(
         "grade": conclusion.grade,
         "at_least": conclusion.at_least,
         "at_most": conclusion.at_most,
-        "hold": state.settings.hold,
+        "hold": settings.hold,
         "not_narrower": list(conclusion.not_narrower),
         "missed": list(conclusion.missed),
         "window_spread": state.posterior.spread if state.judged else None,
@@ -79,7 +77,7 @@ def capacity_document(
         "sweep": sweep,
         "figures": figures_document(grids),
         "probes": [_probe_document(row) for row in rows],
-        "definitions": list(definitions(settings, conclusion.grade)),
+        "definitions": [f"{each.label}: {each.value}" for each in SEARCH_DEFINITIONS],
     }
 
 

@@ -24,7 +24,6 @@ from brimline.report.search.probe_findings import search_findings
 from brimline.report.search.probes import ProbeRow, probe_rows, probe_table, search_points
 from brimline.report.search.view import (
     detail_sections,
-    generator_ended,
     lacked_facts,
     not_watched,
     search_figure,
@@ -54,7 +53,7 @@ def frontier_report(
     rows = frontier_rows(trials, conclusion)
     first = conclusion.points[0]
     grid = loads_grid(trials, first.settings.axis)
-    limited = any(generator_ended(each) for each in conclusion.points)
+    limited = any(each.generator_ended for each in conclusion.points)
     shown = [
         frontier_table(conclusion.points),
         frontier_chart(conclusion.points),
@@ -130,7 +129,7 @@ def frontier_table(points: Sequence[CapacityConclusion]) -> Table:
 
 
 def _cells(found: CapacityConclusion) -> list[Cell]:
-    figure, interval, _ = search_figure(found, found.settings.axis)
+    figure, interval, _ = search_figure(found)
     why = found.reason or joined("; ", found.reasons_not_quotable)
     result = found.grade.value if figure and found.grade else found.kind.value
     verified, tone = found.grade is Grade.VERIFIED, _TONES.get(found.kind, "warn")
@@ -205,7 +204,7 @@ def frontier_chart(points: Sequence[CapacityConclusion]) -> Chart | None:
 
 def frontier_verdict(conclusion: FrontierConclusion) -> Verdict:
     """The loosest limit's figure and grade, and the tightest beside it; a bound is said as one."""
-    known = [each for each in conclusion.points if search_figure(each, each.settings.axis)[0]]
+    known = [each for each in conclusion.points if search_figure(each)[0]]
     count = len(conclusion.points)
     all_answered = conclusion.worst.exit_code == 0
     if not known:
@@ -222,7 +221,7 @@ def frontier_verdict(conclusion: FrontierConclusion) -> Verdict:
     quotable = all(each.quotable for each in known)
     loosest, tightest = known[0], known[-1]
     axis = loosest.settings.axis
-    figure, interval, unit = search_figure(loosest, axis)
+    figure, interval, unit = search_figure(loosest)
     grade = loosest.grade or Grade.ESTIMATED
     return Verdict(
         tone="pass" if quotable and all_answered else "warn",
@@ -232,7 +231,7 @@ def frontier_verdict(conclusion: FrontierConclusion) -> Verdict:
         interval=interval,
         sentence=message(
             "{load} ({grade}) at {limit}; {known} of {count} limits have a capacity.",
-            load=message("{figure} {unit}", figure=search_figure(tightest, axis)[0], unit=axis.unit),
+            load=message("{figure} {unit}", figure=search_figure(tightest)[0], unit=axis.unit),
             grade=tightest.grade or Grade.ESTIMATED,
             limit=tightest.settings.slo.leading.text,
             known=len(known),

@@ -4,14 +4,19 @@ from brimline.experiments.axis import Axis
 from brimline.experiments.capacity.conclusion import CapacityConclusion
 from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.capacity.search_state import SearchState
-from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.sweep import SweepConclusion, SweepEnd, runs_text
+from brimline.report.blocks import DEFINITIONS
 from brimline.report.search.plateau_facts import plateau_facts
 from brimline.report.view import Fact
 from brimline.units import UNKNOWN_TEXT, format_duration, format_number
 from brimline.wording import joined, message
 
 SEARCH_DEFINITIONS = (
+    *DEFINITIONS,
+    Fact(
+        label="Most connections, most threads",
+        value="the same in a closed loop: the largest number at which the objective holds in so many windows.",
+    ),
     Fact(label="Objective", value="what a window has to meet, beside that all of what is offered completes in time."),
     Fact(label="Not quotable", value="why the figure may guide and not be published; a figure without this may be."),
     Fact(
@@ -44,12 +49,12 @@ SEARCH_DEFINITIONS = (
     Fact(label="Not settled", value="what the search would have measured next, had there been time."),
     Fact(label="Probe time", value="the time in which load was sent, warm-ups included."),
 )
-"""Beside those of every report, what labels of a search's further figures mean."""
+"""What the words of a search's report mean, and the labels of its further figures."""
 
 
-def further_facts(conclusion: CapacityConclusion, settings: CapacitySettings) -> list[Fact]:
+def further_facts(conclusion: CapacityConclusion) -> list[Fact]:
     """What needs the vocabulary; each label is explained among the definitions."""
-    slo = settings.slo
+    slo = conclusion.settings.slo
     errors = joined(", ", [each.text for each in slo.errors])
     facts = [Fact(label="Objective", value=slo.latency_text, note=errors)]
     if conclusion.reasons_not_quotable:
@@ -73,7 +78,7 @@ def further_facts(conclusion: CapacityConclusion, settings: CapacitySettings) ->
         if each.probe.stage == "verify" and each.outcome is TrialOutcome.FAIL
     }
     if failed:
-        loads = [settings.axis.text(each, digits=4) for each in sorted(failed)]
+        loads = [conclusion.settings.axis.text(each, digits=4) for each in sorted(failed)]
         facts.append(Fact(label="Candidates that failed", value=joined(", ", loads)))
     if conclusion.unsettled:
         facts.append(Fact(label="Not settled", value=joined("; ", conclusion.unsettled)))

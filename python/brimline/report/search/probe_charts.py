@@ -31,6 +31,11 @@ _MARKS: Mapping[str, tuple[str, str, str, Mark]] = {
 }
 
 
+_WHERE_CAPACITY_IS = (
+    " The capacity is the load that nearly all windows bear. A line of medians may cross the objective elsewhere."
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbePoint:
     """One probe as the charts need it.
@@ -105,7 +110,7 @@ def capacity_curve(
     return Chart(
         id="capacity-curve",
         title="Capacity curve",
-        caption=_curve_caption(axis, limit),
+        caption=_curve_caption(axis, limit, capacity),
         summary=message("{points}.", points=joined("; ", [_point_text(point, axis) for point in points])),
         figure={"data": data, "layout": layout},
         legend=[
@@ -118,10 +123,9 @@ def capacity_curve(
         sketch=Sketch(
             axis="y2",
             caption=message(
-                "{clock} {quantile} over {load}",
-                clock=limit.clock,
+                "{quantile} over {load}",
                 quantile=limit.short_name,
-                load=_LOAD_TITLES[axis.on],
+                load=axis.unit if axis.whole else "offered ops/s",
             ),
         ),
     )
@@ -135,7 +139,7 @@ def _all_answered(left: float, right: float) -> dict[str, Any]:
     }
 
 
-def _curve_caption(axis: Axis, limit: LatencyObjective) -> str:
+def _curve_caption(axis: Axis, limit: LatencyObjective, capacity: Estimate | None) -> str:
     above = (
         "Above: throughput. "
         if axis.closed_loop
@@ -143,8 +147,9 @@ def _curve_caption(axis: Axis, limit: LatencyObjective) -> str:
     )
     return message(
         "{above}Below: {clock} time, lines through the median of the probes at each load, marks at the {quantile}. "
-        "Each mark is one probe; where only a bound is known, the mark lies there.",
+        "Each mark is one probe; where only a bound is known, the mark lies there.{where}",
         above=above,
+        where="" if capacity is None else _WHERE_CAPACITY_IS,
         clock=limit.clock,
         quantile=limit.short_name,
     )

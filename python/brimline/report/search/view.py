@@ -11,18 +11,17 @@ from brimline.analysis.observation import observe
 from brimline.analysis.steady import counted
 from brimline.analysis.step_truth import step_truths
 from brimline.analysis.unwatched import unwatched
-from brimline.experiments.axis import Axis, On
+from brimline.experiments.axis import On
 from brimline.experiments.capacity.conclusion import (
     NO_FIGURE,
     RAN_OUT,
     WITHOUT_SERVER,
     CapacityConclusion,
     ConclusionKind,
-    of_service,
 )
 from brimline.experiments.capacity.headline import not_quotable_text, sustained_parts
 from brimline.experiments.capacity.outcome import TrialOutcome
-from brimline.experiments.settings import CapacitySettings, Grade
+from brimline.experiments.settings import Grade
 from brimline.experiments.sweep import CEILING_TEXT, SweepConclusion, SweepEnd, lacked_text
 from brimline.experiments.trial import Trial, null_ceiling
 from brimline.plan.pacing import connections_text
@@ -78,7 +77,6 @@ def capacity_report(
     experiment: ExperimentRecord,
     trials: Sequence[Trial],
     conclusion: CapacityConclusion,
-    settings: CapacitySettings,
     *,
     detail: RunRecord | None = None,
 ) -> Report:
@@ -86,7 +84,7 @@ def capacity_report(
 
     `detail` is the run of one probe that is shown more closely, see `detail_trial`.
     """
-    slo = settings.slo
+    settings, slo = conclusion.settings, conclusion.settings.slo
     axis, limit = settings.axis, slo.leading
     rows = probe_rows(
         trials,
@@ -113,7 +111,7 @@ def capacity_report(
             title="Further figures",
             short="Further",
             intro="Each word leads to what it means.",
-            blocks=[Facts(title="", facts=further_facts(conclusion, settings))],
+            blocks=[Facts(title="", facts=further_facts(conclusion))],
         ),
         Section(
             id="probes",
@@ -126,7 +124,7 @@ def capacity_report(
         _why(conclusion),
         *detail_sections(detail, slo),
         blocks.checks(
-            search_findings(trials, client_limited=generator_ended(conclusion)),
+            search_findings(trials, client_limited=conclusion.generator_ended),
             intro=blocks.SEARCH_CHECKS_INTRO,
         ),
     ]
@@ -138,11 +136,11 @@ def capacity_report(
             [message("{preset} · objective: {limits}", preset=settings.preset, limits=slo.short_text)],
             experiment.environment,
         ),
-        verdict=_capacity_verdict(conclusion, settings),
+        verdict=_capacity_verdict(conclusion),
         sections=sections,
-        data=capacity_document(experiment, rows, conclusion, settings, [grid]),
+        data=capacity_document(experiment, rows, conclusion, [grid]),
         grids=[grid],
-        definitions=(*blocks.DEFINITIONS, *SEARCH_DEFINITIONS),
+        definitions=SEARCH_DEFINITIONS,
         more=not_watched(detail),
     )
     return linted(with_remarks(report, detail), probe_claims(report))
@@ -205,9 +203,9 @@ def detail_trial(trials: Sequence[Trial], conclusion: CapacityConclusion | Sweep
     return max(measured, key=lambda index: trials[index].observation.throughput_ops_per_s, default=None)
 
 
-def _capacity_verdict(conclusion: CapacityConclusion, settings: CapacitySettings) -> Verdict:
+def _capacity_verdict(conclusion: CapacityConclusion) -> Verdict:
     """The first screen: the figure with its interval, how it is known, what limits it, what to do next."""
-    figure, interval, unit = search_figure(conclusion, settings.axis)
+    figure, interval, unit = search_figure(conclusion)
     if not figure:
         open_end = conclusion.kind in (ConclusionKind.INCONCLUSIVE, ConclusionKind.INCOMPLETE)
         return Verdict(
@@ -219,23 +217,24 @@ def _capacity_verdict(conclusion: CapacityConclusion, settings: CapacitySettings
             sentence=capitalised(conclusion.reason),
             badges=[Badge(text=conclusion.kind.value.replace("_", " "), tone="fail")],
             facts=_limit_facts(conclusion),
-            next_step=_what_next(conclusion, settings),
+            next_step=_what_next(conclusion),
         )
     return Verdict(
         tone="pass" if conclusion.quotable and not conclusion.missed else "warn",
-        caption=_CAPTIONS[settings.on],
+        caption=_CAPTIONS[conclusion.settings.on],
         figure=figure,
         unit=unit,
         interval=interval,
-        sentence=_how_known(conclusion, settings),
-        badges=_badges(conclusion, settings),
+        sentence=_how_known(conclusion),
+        badges=_badges(conclusion),
         facts=_limit_facts(conclusion),
-        next_step=_what_next(conclusion, settings),
+        next_step=_what_next(conclusion),
     )
 
 
-def search_figure(conclusion: CapacityConclusion, axis: Axis) -> tuple[str, str, str]:
+def search_figure(conclusion: CapacityConclusion) -> tuple[str, str, str]:
     """Figure, interval and unit as every report prints them; three times "" where there is none."""
+    axis = conclusion.settings.axis
     if conclusion.sustained is not None:
         return *sustained_parts(conclusion.sustained, axis), conclusion.sustained.unit
     if conclusion.at_least is not None:
@@ -245,16 +244,15 @@ def search_figure(conclusion: CapacityConclusion, axis: Axis) -> tuple[str, str,
     return "", "", ""
 
 
-def _how_known(conclusion: CapacityConclusion, settings: CapacitySettings) -> str:
+def _how_known(conclusion: CapacityConclusion) -> str:
     """How the figure is known, why it is not known better, and what it may not be used for."""
-    limits = settings.slo.latency_text
+    limits = conclusion.settings.slo.latency_text
     if conclusion.sustained is None and conclusion.at_least is None:
         parts = [message("At {limits} it did not hold from here on; nothing lower was tried.", limits=limits)]
     elif conclusion.sustained is None:
-        ended = generator_ended(conclusion)
         parts = [
-            message("At {limits} it held up to here, where the generator ended.", limits=limits)
-            if ended
+            message("At {limits} it held up to here, where the load generator could do no more.", limits=limits)
+            if conclusion.generator_ended
             else message("At {limits} it held up to the most that was tried.", limits=limits)
         ]
     elif conclusion.grade is Grade.VERIFIED:
@@ -264,7 +262,7 @@ def _how_known(conclusion: CapacityConclusion, settings: CapacitySettings) -> st
                 limits=limits,
                 held=conclusion.tried.held,
                 windows=conclusion.tried.windows,
-                load="rate" if settings.on is On.RATE else "number",
+                load="rate" if conclusion.settings.on is On.RATE else "number",
             )
         ]
     else:
@@ -279,23 +277,21 @@ def _how_known(conclusion: CapacityConclusion, settings: CapacitySettings) -> st
     return joined(" ", parts)
 
 
-def generator_ended(conclusion: CapacityConclusion) -> bool:
-    """Whether it was the generator that ended the search."""
-    return conclusion.bottleneck is not None and conclusion.bottleneck.kind is BottleneckKind.GENERATOR
-
-
-def _badges(conclusion: CapacityConclusion, settings: CapacitySettings) -> list[Badge]:
+def _badges(conclusion: CapacityConclusion) -> list[Badge]:
     grade = conclusion.grade or Grade.ESTIMATED
     badges = [Badge(text=grade.value, tone="pass" if grade is Grade.VERIFIED else "warn")]
     if not conclusion.quotable:
-        badges.append(Badge(text=not_quotable_text(settings), tone="warn"))
+        badges.append(Badge(text=not_quotable_text(conclusion.settings), tone="warn"))
     return badges
 
 
 def _limit_facts(conclusion: CapacityConclusion) -> list[Fact]:
     """What is read first beside the figure, without the vocabulary: what limits it, and what could not be tried."""
     limit = conclusion.bottleneck
-    return [*([] if limit is None else [Fact(label="Stopped by", value=limit.text)]), *lacked_facts([conclusion])]
+    if limit is None:
+        return lacked_facts([conclusion])
+    text = "nothing that was seen" if limit.kind is BottleneckKind.UNDETERMINED else limit.text
+    return [Fact(label="Stopped by", value=text), *lacked_facts([conclusion])]
 
 
 def lacked_facts(conclusions: Sequence[CapacityConclusion]) -> list[Fact]:
@@ -323,7 +319,7 @@ def _is_disturbed(conclusion: CapacityConclusion) -> bool:
     return another_client or any(each is not None and each.kind is BottleneckKind.HOST for each in limits)
 
 
-def _what_next(conclusion: CapacityConclusion, settings: CapacitySettings) -> str:
+def _what_next(conclusion: CapacityConclusion) -> str:
     """One piece of advice, the most useful first."""
     if conclusion.kind is ConclusionKind.SLO_UNREACHABLE:
         return "look at the service time of one connection, or relax the objective"
@@ -336,7 +332,8 @@ def _what_next(conclusion: CapacityConclusion, settings: CapacitySettings) -> st
         return "go on with this search from its directory"
     if conclusion.reason == WITHOUT_SERVER:
         return "give the address of a server with --uri, or leave out --null: then brimline starts one"
-    if generator_ended(conclusion):
+    limit = conclusion.bottleneck
+    if limit is not None and limit.kind is BottleneckKind.GENERATOR:
         return "put the generator on another machine, or end other programs here"
     if disturbed:
         return _WAIT_FOR_QUIET
@@ -344,12 +341,12 @@ def _what_next(conclusion: CapacityConclusion, settings: CapacitySettings) -> st
         return "go on with it and give it more time, with --resume and a longer --budget"
     if conclusion.kind is ConclusionKind.BOUNDED and conclusion.at_most is not None:
         return "go on with it at lower loads: give it more time, with --resume and a longer --budget"
-    if settings.preset == "quick":
-        if of_service(conclusion.state.judged):
-            return "search again without the quick preset, in longer windows"
-        return "search again in windows that hold a checkpoint, without the quick preset"
+    if conclusion.settings.preset == "quick":
+        return "search again without --quick: longer windows see what short ones miss"
     if conclusion.not_narrower:
         return "give it more time, or a quieter machine"
+    if limit is not None and limit.kind is BottleneckKind.UNDETERMINED:
+        return "see the probes that missed in the report: nothing was seen to be full"
     return "change what stopped it, and search again"
 
 
