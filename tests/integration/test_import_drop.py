@@ -5,14 +5,16 @@ import json
 import os
 import threading
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pymongo
 import pytest
 from pymongo.collection import Collection
-from pymongo.errors import AutoReconnect
+from pymongo.errors import AutoReconnect, OperationFailure
 
+from brimline.dataset import anew
 from tests.support.command_line import CommandLine
 from tests.support.repetitions import each_once
 
@@ -238,20 +240,47 @@ def test_deleting_single_documents_of_a_collection_that_is_emptied_is_a_contradi
     assert list(kept.find()) == BEFORE
 
 
-def test_what_a_collection_has_outlives_an_end_between_dropping_and_making_it(
-    here: CommandLine, uri: str, kept: Collection[Any], monkeypatch: pytest.MonkeyPatch
+THEIRS: Mapping[str, tuple[Mapping[str, Any], str]] = {
+    "renamed": ({"validator": {"n": {"$exists": True}}, "collation": {"locale": "de"}}, "rename"),
+    "capped": ({"capped": True, "size": 1 << 20, "max": 100}, "rename"),
+    "not to be renamed": ({"validator": {"n": {"$exists": True}}}, "second"),
+    "time series": ({"timeseries": {"timeField": "at", "metaField": "n"}}, "second"),
+}
+"""Options, and where making it anew is cut short: before the rename, or between dropping and making."""
+
+
+@pytest.mark.parametrize("kind", list(THEIRS))
+def test_what_a_collection_has_outlives_an_import_that_ends_while_it_is_made_anew(
+    kind: str, here: CommandLine, uri: str, kept: Collection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def make(*_: object) -> None:
+    """And is begun anew: `--resume` has no more to go by."""
+
+    def gone(*_: object, **__: object) -> None:
         raise AutoReconnect("the primary stepped down")
 
-    kept.database.command("collMod", "c", validator={"n": {"$exists": True}})
-    kept.create_index("n", name="theirs", unique=True)
-    Path("rows.json").write_text('{"_id": 7, "n": 1}\n')
+    def refused(*_: object, **__: object) -> None:
+        raise OperationFailure("not authorized", 13)
+
+    def made(database: Any, name: str, *words: Any) -> None:
+        gone() if name == "c" else make(database, name, *words)
+
+    make = anew._make
+    options, cut = THEIRS[kind]
+    kept.drop()
+    kept.database.create_collection("c", **options)
+    kept.insert_one({"n": 1, "at": datetime(2026, 1, 1, tzinfo=UTC)})
+    kept.create_index("n", name="theirs", **({} if kind == "time series" else {"unique": True}))
+    before = kept.options(), kept.index_information()
+    Path("rows.json").write_text('{"n": 7, "at": {"$date": "2026-01-01T00:00:00Z"}}\n')
     with monkeypatch.context() as patched:
-        patched.setattr("brimline.execution.import_collection.make", make)
+        if kind != "time series":  # which the server itself refuses
+            patched.setattr(Collection, "rename", gone if cut == "rename" else refused)
+        patched.setattr(anew, "_make", made)
         assert dropping(here, uri, "rows.json", *JSON).exit_code == 5
-    assert "c" not in kept.database.list_collection_names()
-    outcome = here.run("import", "--resume", "latest", "--uri", uri)
-    assert (outcome.exit_code, list(kept.find())) == (0, [{"_id": 7, "n": 1}]), outcome.stderr
-    assert kept.options()["validator"] == {"n": {"$exists": True}}
-    assert kept.index_information()["theirs"]["unique"]
+    left = sorted(name for name in kept.database.list_collection_names() if not name.startswith("system"))
+    assert left == [anew.name_beside("c"), *(["c"] if cut == "rename" else [])]
+    assert cut != "rename" or kept.count_documents({}) == 1
+    outcome = dropping(here, uri, "rows.json", *JSON)
+    assert outcome.exit_code == 0, outcome.stderr
+    assert (kept.options(), kept.index_information(), [each["n"] for each in kept.find()]) == (*before, [7])
+    assert anew.name_beside("c") not in kept.database.list_collection_names()

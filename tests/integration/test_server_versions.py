@@ -2,12 +2,18 @@
 
 import os
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import psutil
+import pymongo
 import pytest
 
 import brimline
+from brimline.dataset import anew
+from brimline.dataset.access import collection_exists
+from brimline.dataset.shape import read_shape
 from brimline.record import read_experiment, read_record
 from brimline.servers import Deployment, bundled
 from tests.support.command_line import CommandLine
@@ -67,6 +73,33 @@ def test_the_server_of_any_version_counts_what_brimline_counts(
 
 def test_a_server_of_any_version_counts_every_kind_of_step(server: Deployment, tmp_path: Path) -> None:
     require_every_kind(_uri(server), tmp_path)
+
+
+def test_a_collection_is_made_anew_with_all_that_it_has_on_any_version(server: Deployment) -> None:
+    """Renamed over the old one, but for a time series, which no server renames."""
+    time_series = {"timeseries": {"timeField": "at", "metaField": "a"}}
+    kinds: dict[str, dict[str, Any]] = {
+        "plain": {"validator": {"a": {"$exists": True}}, "collation": {"locale": "de", "strength": 1}},
+        "capped": {"capped": True, "size": 4096, "max": 10},
+        **({"series": time_series} if server.version >= "5.0" else {}),
+        **({"clustered": {"clusteredIndex": {"key": {"_id": 1}, "unique": True}}} if server.version >= "6.0" else {}),
+    }
+    with pymongo.MongoClient[dict[str, Any]](_uri(server)) as client:
+        for name, options in kinds.items():
+            database = client["anew"]
+            collection = database.create_collection(name, **options)
+            collection.create_index("a", **({} if name == "series" else {"unique": True}))
+            if name in ("plain", "clustered"):
+                collection.create_index("at", expireAfterSeconds=3600)
+            collection.insert_one({"a": 1, "at": datetime.now(UTC)})
+            before = read_shape(database, name)
+            assert before is not None
+            assert anew._is_made(database, "beside", before, None)
+            assert anew._is_renamed(database, "beside", name) is (name != "series")
+            anew.make_anew(database, name, before)
+            assert (read_shape(database, name), collection.count_documents({})) == (before, 0)
+            assert not collection_exists(database, anew.name_beside(name))
+            database.drop_collection("beside")
 
 
 def test_stat_shows_a_server_of_any_version(server: Deployment, brimline_cli: CommandLine) -> None:

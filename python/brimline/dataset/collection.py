@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, collection_exists, target_errors
+from brimline.dataset.anew import make_anew, shard_key_wanted, with_left
 from brimline.dataset.definition import (
     Definition,
     find_misfit,
@@ -29,8 +30,8 @@ from brimline.dataset.manifest import (
 from brimline.dataset.ownership import all_our_own, collection_uuid
 from brimline.dataset.pristine import drop_copy
 from brimline.dataset.rights import require_rights
-from brimline.dataset.shape import Shape, make, read_shape
-from brimline.dataset.sharding import ShardKey, is_behind_router, shard, shard_key_of, shard_key_wanted
+from brimline.dataset.shape import Shape, read_shape
+from brimline.dataset.sharding import ShardKey, is_behind_router, shard_key_of
 from brimline.errors import InvalidRun, UsageError
 from brimline.units import counted
 
@@ -81,20 +82,13 @@ class Replacement:
     def carry_out(self) -> None:
         """Makes it empty and existing, with a manifest in state "loading". Raises TargetError."""
         database, name = self.database, self.manifest.collection
-        # First the word that the data is not whole, and what has to be there again: whoever looks after an interruption
-        # here finds both.
-        write_manifest(database, replace(self.manifest, kept=self.kept.to_text() if self.kept else None))
+        # First the word that the data is not whole: whoever looks after an interruption here finds it.
+        write_manifest(database, self.manifest)
         with target_errors("preparing the collection"):
             if self.before is not None:
                 drop_copy(database, self.before)
-            if self.stays:
-                return
-            database.drop_collection(name)
-            make(database, name, replace(self.kept, options=self.made.options))
-            if self.shard_key is not None:
-                shard(database, name, self.shard_key)
-        if self.kept:
-            write_manifest(database, self.manifest)
+            if not self.stays:
+                make_anew(database, name, replace(self.kept, options=self.made.options), self.shard_key)
 
 
 def replacement(
@@ -122,14 +116,12 @@ def replacement(
         held = database[name].estimated_document_count()
         there = read_shape(database, name)
         behind_router = is_behind_router(database)
-        stays = behind_router and there is not None and not _holds_documents(database, name)
-        if stays and there is not None and _is_otherwise(database, name, wanted, there):
+        kept = with_left(database, name, there)
+        stays = behind_router and there == kept and not _holds_documents(database, name)
+        if stays and _is_otherwise(database, name, wanted, kept):
             stays = False
         key = (wanted.shard_key or shard_key_wanted(database, name)) if behind_router and not stays else None
-    kept = there or Shape()
     if before is not None:
-        if before.kept is not None:  # by a load that was killed between dropping and making
-            kept = kept.with_lost(Shape.from_text(before.kept))
         kept = kept.without(own_names(before, kept), before.own_options)
     kept, lost = _settled(kept, wanted.shape)
     if lost and not drop:

@@ -56,8 +56,7 @@ class Manifest:
     the collection by when the count was proven, None where it didn't tell and in manifests of older versions.
     `own_indexes`: fields, with their order, of the indexes that brimline makes, and `asked_indexes` what it asked for
     where it knows: another index over the same fields is somebody else's. `own_options`: names of the options that it
-    gives. `kept`: while the collection is made anew, what it has besides documents, as `Shape.to_text` has it.
-    `copy_uuid`: what the server knows the copy by that was made of complete data, so that they can be put back.
+    gives. `copy_uuid`: what the server knows the copy by that was made of complete data, so that they can be put back.
 
     In state "changed" it held just this once, until a run whose operations changed it. `only_ids_added`: they only
     inserted documents, under object ids. `identities`: what the object ids begin with that runs since then gave, 6
@@ -76,7 +75,6 @@ class Manifest:
     own_indexes: Sequence[Mapping[str, Any]] = ()
     asked_indexes: Sequence[Mapping[str, Any]] = ()
     own_options: Sequence[str] = ()
-    kept: str | None = None
     copy_uuid: str | None = None
     only_ids_added: bool = False
     identities: Sequence[str] = ()
@@ -126,7 +124,6 @@ class Manifest:
         known: dict[str, Any] = {
             "owner": self.owner,
             "collection_uuid": self.collection_uuid,
-            "kept": self.kept,
             "copy_uuid": self.copy_uuid,
             "only_ids_added": self.only_ids_added or None,
             "identities": list(self.identities) or None,
@@ -163,7 +160,6 @@ class Manifest:
                 own_indexes=tuple(json.loads(document.get("own_indexes", "[]"))),
                 asked_indexes=tuple(json_util.loads(document.get("asked_indexes", "[]"))),
                 own_options=tuple(json.loads(document.get("own_options", "[]"))),
-                kept=document.get("kept"),
                 copy_uuid=document.get("copy_uuid"),
                 only_ids_added=bool(document.get("only_ids_added")),
                 identities=tuple(bytes.fromhex(each).hex() for each in document.get("identities", ())),

@@ -124,6 +124,11 @@ class _Collection:
         for part in self._parts:
             part.drop_index(name)
 
+    def rename(self, name: str, **options: Any) -> None:
+        """Renames it at every server."""
+        for part in self._parts:
+            part.rename(name, **options)
+
     def list_indexes(self) -> Iterator[Any]:
         """The indexes of the first server; all have the same."""
         return iter(self._parts[0].list_indexes())

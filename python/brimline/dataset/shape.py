@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Self
 
-from bson import json_util
-
 from brimline.dataset.access import DataDatabase
 from brimline.errors import UsageError
 
@@ -66,21 +64,6 @@ class Shape:
         there = set(self.names)
         lost = [index for index in before.indexes if index["name"] not in there]
         return replace(self, options={**before.options, **self.options}, indexes=[*self.indexes, *lost])
-
-    def to_text(self) -> str:
-        """As text: no server takes a validator's `$` in a stored document."""
-        return json_util.dumps(
-            {"options": self.options, "indexes": self.indexes}, json_options=json_util.CANONICAL_JSON_OPTIONS
-        )
-
-    @classmethod
-    def from_text(cls, text: object) -> Self:
-        """What `to_text` made; without anything where it is damaged."""
-        try:
-            stored = json_util.loads(str(text))
-            return cls(options=stored["options"], indexes=stored["indexes"])
-        except (KeyError, TypeError, ValueError):
-            return cls()
 
 
 def read_shape(database: DataDatabase, name: str) -> Shape | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from brimline.dataset.access import DataDatabase, collection_exists
+from brimline.dataset.access import DataDatabase
 
 HASHED_ID: Mapping[str, Any] = {"_id": "hashed"}
 """Spreads keys of any order evenly, and leads a find by `_id` to one shard."""
@@ -24,15 +24,6 @@ class ShardKey:
 def is_behind_router(database: DataDatabase) -> bool:
     """Whether a mongos answers. Raises PyMongoError."""
     return bool(database.command("hello").get("msg") == "isdbgrid")
-
-
-def shard_key_wanted(database: DataDatabase, name: str) -> ShardKey | None:
-    """What a collection that is made anew behind a mongos is to be sharded by; None: by nothing.
-
-    One that is there keeps what it has, which its owner has chosen; a new one is spread by its hashed `_id`. Raises
-    PyMongoError.
-    """
-    return shard_key_of(database, name) if collection_exists(database, name) else ShardKey(fields=HASHED_ID)
 
 
 def shard_key_of(database: DataDatabase, name: str) -> ShardKey | None:

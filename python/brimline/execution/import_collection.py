@@ -1,6 +1,6 @@
 """Owns the collection that an import goes into: looked at before anything is changed, emptied and made, counted."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -9,9 +9,10 @@ from bson import ObjectId
 from pymongo.errors import CollectionInvalid, OperationFailure
 
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, target_errors
+from brimline.dataset.anew import make_anew, shard_key_wanted, with_left
 from brimline.dataset.rights import require_rights
-from brimline.dataset.shape import Shape, make, read_shape
-from brimline.dataset.sharding import is_behind_router, shard, shard_key_wanted
+from brimline.dataset.shape import read_shape
+from brimline.dataset.sharding import is_behind_router
 from brimline.dataset.trial import WayIn, require_some_taken
 from brimline.execution.database import database_named
 from brimline.execution.executor import Executor
@@ -70,7 +71,7 @@ def look_at_collection(namespace: Namespace, settings: ImportSettings, *, drop: 
     with database_named(namespace.database, context.deployment, purpose="import") as database:
         with target_errors("looking at the collection"):
             there = read_shape(database, namespace.collection)
-        shape = there or Shape()
+            shape = with_left(database, namespace.collection, there)
         actions = [*_ACTIONS[settings.mode]]
         if settings.bypass_document_validation:
             actions.append("bypassDocumentValidation")
@@ -91,15 +92,11 @@ def prepare_collection(
     drop: bool,
     documents: Sequence[bytes],
     context: ImportContext,
-    before: Shape,
-    note: Callable[[Shape], None],
 ) -> None:
     """Empties the collection when asked to, makes it where it is missing.
 
-    `documents`: those that come first. `before`: what it had besides documents when an attempt was killed between
-    dropping and making; `note` is told what it has, before it is dropped. Raises UsageError where the collection is to
-    be emptied and, as it is kept, refuses or loses them; TargetError, before anything is changed where the write
-    concern can't be honoured.
+    `documents`: those that come first. Raises UsageError where the collection is to be emptied and, as it is kept,
+    refuses or loses them; TargetError, before anything is changed where the write concern can't be honoured.
     """
     name = namespace.collection
     with (
@@ -108,7 +105,7 @@ def prepare_collection(
     ):
         if drop:
             key = shard_key_wanted(database, name) if is_behind_router(database) else None
-            shape = (read_shape(database, name) or Shape()).with_lost(before)
+            shape = with_left(database, name, read_shape(database, name))
             if settings.mode != "delete" and not require_some_taken(
                 database, name, shape, documents, _way_in(settings)
             ):
@@ -116,12 +113,7 @@ def prepare_collection(
                     f"the user may not make a collection beside {namespace.text}: whether it takes the documents was "
                     "not tried before it was emptied"
                 )
-            note(shape)
-            database.drop_collection(name)
-            if shape or key is not None:
-                make(database, name, shape)
-            if key is not None:
-                shard(database, name, key)
+            make_anew(database, name, shape, key)
             if shape:
                 context.progress.note(f"kept {shape.text} of {namespace.text}")
         if settings.mode != "delete":

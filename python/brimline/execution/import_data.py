@@ -15,7 +15,6 @@ from typing import Any
 
 from brimline import _native
 from brimline.dataset.access import target_errors
-from brimline.dataset.shape import Shape
 from brimline.errors import BrimlineError, RecordError, ResourceError, TargetError, UsageError
 from brimline.execution.database import database_named
 from brimline.execution.executor import Importer, SharedImporter
@@ -201,13 +200,8 @@ class _Attempts:
         documents = handle.first_documents()
         if state.drop and not documents:
             raise UsageError("the input holds no document", hint=EMPTY_ON_PURPOSE)
-        prepare_collection(
-            self._namespace, self._settings, drop=state.drop, documents=documents, context=self._context,
-            before=Shape() if state.shape_before is None else Shape.from_text(state.shape_before),
-            note=lambda shape: self._writer.save(replace(state, shape_before=shape.to_text() if shape else None)),
-        )  # fmt: skip
-        count_before = 0 if state.drop else state.count_before
-        self._writer.save(replace(state, is_prepared=True, shape_before=None, count_before=count_before))
+        prepare_collection(self._namespace, self._settings, drop=state.drop, documents=documents, context=self._context)
+        self._writer.save(replace(state, is_prepared=True, count_before=0 if state.drop else state.count_before))
         handle.release()
 
     def _sampler(self) -> AbstractContextManager[ServerSampler | None]:

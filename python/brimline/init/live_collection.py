@@ -12,8 +12,9 @@ from bson.raw_bson import RawBSONDocument
 from pymongo.errors import OperationFailure, PyMongoError
 
 from brimline.dataset.access import DataDatabase, collection_exists, target_errors
+from brimline.dataset.anew import shard_key_wanted
 from brimline.dataset.shape import Shape, read_shape
-from brimline.dataset.sharding import is_behind_router, shard_key_wanted
+from brimline.dataset.sharding import is_behind_router
 from brimline.errors import TargetError, UsageError
 from brimline.init.value_shape import ValueShape, at_path
 from brimline.servers.answers import refusal_words

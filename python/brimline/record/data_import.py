@@ -179,8 +179,7 @@ class ImportState:
     `inputs_changed`: what was seen at the end of files that are not what they were when the import began.
     `tables_of_cr`: files that hold no row because their lines end with CR alone.
     `without_id`: documents that are in and had no `_id` of their own; looked for where the import may be begun again.
-    `is_prepared`: the collection was made, and emptied where that was asked for (`drop`). `shape_before`: until then,
-    what a collection that is made anew has besides documents, as `Shape.to_text` has it.
+    `is_prepared`: the collection was made, and emptied where that was asked for (`drop`).
     `shares`: what each of several nodes imports; None where one client does.
     """
 
@@ -192,7 +191,6 @@ class ImportState:
     count_before: int
     drop: bool = False
     is_prepared: bool = True
-    shape_before: str | None = None
     started_unix_ns: int | None = None
     ended_by: str | None = None
     message: str = ""

@@ -66,8 +66,8 @@ class Router:
     def __getitem__(self, name: str) -> Collection:
         return Collection([])
 
-    def list_collections(self, **_: object) -> Any:
-        return iter([{"name": "orders", "options": {}}] if self._is_there else [])
+    def list_collections(self, filter: dict[str, str]) -> Any:  # noqa: A002 (PyMongo's word)
+        return iter([{"name": "orders", "options": {}}] if self._is_there and filter["name"] == "orders" else [])
 
     def command(self, command: Any) -> dict[str, Any]:
         if command == "hello":

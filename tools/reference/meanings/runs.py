@@ -297,7 +297,6 @@ RUNS: Mapping[str, str] = {
     "object_ids": "What ObjectIds of this import are made of.",
     "drop": "Whether the collection was to be emptied.",
     "is_prepared": "Whether the collection was made, and emptied where that was asked for.",
-    "shape_before": "Until then: indexes and options of a collection that is made anew, as Extended JSON.",
     "duration_ns": "How long it took.",
     "kept": "What the last checkpoint is certain of.",
     "inputs_changed": "What was seen of files that changed meanwhile, a sentence each.",
