@@ -55,6 +55,7 @@ check-rust:
 	cargo fmt --all --check
 	cargo fmt --check --manifest-path runners/rust/Cargo.toml
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+	$(PYTHON) runners/build.py --lint
 
 .PHONY: check-python
 check-python: $(NATIVE)

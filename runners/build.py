@@ -1,7 +1,8 @@
 """Builds the runners that this machine can build into target/runners: `make runners`.
 
 Versions are locked, and what is fetched must have the checksum that lies beside them. A runner whose language isn't
-here is left out, and said; one that can't be built although it is ends with exit code 1.
+here is left out, and said; one that can't be built although it is ends with exit code 1. With `--lint` it lints the
+runner for Rust instead.
 """
 
 import hashlib
@@ -9,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +25,8 @@ class Left(Exception):
 
 def main() -> int:
     """Builds all of them, or those that are named. 0, 1 where one failed, or 2 of a name that there is none of."""
+    if sys.argv[1:] == ["--lint"]:
+        return lint()
     wanted = sys.argv[1:] or list(BUILDS)
     if unknown := [name for name in wanted if name not in BUILDS]:
         print(f"error: there is no runner {unknown[0]!r} to build", file=sys.stderr)
@@ -81,6 +85,27 @@ def rust() -> None:
     need("cargo")
     words = ("build", "--quiet", "--release", "--locked", "--target-dir", str(BUILT / "rust"))
     call("cargo", *words, at=SOURCES / "rust")
+
+
+def lint() -> int:
+    """Clippy, with the crates that `rust` has compiled: `cargo clippy` would compile all of them once more."""
+    source, target = SOURCES / "rust", BUILT / "rust"
+    manifest = tomllib.loads((source / "Cargo.toml").read_text())
+    words = ["clippy-driver", "src/main.rs", "--edition", manifest["package"]["edition"], "--emit=metadata"]
+    words += ["--out-dir", str(target / "lint"), "-L", f"dependency={target / 'release' / 'deps'}", "--deny=warnings"]
+    for crate in manifest["dependencies"]:
+        compiled = sorted(
+            (target / "release" / "deps").glob(f"lib{crate}-*.rmeta"), key=lambda file: file.stat().st_mtime
+        )
+        if not compiled:
+            print("rust: not linted, since make runners has not compiled what it uses")
+            return 0
+        words += ["--extern", f"{crate}={compiled[-1]}"]
+    for name, level in manifest["lints"]["clippy"].items():
+        words.append(f"--{level if isinstance(level, str) else level['level']}=clippy::{name}")
+    (target / "lint").mkdir(exist_ok=True)
+    environment = {**os.environ, "CLIPPY_CONF_DIR": str(source)}
+    return subprocess.run(words, cwd=source, check=False, timeout=LIMIT_S, env=environment).returncode
 
 
 BUILDS: dict[str, Callable[[], None]] = {"java": java, "node": node, "go": go, "rust": rust}

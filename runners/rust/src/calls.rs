@@ -408,9 +408,10 @@ fn tells_existing(upsert: Option<bool>, shown: Option<&ReturnDocument>) -> bool 
 }
 
 fn modified(document: Option<Document>, tells_existing: bool) -> Done {
-    let mut reply = doc! { "ok": 1, "value": document.clone() };
+    let was_there = document.is_some();
+    let mut reply = doc! { "ok": 1, "value": document };
     if tells_existing {
-        reply.insert("lastErrorObject", doc! { "updatedExisting": document.is_some() });
+        reply.insert("lastErrorObject", doc! { "updatedExisting": was_there });
     }
     answered(reply)
 }

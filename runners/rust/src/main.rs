@@ -20,6 +20,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::unbounded_channel;
 
 use frames::{Command, Frames};
+use timer::within;
 use used::Pool;
 use worker::Worker;
 
@@ -79,7 +80,7 @@ fn main() -> ExitCode {
             frames::USE => frames.send(frames::USED, &pool.used()),
             _ => {
                 let closing = async { client.shutdown().immediate(true).await };
-                drop(runtime.block_on(async { tokio::time::timeout(CLOSE_WITHIN, closing).await }));
+                runtime.block_on(within(CLOSE_WITHIN, closing));
                 break;
             }
         }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
@@ -41,4 +42,10 @@ impl Timer {
         self.0.readable().await?.clear_ready();
         Ok(())
     }
+}
+
+/// What `work` comes to, nothing when it takes longer than `most`.
+#[expect(clippy::disallowed_methods, reason = "of a bound a millisecond more does no harm")]
+pub async fn within<Work: Future>(most: Duration, work: Work) -> Option<Work::Output> {
+    tokio::time::timeout(most, work).await.ok()
 }

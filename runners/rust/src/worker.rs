@@ -11,7 +11,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::calls::{Call, answered, strip};
 use crate::frames::{Command, Done, Frames, Outcome, now_ns};
-use crate::timer::Timer;
+use crate::timer::{Timer, within};
 
 pub struct Worker {
     client: Client,
@@ -40,9 +40,14 @@ impl Worker {
     /// Performs what comes, until nothing does.
     pub async fn work(mut self, mut commands: UnboundedReceiver<Command>) {
         while let Some(command) = commands.recv().await {
-            let task = match self.prepare(&command).await {
-                Ok(task) => task,
-                Err(done) => {
+            let task = match within(self.patience, self.prepare(&command)).await {
+                Some(Ok(task)) => task,
+                otherwise => {
+                    let done = otherwise.and_then(Result::err).unwrap_or_else(|| {
+                        // Nobody knows how far its transaction is; the next has another session.
+                        self.session = None;
+                        too_late()
+                    });
                     let now = now_ns();
                     self.frames.reply(&command, &done, now, now);
                     continue;
@@ -50,12 +55,12 @@ impl Worker {
             };
             self.wait(command.due_ns).await;
             let sent_ns = now_ns();
-            let done = tokio::time::timeout(self.patience, self.perform(task, command.is_inside)).await;
+            let done = within(self.patience, self.perform(task, command.is_inside)).await;
             let done_ns = now_ns();
             let done = match done {
-                Ok(Ok(done)) => done,
-                Ok(Err(error)) => done_of(&error, command.documents()),
-                Err(_) => Done::failed(Outcome::TimedOut, "no answer within the time that an operation has"),
+                Some(Ok(done)) => done,
+                Some(Err(error)) => done_of(&error, command.documents()),
+                None => too_late(),
             };
             self.frames.reply(&command, &done, sent_ns, done_ns);
         }
@@ -78,10 +83,10 @@ impl Worker {
             // Where none is open that is told without asking the server.
             drop(session.abort_transaction().await);
             let level = body.get_document("readConcern").and_then(|concern| concern.get_str("level"));
-            let begin = session.start_transaction();
+            let transaction = session.start_transaction();
             let begun = match level {
-                Ok(level) => begin.read_concern(ReadConcern::custom(level)).await,
-                Err(_) => begin.await,
+                Ok(level) => transaction.read_concern(ReadConcern::custom(level)).await,
+                Err(_) => transaction.await,
             };
             begun.map_err(|error| done_of(&error, NONE))?;
         }
@@ -108,6 +113,10 @@ impl Worker {
         }
         Ok(answered(doc! { "ok": 1 }))
     }
+}
+
+fn too_late() -> Done {
+    Done::failed(Outcome::TimedOut, "no answer within the time that an operation has")
 }
 
 /// What an error of the driver's amounts to: what the server said, in its own form, or that it said nothing. `documents` as
