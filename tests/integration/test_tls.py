@@ -9,15 +9,20 @@ import pytest
 from brimline import _native
 from brimline.errors import UsageError
 from brimline.plan import resolve, wire_target
+from brimline.runners import CATALOGUE
 from brimline.servers.access import Access, Tls
 from brimline.spec import load_spec
 from tests.support.certificates import Authority, authority, tls_listener
 from tests.support.command_line import CommandLine
+from tests.support.repetitions import repetitions
 from tests.support.secured_mongod import SecuredServer, secured_mongod
 from tests.support.server import required_mongod
 
 pytestmark = pytest.mark.mongod
 
+TWINS = ("java-reactive", "pymongo-async")
+"""What reads an address as the blocking driver of its language does."""
+READY = [name for name, runner in CATALOGUE.items() if "mongodb" in runner.servers and runner.missing() is None]
 SPEC = """\
 name: small
 data: {records: 1000, fields: 10, field_length: 100}
@@ -118,6 +123,24 @@ def test_an_import_over_tls(
     assert outcome.exit_code == 0, outcome.stderr
     with server.client() as client:
         assert client.shop.rows.count_documents({}) == 20_000
+
+
+@pytest.mark.slow("a driver starts twice")
+@pytest.mark.parametrize(
+    "client", [name for name in READY if name not in TWINS] + repetitions(*(name for name in READY if name in TWINS))
+)
+def test_a_driver_comes_in_by_password_and_by_certificate(
+    client: str, brimline_cli: CommandLine, server: SecuredServer, trusted: Authority, client_certificate: Path,
+    spec: Path,
+) -> None:  # fmt: skip
+    """What opens the server for `wire` opens it for every driver."""
+    spec.write_text(SPEC.replace("2000", "200").replace("records: 1000", "records: 100"))
+    by_password = f"mongodb://root:p%40ss%2Fw%3Aord%251@{server.address}/?tls=true&tlsCAFile={trusted.certificate}"
+    for uri in (by_password, by_certificate(server, trusted, client_certificate)):
+        words = ("--client", client, "--uri", uri, "--connections", "2", "--data", "load", "--drop", "--json")
+        outcome = brimline_cli.run("run", spec, *words)
+        assert outcome.exit_code in (0, 4), outcome.stderr
+        assert json.loads(outcome.stdout)["counts_whole_run"]["ok"] == 200
 
 
 def engine_error(address: str, tls: Tls) -> str:

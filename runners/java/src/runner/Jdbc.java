@@ -7,8 +7,6 @@ import com.zaxxer.hikari.pool.HikariPool;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.net.URI;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
@@ -17,7 +15,6 @@ import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -44,7 +41,7 @@ final class Jdbc extends Blocking {
         super(frames);
         System.setProperty("slf4j.internal.verbosity", "ERROR");
         URI address = URI.create(said.getString("uri"));
-        Map<String, String> options = options(address);
+        Map<String, String> options = Main.options(said.getString("uri"));
         isPostgres = address.getScheme().equals("postgres");
         int timeoutMs = said.get("operation_timeout_ms", Number.class).intValue();
         int connectMs = Integer.parseInt(options.get("connectTimeoutMS"));
@@ -84,15 +81,6 @@ final class Jdbc extends Blocking {
             throw new IllegalStateException(error.getMessage(), error);
         }
         start(said.get("workers", Number.class).intValue());
-    }
-
-    private static Map<String, String> options(URI address) {
-        Map<String, String> found = new HashMap<>();
-        for (String option : address.getRawQuery().split("&")) {
-            int at = option.indexOf('=');
-            found.put(option.substring(0, at), URLDecoder.decode(option.substring(at + 1), StandardCharsets.UTF_8));
-        }
-        return found;
     }
 
     @Override

@@ -3,7 +3,11 @@ package runner;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import java.io.IOException;
+import java.net.URLDecoder;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -58,14 +62,30 @@ final class Main {
             return new Jdbc(said, use, frames);
         }
         ConnectionString address = new ConnectionString(said.getString("uri"));
+        Map<String, String> options = options(said.getString("uri"));
         int timeoutMs = said.get("operation_timeout_ms", Number.class).intValue();
         int workers = said.get("workers", Number.class).intValue();
         MongoClientSettings settings = MongoClientSettings.builder()
                 .applyConnectionString(address)
+                .applyToSslSettings(tls -> {
+                    if (options.containsKey("tls")) {
+                        tls.context(Certificates.context(options));
+                    }
+                })
                 .applyToSocketSettings(sockets -> sockets.readTimeout(timeoutMs, TimeUnit.MILLISECONDS))
                 .applyToConnectionPoolSettings(pool -> pool.addConnectionPoolListener(use))
                 .build();
         return kind.equals("reactive") ? new Reactive(settings, frames, workers) : new Sync(settings, frames, workers);
+    }
+
+    /** What stands behind the question mark of an address, which the engine writes. */
+    static Map<String, String> options(String uri) {
+        Map<String, String> found = new HashMap<>();
+        for (String option : uri.substring(uri.indexOf('?') + 1).split("&")) {
+            int at = option.indexOf('=');
+            found.put(option.substring(0, at), URLDecoder.decode(option.substring(at + 1), StandardCharsets.UTF_8));
+        }
+        return found;
     }
 
     private static BsonDocument ready(String kind, Client client) {
