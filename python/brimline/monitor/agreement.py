@@ -206,7 +206,7 @@ def agreement_by_shard(together: Agreement, shards: Mapping[str, Agreement]) -> 
         wrong = Agreement(verdict="fail", evidence=joined("; ", told), checks=checks)
         if wrong.another_client:
             return replace(wrong, evidence=message("{shards}: another client was at work", shards=wrong.evidence))
-        if together.verdict == "pass":
+        if together.verdict == "pass" and _moved(checks):
             evidence = message(
                 "{shards}; all of them together counted what was sent: it went to another shard than it was for",
                 shards=wrong.evidence,
@@ -228,6 +228,15 @@ def agreement_by_shard(together: Agreement, shards: Mapping[str, Agreement]) -> 
         count=len(shards),
     )
     return Agreement(verdict="pass", evidence=evidence, checks=checks)
+
+
+def _moved(checks: Sequence[CounterCheck]) -> bool:
+    """Whether of each kind that some shard counted wrongly others have counted as much more as it has less."""
+    beyond: dict[str, list[int]] = {}
+    for check in checks:
+        beyond.setdefault(check.kind, []).append(check.counted - check.acknowledged)
+    wrong = {check.kind for check in checks if not check.agrees}
+    return all(min(beyond[kind]) < 0 < max(beyond[kind]) and sum(beyond[kind]) == 0 for kind in wrong)
 
 
 def _explain_shard(name: str, check: CounterCheck) -> str:

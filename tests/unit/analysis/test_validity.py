@@ -129,6 +129,8 @@ def test_each_shard_must_have_counted_what_was_sent_to_it() -> None:
         "all of them together counted what was sent: it went to another shard than it was for"
     )
     assert not swapped.another_client
+    lost = finding(of_shards((6_000, 5_999), (4_000, 4_008)), "opcounters")
+    assert lost.verdict is Standing.FAIL and "another shard" not in lost.evidence, "what one lacks no other has"
     assert finding(of_shards((6_000, 5_999), (4_000, 4_001)), "opcounters").verdict is Standing.FAIL, "a single one"
 
 
