@@ -88,6 +88,9 @@ def test_what_a_lost_server_acknowledged_and_what_is_settled_have_names_of_their
     assert _so_far(lost).startswith(said)
     fact = import_report(replace(made, state=lost)).verdict.facts[0]
     assert (fact.label, fact.value, fact.note.partition(":")[0]) == ("Acknowledged", "9", "7 of them are settled")
+    deleting = replace(lost, settings={**lost.settings, "mode": "delete"})
+    assert "7 are settled: they are deleted, whatever the server lost" in _so_far(deleting)
+    assert "they are deleted" in import_report(replace(made, state=deleting)).verdict.facts[0].note
     for certain in (replace(lost, kept={}), replace(lost, count_after=9), replace(lost, kept={"counts": counts})):
         assert _so_far(certain) == "9 documents are in, 0 records were rejected"
         assert import_report(replace(made, state=certain)).verdict.facts[0].label == "Documents"

@@ -271,10 +271,12 @@ def _so_far(state: ImportState) -> str:
     """What the server counted; where it is gone, what it had acknowledged and what of that is certain."""
     done, settled, rejected = documents_there(state), documents_settled(state), state.counts.get("rejected", 0)
     were = "was" if rejected == 1 else "were"
-    said = f"{counted(done, 'document')} {'is' if done == 1 else 'are'} in"
+    done_to_them = "deleted" if state.settings.get("mode") == "delete" else "in"
+    said = f"{counted(done, 'document')} {'is' if done == 1 else 'are'} {done_to_them}"
     if settled is not None:
         acknowledged = f"{counted(done, 'document')} {'was' if done == 1 else 'were'} acknowledged"
-        said = f"{acknowledged}, of which {format_count(settled)} are settled: they are in, whatever the server lost"
+        certain = f"{format_count(settled)} are settled: they are {done_to_them}, whatever the server lost"
+        said = f"{acknowledged}, of which {certain}"
     return f"{said}, {counted(rejected, 'record')} {were} rejected"
 
 

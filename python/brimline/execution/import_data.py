@@ -46,7 +46,7 @@ from brimline.record.data_import import (
     read_import,
 )
 from brimline.record.files import read_json_if_there
-from brimline.record.import_parts import ImportParts, remove_parts_files
+from brimline.record.import_parts import ImportParts, remove_parts_files, settled_bytes
 from brimline.record.layout import SERVER_FACTS_FILE
 from brimline.servers import Access, Deployment, control_client, external_again, primary_now
 from brimline.spec.import_settings import ImportSettings
@@ -133,7 +133,7 @@ class _Attempts:
             state = replace(writer.state, attempts=writer.state.attempts + 1, ended_by=None)
             writer.save(replace(state, started_unix_ns=state.started_unix_ns or started_unix_ns))
             context.progress.begin(message("importing into {namespace}", namespace=Verbatim(self._namespace.text)))
-            ticks = _Ticks(context.progress, writer.state)
+            ticks = _Ticks(context.progress, writer.state, directory=writer.directory)
             try:
                 if not writer.state.is_prepared:
                     self._prepare(handle)
@@ -355,13 +355,15 @@ class _ServerCpu:
 class _Ticks:
     """Thins out polls to what an eye can follow, and derives the rates between two of them."""
 
-    def __init__(self, progress: ImportSink, state: ImportState) -> None:
+    def __init__(self, progress: ImportSink, state: ImportState, *, directory: Path) -> None:
         sizes = [each.size_bytes for each in state.inputs]
         self._total = sum(size for size in sizes if size is not None) if None not in sizes else None
+        self._before = 0  # what several nodes had settled is not read again; one client reads through it
         if state.shares is not None:
             self._total = state.shares.input_bytes
+            self._before = settled_bytes(directory, state.shares.parts, [size or 0 for size in sizes])
         self._progress = progress
-        self._last = (0.0, 0, 0)
+        self._last = (0.0, 0, self._before)
 
     def show(self, progress: Mapping[str, Any]) -> None:
         elapsed_s, counts = progress["elapsed_ns"] / 1e9, progress["counts"]
@@ -370,7 +372,8 @@ class _Ticks:
         if since_s < _TICK_S and not progress["is_over"]:
             return
         documents = documents_in(counts)
-        bytes_read = progress["input_bytes"]
+        bytes_now = progress["input_bytes"]
+        bytes_read = self._before + bytes_now
         per_s = 1 / since_s if since_s > 0 else 0.0
         self._progress.tick(
             ImportTick(
@@ -381,7 +384,7 @@ class _Ticks:
                 bytes_total=self._total,
                 documents_per_s=(documents - documents_then) * per_s,
                 bytes_per_s=(bytes_read - bytes_then) * per_s,
-                left_s=elapsed_s * (self._total / bytes_read - 1) if self._total and bytes_read else None,
+                left_s=elapsed_s * (self._total - bytes_read) / bytes_now if self._total and bytes_now else None,
                 service_p99_ns=progress["service_p99_ns"] or None,
             )
         )
@@ -404,6 +407,7 @@ def shares_of(inputs: Sequence[InputFile], settings: ImportSettings, nodes: int,
     }
     found: list[str] = []
     reading = Worker(lambda: found.append(_native.split_import(json.dumps(split))), name="finding where records end")
+    started_ns = time.monotonic_ns()
     reading.start()
     while not reading.join(_POLL_S):
         stop.raise_if_requested()
@@ -416,7 +420,8 @@ def shares_of(inputs: Sequence[InputFile], settings: ImportSettings, nodes: int,
     ]
     read = told["heads"]
     heads_bytes = [None if each.gzip or number >= len(read) else read[number] for number, each in enumerate(inputs)]
-    return ImportShares(parts=parts, heads_bytes=heads_bytes, input_bytes=told["read_bytes"])
+    reading_ns = time.monotonic_ns() - started_ns
+    return ImportShares(parts=parts, heads_bytes=heads_bytes, input_bytes=told["read_bytes"], reading_ns=reading_ns)
 
 
 def import_plan(

@@ -144,12 +144,14 @@ class ImportShares:
     """What each of several nodes imports, in the order of the input.
 
     `heads_bytes`: how much of each input comes before its first record, without which the rest can't be read; None: no
-    part of it can be read without all that comes before. `input_bytes`: all inputs, decompressed.
+    part of it can be read without all that comes before. `input_bytes`: all inputs, decompressed. `reading_ns`: how
+    long it took to find out, before the import itself; None: not noted.
     """
 
     parts: Sequence[ImportPart]
     heads_bytes: Sequence[int | None]
     input_bytes: int
+    reading_ns: int | None = None
 
 
 class ImportNode(NodeFacts):

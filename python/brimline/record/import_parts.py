@@ -92,6 +92,15 @@ class ImportParts:
         return _rejected_path(self._directory, number)
 
 
+def settled_bytes(directory: Path, parts: Sequence[ImportPart], sizes_bytes: Sequence[int]) -> int:
+    """How much of inputs of these sizes is settled; a compressed one that is through counts as it lies on the disk."""
+    known = (read_checkpoint(directory) or {}).get("parts", [])
+    return sum(
+        place["offset"] - begin["offset"] + sum(sizes_bytes[begin["input"] : place["input"]])
+        for begin, place in zip((part["begin"] for part in parts), (each["place"] for each in known), strict=False)
+    )
+
+
 def remove_parts_files(directory: Path, part_count: int) -> None:
     """Takes away what only an import that goes on needs: once its record says that it was completed."""
     for number in range(part_count):

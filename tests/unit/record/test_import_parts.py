@@ -6,7 +6,7 @@ import pytest
 
 from brimline.errors import RecordError
 from brimline.record.data_import import ImportPart, Place, read_checkpoint
-from brimline.record.import_parts import ImportParts, at_the_beginning, remove_parts_files
+from brimline.record.import_parts import ImportParts, remove_parts_files, settled_bytes
 
 MIDDLE = Place(input=0, offset=100, line=11)
 PARTS = [
@@ -73,5 +73,11 @@ def test_a_file_that_lost_records_is_not_filled_up(tmp_path: Path) -> None:
         ImportParts(tmp_path, PARTS)
 
 
-def test_a_part_begins_with_nothing_done() -> None:
-    assert set(at_the_beginning(PARTS[1])["counts"].values()) == {0}
+def test_what_earlier_attempts_settled_is_counted_over_the_borders_of_files(tmp_path: Path) -> None:
+    assert settled_bytes(tmp_path, PARTS, [300, 50]) == 0
+    kept = ImportParts(tmp_path, PARTS)
+    for part, place in enumerate([Place(input=0, offset=70, line=8), Place(input=1, offset=20, line=2)]):
+        kept.note(part, {**kept.to_go_on(part), "place": place}, b"")
+    kept.save()
+    kept.conclude()
+    assert settled_bytes(tmp_path, PARTS, [300, 50]) == 70 + 200 + 20

@@ -361,6 +361,7 @@ EXPERIMENTS: Mapping[str, str] = {
     "ImportShares.parts": "What each node imports, in the order of the input.",
     "heads_bytes": "Of each input how much comes before its first record; null: all of it is needed to read the rest.",
     "ImportShares.input_bytes": "Bytes of all inputs, decompressed.",
+    "reading_ns": "How long it took to find the borders, before the import and its rate; null in older records.",
     "begin": "Where it begins.",
     "until": "Where it ends; null: with the last input.",
     "offset": "Bytes of the input before it, decompressed.",

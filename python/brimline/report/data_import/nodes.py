@@ -5,42 +5,38 @@ from typing import Any
 
 from brimline.analysis.import_nodes import ImportNodeFigures, import_node_figures
 from brimline.record.data_import import ImportRecord
-from brimline.report.view import Cell, Column, Section, Table
+from brimline.report.node_section import named, node_section
+from brimline.report.view import Cell, Section
 from brimline.units import UNKNOWN_TEXT, format_bytes, format_count, format_duration, format_number
 from brimline.wording import message
 
-_SHOWN = 100
+_LABELS = (
+    *("Documents", "Rejected", "Documents/s", "Read", "Sent to it", "Client CPU", "Command p99", "Connections"),
+    "Began late by",
+)
 
 
 def nodes_section(record: ImportRecord) -> Section:
     """One row a node; no blocks of an import that one client made alone."""
     found = import_node_figures(record)
-    table = Table(
-        columns=[
-            Column(label="Node", numeric=False, leading=True),
-            Column(label="Documents"),
-            Column(label="Rejected"),
-            Column(label="Documents/s"),
-            Column(label="Read"),
-            Column(label="Sent to it"),
-            Column(label="Client CPU"),
-            Column(label="Command p99"),
-            Column(label="Connections"),
-            Column(label="Began late by"),
-        ],
-        rows=[_row(node) for node in found[:_SHOWN]],
-        caption=message(
-            "{count} nodes in all, in the order of their parts of the input. A node is sent its part where it has not "
-            "the very file.",
-            count=format_count(len(found)),
-        ),
+    caption = message(
+        "{count} nodes in all, in the order of their parts of the input. A node is sent its part where it has not the "
+        "very file.",
+        count=format_count(len(found)),
     )
-    return Section(id="nodes", title="Nodes", short="Nodes", blocks=[table] if found else [])
+    if record.state.shares is not None and (reading_ns := record.state.shares.reading_ns) is not None:
+        caption = message(
+            "{nodes} Before the import the command read the files once, for the borders of the parts: {length}, which "
+            "no rate has in it.",
+            nodes=caption,
+            length=format_duration(reading_ns),
+        )
+    return node_section(_LABELS, [_row(node) for node in found], caption)
 
 
 def _row(node: ImportNodeFigures) -> list[Cell]:
     return [
-        Cell(text=f"{node.node} {node.host}", tone="fail" if node.lost is not None else ""),
+        named(node.node, node.host, node.lost),
         Cell(text=format_count(node.documents)),
         Cell(text=format_count(node.rejected), tone="fail" if node.rejected else ""),
         Cell(text=format_number(node.documents_per_s, digits=4)),

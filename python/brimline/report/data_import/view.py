@@ -230,7 +230,10 @@ def _documents_fact(record: ImportRecord) -> Fact:
     value, settled = format_count(documents_there(record.state)), documents_settled(record.state)
     if settled is None:
         return Fact(label="Documents", value=value)
-    note = message("{count} of them are settled: they are in, whatever the server lost", count=format_count(settled))
+    words = "{count} of them are settled: they are in, whatever the server lost"
+    if record.state.settings.get("mode") == "delete":
+        words = "{count} of them are settled: they are deleted, whatever the server lost"
+    note = message(words, count=format_count(settled))
     return Fact(label="Acknowledged", value=value, note=note)
 
 

@@ -4,44 +4,33 @@ from typing import Any
 
 from brimline.analysis.nodes import NodeFigures, node_figures
 from brimline.record.model import RunRecord
-from brimline.report.view import Cell, Column, Section, Table
+from brimline.report.node_section import named, node_section
+from brimline.report.view import Cell, Section
 from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_percentage, format_rate
 from brimline.wording import message
 
-_SHOWN = 100
+_LABELS = (
+    *("Sent", "Lag p99", "Service p99", "Busiest thread", "Failed", "Connections"),
+    *("Clock ahead by", "Give or take", "Drift"),
+)
 
 
 def nodes(record: RunRecord) -> Section:
     """One row a node; no blocks of a run that one client performed alone."""
     found = node_figures(record)
-    table = Table(
-        columns=[
-            Column(label="Node", numeric=False, leading=True),
-            Column(label="Sent"),
-            Column(label="Lag p99"),
-            Column(label="Service p99"),
-            Column(label="Busiest thread"),
-            Column(label="Failed"),
-            Column(label="Connections"),
-            Column(label="Clock ahead by"),
-            Column(label="Give or take"),
-            Column(label="Drift"),
-        ],
-        rows=[_row(node) for node in found[:_SHOWN]],
-        caption=message(
-            "{count} nodes in all, over the measured window; p99 is the median of the intervals' own. The times of an "
-            "operation are of one clock, that of its node. Figures of all nodes are on the coordinator's clock, to "
-            "within what a node's clock is known to.",
-            count=format_count(len(found)),
-        ),
+    caption = message(
+        "{count} nodes in all, over the measured window; p99 is the median of the intervals' own. The times of an "
+        "operation are of one clock, that of its node. Figures of all nodes are on the coordinator's clock, to "
+        "within what a node's clock is known to.",
+        count=format_count(len(found)),
     )
-    return Section(id="nodes", title="Nodes", short="Nodes", blocks=[table] if found else [])
+    return node_section(_LABELS, [_row(node) for node in found], caption)
 
 
 def _row(node: NodeFigures) -> list[Cell]:
     clock = node.clock
     return [
-        Cell(text=f"{node.node} {node.host}", tone="fail" if node.lost is not None else ""),
+        named(node.node, node.host, node.lost),
         Cell(text=format_rate(node.sent_per_s)),
         Cell(text=format_duration(node.lag_p99_ns) if node.lag_p99_ns else UNKNOWN_TEXT),
         Cell(text=format_duration(node.service_p99_ns)),
