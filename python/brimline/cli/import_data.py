@@ -131,22 +131,25 @@ def import_data(
             directory, workers=said.connections, wait_for_server_s=wait_s, options=options, progress=progress
         )
         return finish(result, output, suite="import")
-    require_there(named, gzip=said.gzip, collection=said.collection)
-    settings = _settings(said, named)
-    design.require_asked()
-    if design.is_asked:
-        return _import_varied(named, said, settings, design, server, output)
-    result = import_api(
-        named,
-        settings=settings,
-        database=said.database,
-        collection=said.collection,
-        gzip=said.gzip,
-        throw_away=said.throw_away,
-        wait_for_server_s=wait_s,
-        options=options,
-        progress=progress,
-    )
+    try:
+        settings = _settings(said, named)
+        design.require_asked()
+        if design.is_asked:
+            return _import_varied(named, said, settings, design, server, output)
+        result = import_api(
+            named,
+            settings=settings,
+            database=said.database,
+            collection=said.collection,
+            gzip=said.gzip,
+            throw_away=said.throw_away,
+            wait_for_server_s=wait_s,
+            options=options,
+            progress=progress,
+        )
+    except UsageError:
+        require_there(named, gzip=said.gzip, collection=said.collection)
+        raise
     return finish(result, output, suite="import")
 
 

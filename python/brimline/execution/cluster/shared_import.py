@@ -83,9 +83,7 @@ class SharedImport(SharedWork[_Node]):
             _Node(number=number, link=link, hello=hello, order=order, service=native_codec().empty())
             for number, ((link, hello), order) in enumerate(zip(links, orders, strict=True))
         ]
-        super().__init__(
-            nodes, finish=self._merger.finish, access=access, on_lost=on_lost, cant="can't import its part"
-        )
+        super().__init__(nodes, finish=self._merger.finish, access=access, on_lost=on_lost)
         if not held:
             kept.begin()
         self._begin()
@@ -213,6 +211,9 @@ class SharedImport(SharedWork[_Node]):
             "ended_by": _kind(summary),
             "reason": str(summary["ending"].get("reason", "")),
         }
+
+    def _unfit(self, node: _Node) -> str:
+        return f"{node.named} can't import its part: {node.unfit}"
 
     def _ends_all(self, node: _Node) -> bool:
         return node.summary is None or _kind(node.summary) not in _OF_NODES_OWN

@@ -52,9 +52,7 @@ class SharedRun(SharedWork[_Node]):
             _Node(number=number, link=link, hello=hello, order=order)
             for number, ((link, hello), order) in enumerate(zip(links, orders, strict=True))
         ]
-        super().__init__(
-            nodes, finish=self._merger.finish, access=access, on_lost=on_lost, cant="can't perform the plan"
-        )
+        super().__init__(nodes, finish=self._merger.finish, access=access, on_lost=on_lost)
         self._begin()
 
     def poll(self, timeout_s: float) -> "_native.Progress":
@@ -137,6 +135,9 @@ class SharedRun(SharedWork[_Node]):
         self._started_unix_ns = _native.unix_now_ns() + margin_ns
         self._start_ns = time.monotonic_ns() + margin_ns
         self._changed.notify_all()
+
+    def _unfit(self, node: _Node) -> str:
+        return f"{node.named} can't perform the plan: {node.unfit}"
 
     def _perform(self, node: _Node) -> None:
         rows_bytes = node.order.rows_bytes * len(self._nodes)  # all are sent theirs at once

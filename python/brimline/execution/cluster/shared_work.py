@@ -80,7 +80,7 @@ AnyNode = TypeVar("AnyNode", bound=Node)
 class SharedWork(Generic[AnyNode]):
     """Work on all nodes, begun by `_begin`. What their threads bring is merged under one lock, `_changed`.
 
-    `finish` is told of each node that brings no more. `cant`: what one that is unfit can't do, for the error.
+    `finish` is told of each node that brings no more.
     """
 
     def __init__(
@@ -90,10 +90,9 @@ class SharedWork(Generic[AnyNode]):
         *,
         access: PortableAccess,
         on_lost: Callable[[str], None],
-        cant: str,
     ) -> None:
         self._nodes, self._finish = nodes, finish
-        self._access, self._on_lost, self._cant = access, on_lost, cant
+        self._access, self._on_lost = access, on_lost
         self._changed = threading.Condition()
         self._wanted = 0
         self._lost_at: float | None = None
@@ -115,6 +114,10 @@ class SharedWork(Generic[AnyNode]):
         """The node's part, from its order to its summary. Raises Unfit and NodeLost."""
         raise NotImplementedError
 
+    def _unfit(self, node: AnyNode) -> str:
+        """The error of a node that is unfit."""
+        raise NotImplementedError
+
     def _ends_all(self, node: AnyNode) -> bool:
         """Whether the end of this one ends the others: what one of them lacks, they don't make up for."""
         return node.summary is None
@@ -131,7 +134,7 @@ class SharedWork(Generic[AnyNode]):
         if all(node.lost is None for node in self._nodes):
             for node in self._nodes:
                 if node.unfit is not None:
-                    raise UsageError(f"{node.named} {self._cant}: {node.unfit}", hint=_ALIKE)
+                    raise UsageError(self._unfit(node), hint=_ALIKE)
 
     def _want(self, level: int) -> None:
         with self._changed:
