@@ -121,7 +121,7 @@ class NodeEngine:
     def begin_import(self, order: ImportOrder) -> list[int]:
         """Takes an import on; which of its inputs are not here, so that they have to be sent."""
         self.end()
-        self._run = work = NodeImport(order)
+        self._run = work = NodeImport(order, clock=self._clock)
         self._lease(work)
         return work.missing()
 
@@ -130,8 +130,10 @@ class NodeEngine:
         work = self._started(NodeImport)
         try:
             answer = getattr(work, name)(*arguments, *((self._access,) if name == "start" else ()))
-        except (BrimlineError, OSError) as error:
-            return Refusal(error.message if isinstance(error, BrimlineError) else str(error))
+        except BrimlineError as error:
+            return Refusal(error.message)
+        except OSError as error:
+            return Refusal(error.strerror or str(error))
         finally:
             self._asked_at = time.monotonic()
         return answer

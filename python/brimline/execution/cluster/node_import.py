@@ -4,7 +4,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -64,8 +64,8 @@ def identity_of(path: str) -> str:
 class NodeImport:
     """An import of a part. Its own files have no name, so that none is left when its process ends however."""
 
-    def __init__(self, order: ImportOrder) -> None:
-        self._order = order
+    def __init__(self, order: ImportOrder, *, clock: Callable[[], int]) -> None:
+        self._order, self._clock = order, clock
         self._paths = [each["path"] for each in order.plan["inputs"]]
         self._sent: dict[int, IO[bytes]] = {}
         self._rejected = _nameless()
@@ -105,7 +105,7 @@ class NodeImport:
         """What the import is at, after up to `wait_s`."""
         handle = self._started
         progress = json.loads(handle.poll(wait_s))
-        zero_ns = time.monotonic_ns() - progress["elapsed_ns"]
+        zero_ns = self._clock() - progress["elapsed_ns"]
         intervals = handle.take_intervals()
         rejected, is_behind = self._rejected_since()
         return ImportLook(progress=progress, intervals=intervals, zero_ns=zero_ns,

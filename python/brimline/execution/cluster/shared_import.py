@@ -15,7 +15,7 @@ from typing import Any, cast
 from brimline import _native
 from brimline.errors import RecordError
 from brimline.execution.cluster.access import PortableAccess
-from brimline.execution.cluster.link import ANSWER_WITHIN_S, Link, taking_s
+from brimline.execution.cluster.link import ANSWER_WITHIN_S, Link, NodeLost, taking_s
 from brimline.execution.cluster.merging import IntervalMerger
 from brimline.execution.cluster.node import Refusal
 from brimline.execution.cluster.node_import import ImportLook, ImportOrder
@@ -219,9 +219,15 @@ class SharedImport(SharedWork[_Node]):
         return node.summary is None or _kind(node.summary) not in _OF_NODES_OWN
 
     def _perform(self, node: _Node) -> None:
-        with suppress(_StoppedEarly):  # it has begun nothing, and what ended the others is the import's ending
+        with suppress(_StoppedEarly):  # it has begun nothing, and what ended it is the import's ending
             for number in node.link.call("begin_import", node.order):
-                self._send(node, number)
+                try:
+                    self._send(node, number)
+                except OSError as error:
+                    reason = f"it can't be read any more: {error.strerror}"
+                    ending = {"kind": "input", "input": number, "line": 0, "reason": reason}
+                    node.summary = {**self._seen_of(node), "ending": ending}
+                    raise _StoppedEarly from error
             self._ask(node, "start")
             node.read_clock()
             self._follow_started(node)
@@ -241,7 +247,7 @@ class SharedImport(SharedWork[_Node]):
     def _ask(self, node: _Node, name: str, *arguments: Any, within_s: float = ANSWER_WITHIN_S) -> Any:
         answer = node.link.call("of_import", name, *arguments, within_s=within_s)
         if isinstance(answer, Refusal):
-            raise Unfit(answer.reason)
+            raise Unfit(answer.reason) if node.clock is None else NodeLost(answer.reason)
         return answer
 
     def _send(self, node: _Node, number: int) -> None:
@@ -270,7 +276,7 @@ class SharedImport(SharedWork[_Node]):
             return [(0, None)]
         first = begin["offset"] if number == begin["input"] else 0
         # What ends an array has to be there for those who end before it.
-        end = [] if last is None else [(Path(self._paths[number]).stat().st_size - 1, None)]
+        end = [] if last is None else [(max(0, Path(self._paths[number]).stat().st_size - 1), None)]
         return [(0, min(first, max(head_bytes, _LOOKED_AT_BYTES))), (first, last), *end]
 
     def _tell(self, node: _Node) -> None:

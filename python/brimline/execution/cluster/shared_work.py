@@ -21,7 +21,7 @@ GIVE_UP_S = 1.0
 The work proves nothing any more; with the node's silence before, it is over within 10 s.
 """
 _STOP, _ABORT = 1, 2
-_ALIKE = "have the same brimline, the same drivers and the same limits (ulimit -n) on all nodes"
+_ALIKE = "have the same brimline, drivers, limits (ulimit -n) and room for what is sent (TMPDIR) on all nodes"
 
 
 class Unfit(Exception):
@@ -152,6 +152,8 @@ class SharedWork(Generic[AnyNode]):
         except Exception as error:  # whatever it is, nothing more is known of the node
             node.lost = str(error) if isinstance(error, NodeLost) else f"{type(error).__name__}: {error}"
             self._on_lost(f"{node.named} was lost: {node.lost}")
+            self._want(_STOP)
+            node.link.close()  # whatever it goes on with, nobody hears of that any more
         finally:
             with self._changed:
                 self._finish(node.number)
