@@ -112,6 +112,11 @@ def test_a_server_on_a_node_is_watched_by_it_and_imported_into_and_its_password_
     assert eventually(lambda: not cluster.actors(), timeout_s=GONE_WITHIN_S)
 
 
+@pytest.mark.long
+@pytest.mark.slow(
+    "a server is started, and workers on two nodes; "
+    "quick twin: test_a_server_on_this_machines_loopback_is_no_target_for_a_node_elsewhere"
+)
 def test_a_server_that_only_this_machine_hears_is_refused(brimline_cli: CommandLine, cluster: RayCluster) -> None:
     ran = brimline_cli.run_process("run", "ycsb-c", "--workers", "ray", environment=cluster.environment)
     ran.check_error(2, "leads to this machine alone, and node 0", "--workers local:N")
