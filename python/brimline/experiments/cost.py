@@ -39,14 +39,15 @@ class TimeEstimate:
     """Probe time: of an experiment without surprises, stage by stage, and the most it can take.
 
     `typical_s` is NaN and `max_s` infinite where it isn't known beforehand. `further` clauses are said behind it.
-    `most_probes`: where there can be more than without surprises.
+    `puts_back`: data are put back before a run, which is in `typical_s`. How long that takes only the server tells, so
+    that `max_s` is without it.
     """
 
     typical_s: float
     max_s: float
     stages: tuple[StageCost, ...] = ()
     further: tuple[str, ...] = ()
-    most_probes: int | None = None
+    puts_back: bool = False
 
     @property
     def probe_count(self) -> int:
@@ -73,18 +74,23 @@ class TimeEstimate:
                 count=format_count(count),
                 stages=stages,
             )
-        return joined("; ", [about, most_text(self.max_s), *self.further])
+        return joined("; ", [about, most_text(self.max_s, puts_back=self.puts_back), *self.further])
 
 
 TIME_UNKNOWN = TimeEstimate(typical_s=math.nan, max_s=math.inf)
 """Of what only the first of several tells."""
 
 
-def most_text(max_s: float) -> str:
+def most_text(max_s: float, *, puts_back: bool = False) -> str:
     """`at most 41 min, without server starts and loading`; the bound is left out where there is none."""
     if math.isinf(max_s):
-        return "without server starts and loading"
-    return message("at most {most}, without server starts and loading", most=format_duration(max_s * NS_PER_S))
+        return "without server starts, loading and putting data back" if puts_back else "without server starts and loading"
+    return message(
+        "at most {most}, without server starts, loading and putting data back"
+        if puts_back
+        else "at most {most}, without server starts and loading",
+        most=format_duration(max_s * NS_PER_S),
+    )
 
 
 def sweep_time(settings: SweepSettings) -> TimeEstimate:
@@ -158,7 +164,6 @@ def pairs_time(pairs: int, arms: Mapping[str, TimeEstimate], *, further: Sequenc
             ),
             *further,
         ),
-        most_probes=(pairs + PAIRS_AGAIN_MAX) * len(arms),
     )
 
 
@@ -191,7 +196,7 @@ class PutBack:
         return replace(
             estimate,
             typical_s=estimate.typical_s + self.seconds(count),
-            max_s=estimate.max_s + self.seconds(max(count, estimate.most_probes or 0)),
+            puts_back=self.seconds(count) > 0,
             further=(*estimate.further, *self.clauses(count)),
         )
 

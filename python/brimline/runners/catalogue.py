@@ -19,6 +19,8 @@ from brimline.errors import UsageError
 from brimline.spec.own.step_kind import ProtocolName
 
 VARIABLE = "BRIMLINE_RUNNERS"
+_OWN_VARIABLES = "BRIMLINE_"
+"""How brimline's own variables begin, passwords among them. A runtime and a runner have no need of any."""
 _VERSION_WITHIN_S = 20.0
 _SOURCES = Path(__file__).parents[3]
 _MONGODB: Final = frozenset({"mongodb"})
@@ -86,8 +88,11 @@ def _runtime(name: str, asked: str, *least: int) -> str:
 @cache
 def _version_words(program: str, asked: str) -> str:
     """The first line of what a runtime says of its version. A JVM takes a moment for it."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith(_OWN_VARIABLES)}
     try:
-        done = subprocess.run([program, asked], capture_output=True, text=True, timeout=_VERSION_WITHIN_S, check=False)  # noqa: S603 - found on the PATH
+        done = subprocess.run(  # noqa: S603 - found on the PATH
+            [program, asked], capture_output=True, text=True, timeout=_VERSION_WITHIN_S, check=False, env=others
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ValueError(f"{program} {asked} gives no answer: {type(error).__name__}") from error
     lines = (done.stdout + done.stderr).strip().splitlines()

@@ -82,7 +82,7 @@ def test_the_time_is_that_of_all_runs() -> None:
     put_back = PutBack(round(ASSUMED_COPY_BYTES_PER_S)).within(
         pairs_time(2, {"A": run_time(10.0), "B": run_time(10.0)})
     )
-    assert (put_back.typical_s, put_back.max_s) == (43, 87), "data are put back before the runs that are made again too"
+    assert (put_back.typical_s, put_back.max_s) == (43, 80), "what putting back takes most isn't known"
 
 
 @pytest.mark.parametrize("failing", [(1,), (1, 2), (2, 3), (1, 3, 4)])

@@ -19,8 +19,11 @@ FOUR_RUNS = TimeEstimate(
 def test_it_is_in_the_estimate_for_each_run_on_the_server_but_the_first() -> None:
     size = round(2 * ASSUMED_COPY_BYTES_PER_S)
     found = PutBack(size).within(FOUR_RUNS)
-    assert (found.typical_s, found.max_s) == (47.0, 106.0)
-    assert found.text.startswith("estimate: about 47.0 s, 5 probes (calibrate 1, sweep 4); at most 106 s")
+    assert (found.typical_s, found.max_s) == (47.0, 100.0)
+    assert found.text.startswith(
+        "estimate: about 47.0 s, 5 probes (calibrate 1, sweep 4); "
+        "at most 100 s, without server starts, loading and putting data back; of that"
+    ), "how long it takes only the server tells, and no bound may rest on a guess"
     assert found.text.endswith("; of that 6.00 s for putting back up to 200 MB before each run, if it goes at 100 MB/s")
     assert NOTHING_PUT_BACK.within(FOUR_RUNS) == FOUR_RUNS
 

@@ -18,10 +18,9 @@ def vary_cost_text(settings: VarySettings, *, own_server: bool, put_back: PutBac
             most=format_count(settings.blocks_max * count),
             combinations=format_count(count),
         )
-    least_s, most_s = (
-        blocks * count * run_s + put_back.seconds(blocks * count)
-        for blocks, run_s in ((settings.blocks, settings.run_s), (settings.blocks_max, settings.run_most_s))
-    )
+    putting_back_s = put_back.seconds(settings.blocks * count)
+    least_s = settings.blocks * count * settings.run_s + putting_back_s
+    most_s = settings.blocks_max * count * settings.run_most_s
     if settings.budget_s is not None:
         least_s, most_s = min(least_s, settings.budget_s), min(most_s, settings.budget_s)
     parts: list[str] = [
@@ -36,7 +35,7 @@ def vary_cost_text(settings: VarySettings, *, own_server: bool, put_back: PutBac
             combinations=format_count(count),
             blocks=format_count(settings.blocks),
         ),
-        most_text(most_s),
+        most_text(most_s, puts_back=putting_back_s > 0),
     ]
     if settings.blocks < settings.blocks_max:
         parts.append(

@@ -1,6 +1,7 @@
 //! Owns a runner's process: its start, the pipes to and from it, what it writes to standard error, its CPU time, and its end. A
 //! runner and what it starts are one process group, and end together.
 
+use std::env;
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -33,6 +34,9 @@ const STATUS_EVERY: Duration = Duration::from_millis(2);
 /// Length of the kernel's tick in which it tells the CPU time of other processes.
 const TICK_NS: Nanos = 10_000_000;
 
+/// How brimline's own variables begin, passwords among them. A runner has no need of any.
+const OWN_VARIABLES: &[u8] = b"BRIMLINE_";
+
 /// A runner that was started. Dropping it ends it, and what it started.
 pub struct Process {
     child: Child,
@@ -57,7 +61,12 @@ impl Process {
     pub fn start(command: &[String]) -> io::Result<Self> {
         let (program, arguments) =
             command.split_first().ok_or_else(|| io::Error::other("a runner without a program"))?;
-        let mut child = Command::new(program)
+        let mut start = Command::new(program);
+        for (name, _) in env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(OWN_VARIABLES))
+        {
+            start.env_remove(name);
+        }
+        let mut child = start
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
