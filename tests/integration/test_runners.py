@@ -646,7 +646,7 @@ def test_a_driver_that_refuses_an_option_is_one_error(broken: Path, brimline_cli
 
 
 @pytest.mark.parametrize(
-    ("mode", "told"), [(stat.S_IRWXU, "no such library."), (stat.S_IRUSR, "can't be started: Permission denied")]
+    ("mode", "told"), [(stat.S_IRWXU, "no such library!"), (stat.S_IRUSR, "can't be started: Permission denied")]
 )
 def test_a_runner_that_cannot_begin(
     mode: int, told: str, broken: Path, brimline_cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -655,7 +655,8 @@ def test_a_runner_that_cannot_begin(
     for name in ("BRIMLINE_PASSWORD", "BRIMLINE_WATCH_TOKEN"):
         monkeypatch.setenv(name, "geheim")
     broken.write_text(
-        '#!/bin/sh\necho "no such library${BRIMLINE_PASSWORD+, a password}${BRIMLINE_WATCH_TOKEN+, a token}." >&2\nexit 1\n'
+        '#!/bin/sh\necho "no such library${BRIMLINE_PASSWORD+, a password}${BRIMLINE_WATCH_TOKEN+, a token}!" >&2\n'
+        "exit 1\n"
     )
     os.chmod(broken, mode)  # noqa: PTH101
     outcome = _against(brimline_cli, tmp_path, "go", {})
