@@ -84,7 +84,9 @@ TIME_UNKNOWN = TimeEstimate(typical_s=math.nan, max_s=math.inf)
 def most_text(max_s: float, *, puts_back: bool = False) -> str:
     """`at most 41 min, without server starts and loading`; the bound is left out where there is none."""
     if math.isinf(max_s):
-        return "without server starts, loading and putting data back" if puts_back else "without server starts and loading"
+        return (
+            "without server starts, loading and putting data back" if puts_back else "without server starts and loading"
+        )
     return message(
         "at most {most}, without server starts, loading and putting data back"
         if puts_back

@@ -92,6 +92,24 @@ def test_no_line_is_drawn_over_a_level_without_a_figure() -> None:
     assert [value is None for value in p99["y"]] == [False, True, False, False] and None not in p95["y"]
 
 
+def test_runs_at_a_given_rate_are_headed_by_their_latency() -> None:
+    """Throughput follows from the rate: it was the headline, 0 % and equivalent."""
+    given = [replace(each, kind="open loop", figures={**each.figures, "throughput": 500.0} if each.figures else {})
+             for each in trials_of()]  # fmt: skip
+    conclusion = conclude_vary(SETTINGS, given, (), seed=1)
+    report = vary_report(
+        ended_experiment("vary", DIRECTORY),
+        given,
+        (),
+        conclusion,
+        SETTINGS,
+        environment=ENVIRONMENT,  # type: ignore[arg-type]
+    )
+    assert (conclusion.main.key, str(report.verdict.caption)) == ("p99", "Differences that are shown: Response p99")
+    assert report.verdict.figure not in ("", "0")
+    assert str(report.data["text"]).startswith("Response p99 is longer with connections 32 against 1; ")
+
+
 def test_the_number_above_is_that_of_the_rows_that_are_shown() -> None:
     report = varied(spoilt=False)
     every = [row for section in ("level-differences", "combinations", "loading") for table in tables(report, section)

@@ -71,8 +71,10 @@ class VaryConclusion:
 
     `metrics` are those that levels are compared in, `every_metric` all that the combinations have figures of. `costs`:
     by how much clients differ, over all combinations, in what an operation takes of time, processor and memory.
+    `main`: what the design is about.
     """
 
+    main: Metric
     ended_by: VaryEnd
     blocks: int
     metrics: tuple[Metric, ...]
@@ -87,11 +89,6 @@ class VaryConclusion:
     load_factors: tuple[Factor, ...]
     text: str
     costs: tuple[LevelDifference, ...] = ()
-
-    @property
-    def main(self) -> Metric:
-        """What the design is about."""
-        return self.metrics[0]
 
     @property
     def main_differences(self) -> tuple[LevelDifference, ...]:
@@ -118,8 +115,10 @@ def conclude_vary(
     loading = _load_differences(settings, loads)
     every = kinds if settings.is_nested else metrics_among([run.figures for run in runs], _kind(trials))
     cells = tuple(_cell(settings, levels, trials, runs, every) for levels in settings.combinations)
+    main = kinds[0] if kind != "open loop" else _of_a_given_rate(kinds, cells)
     is_curve = not settings.measure and not settings.listed
     return VaryConclusion(
+        main=main,
         ended_by=Vary(settings, seed).ended_by(trials),
         blocks=max((each.probe.block for each in trials), default=0),
         metrics=kinds,
@@ -132,9 +131,16 @@ def conclude_vary(
         load_metrics=_metrics("load"),
         load_differences=loading,
         load_factors=load_factors(settings, loads),
-        text=_text(cells, kinds[0], everywhere, within, loading) if runs else "no run counts",
+        text=_text(cells, main, everywhere, within, loading) if runs else "no run counts",
         costs=_costs(settings, runs, every),
     )
+
+
+def _of_a_given_rate(kinds: Sequence[Metric], cells: Sequence[Cell]) -> Metric:
+    """The highest percentile that is known: how much was done follows from the rate."""
+    known = {key for cell in cells for key in cell.means}
+    latencies = [each for each in kinds if each.key != THROUGHPUT and each.key in known]
+    return latencies[-1] if latencies else kinds[0]
 
 
 LOAD_FACTORS = {

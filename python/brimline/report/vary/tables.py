@@ -80,7 +80,7 @@ def matrix_table(conclusion: VaryConclusion, settings: VarySettings) -> Table | 
         return None
     rows, columns = settings.factors
     metric = conclusion.main
-    known = {cell.levels: cell.main.value for cell in conclusion.cells if cell.main is not None}
+    known = {cell.levels: cell.means[metric.key].value for cell in conclusion.cells if metric.key in cell.means}
     best = (max if metric.higher_is_better else min)(known.values(), default=None)
     names = message("{rows} \\ {columns}", rows=rows.name, columns=columns.name)
     return Table(

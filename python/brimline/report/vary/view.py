@@ -6,7 +6,7 @@ from brimline.analysis.change_text import change_text, interval_text
 from brimline.analysis.judged_change import ChangeVerdict
 from brimline.analysis.unlike_loads import unlike_loads_text
 from brimline.experiments.trial import Probe, Trial
-from brimline.experiments.vary.conclusion import VaryConclusion, difference_name
+from brimline.experiments.vary.conclusion import THROUGHPUT, VaryConclusion, difference_name
 from brimline.experiments.vary.factor_kinds import CONNECTIONS, NETWORK, SERVER, TOPOLOGY, WORKLOAD
 from brimline.experiments.vary.order import RunOutcome, VaryEnd, VaryLoad, VarySettings, VaryTrial
 from brimline.record.experiment import ExperimentRecord
@@ -226,7 +226,7 @@ def _verdict(conclusion: VaryConclusion, settings: VarySettings, trials: Sequenc
     compared = conclusion.main_differences
     if len(compared) != 1 or compared[0].change is None or not compared[0].everywhere:
         shown = len(conclusion.claims)
-        caption = _caption(settings, conclusion) if compared else _kind_title(settings)
+        caption = _caption(conclusion) if compared else _kind_title(settings)
         tone: Tone = "fail" if not counting else "warn" if badges else "pass"
         return Verdict(tone=tone, caption=caption, figure=str(shown) if compared and counting else "",
                        unit=message("of {count}", count=len(compared)) if compared and counting else "", interval="",
@@ -245,8 +245,8 @@ def _verdict(conclusion: VaryConclusion, settings: VarySettings, trials: Sequenc
     )
 
 
-def _caption(settings: VarySettings, conclusion: VaryConclusion) -> str:
-    if not settings.is_nested:
+def _caption(conclusion: VaryConclusion) -> str:
+    if conclusion.main.key == THROUGHPUT:
         return "Differences of throughput that are shown"
     return message("Differences that are shown: {metric}", metric=conclusion.main.label)
 
