@@ -9,7 +9,7 @@ import pytest
 
 from brimline.api.import_data import open_import, resume_import
 from brimline.api.options import URI_VARIABLE, Options
-from brimline.api.resume import Resumption, on_its_server, require_same_server, resumption
+from brimline.api.resume import Resumption, on_its_server, require_same_server, resumption, way_on
 from brimline.api.vary import is_design, keep_or_remove
 from brimline.errors import AnotherServer, RecordError, UsageError
 from brimline.execution.import_inputs import find_inputs
@@ -68,6 +68,7 @@ def test_what_was_stored_without_its_secrets_has_to_be_given(
     with pytest.raises(UsageError, match="a record holds no user and no password") as refused:
         on_its_server(found, Options())
     again = f"--resume {tmp_path / 'x'} --uri ADDRESS"
+    assert f'--resume {tmp_path / "x"} --uri "$URI" goes on' in way_on("sweep", tmp_path / "x")
     assert "measured on mongodb://***@db1:27017/?replicaSet=rs0" in refused.value.message
     assert again in str(refused.value.hint)
     assert on_its_server(found, Options(uri="mongodb://u:p@db1:27017")).uri == "mongodb://u:p@db1:27017"
@@ -147,12 +148,12 @@ def test_an_import_whose_server_is_gone_is_not_gone_on_with(tmp_path: Path, uri:
 
 
 def test_what_leads_on_from_an_import_is_what_can_be_done(tmp_path: Path) -> None:
-    for is_own, way_on in ((True, "import anew"), (False, "--resume")):
+    for is_own, word in ((True, "import anew"), (False, "--resume")):
         runs = tmp_path / str(is_own)
         runs.mkdir()
         directory = _import_of(runs, {"uri": ELSEWHERE, "server": {"started_by_brimline": is_own}})
         error = open_import(directory).error
-        assert error is not None and way_on in str(error.hint)
+        assert error is not None and word in str(error.hint)
 
 
 @pytest.mark.parametrize(("stored", "name"), [(SPEC, "orders"), (SPEC.partition("\n")[2], "of the file")])

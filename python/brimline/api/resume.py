@@ -61,9 +61,11 @@ def resuming_command(verb: str, directory: Path) -> str:
 
 
 def uri_again(environment: Mapping[str, Any]) -> str | None:
-    """The connection string of a record, where what is masked in it is found again: that of a lab of brimline's own."""
+    """The connection string of a record, where what is masked in it is found again: the user of brimline's own lab."""
     uri = environment.get("uri")
-    return None if not isinstance(uri, str) else lab_uri(uri) if REDACTED in uri else uri
+    if not isinstance(uri, str) or REDACTED not in uri:
+        return uri if isinstance(uri, str) else None
+    return lab_uri(uri) if (environment.get("server") or {}).get("user_of_lab") is True else None
 
 
 def uri_option(environment: Mapping[str, Any]) -> str:
@@ -77,6 +79,8 @@ def way_on(verb: str, directory: Path) -> str:
     environment: Mapping[str, Any] = {}
     with suppress(RecordError):
         environment = read_environment(directory / ENVIRONMENT_FILE)
+        if (directory / EXPERIMENT_FILE).exists():
+            environment = _of_given_server(read_experiment(directory))
     return f"{KEPT} {directory}; {resuming_command(verb, directory)}{uri_option(environment)} goes on with it"
 
 
@@ -138,8 +142,8 @@ def on_its_server(found: Resumption, options: Options) -> Options:
     named = options.null or any((options.uri, found.loaded.spec.target.uri, os.environ.get(URI_VARIABLE)))
     experiment = found.experiment
     with damage_told(experiment.directory):
-        uri = None if named else _address(experiment)
-        uri = uri_again({"uri": uri}) or uri
+        environment = {} if named else _of_given_server(experiment)
+        uri = uri_again(environment) or environment.get("uri")
     if uri is None:
         return options
     if REDACTED in uri:
@@ -151,19 +155,20 @@ def on_its_server(found: Resumption, options: Options) -> Options:
     return replace(options, uri=uri)
 
 
-def _address(experiment: ExperimentRecord) -> str | None:
-    """Of the one server that somebody else runs; a design knows it by its trials, unless its servers are a factor.
+def _of_given_server(experiment: ExperimentRecord) -> Mapping[str, Any]:
+    """What names the one server that somebody else runs, else nothing.
 
-    A trial that was killed knows it as well, though it doesn't count.
+    A design knows it by its trials, unless its servers are a factor. So does a trial that was killed, though it doesn't
+    count.
     """
     if any(factor.get("name") == SERVER for factor in experiment.settings.get("factors", ())):
-        return None
+        return {}
     files = sorted(experiment.directory.glob(f"*/*/{ENVIRONMENT_FILE}"))
     for environment in (experiment.environment, *map(read_environment, files)):
-        uri, server = environment.get("uri"), environment.get("server") or {}
-        if isinstance(uri, str):
-            return uri if server.get("started_by_brimline") is False else None
-    return None
+        if isinstance(environment.get("uri"), str):
+            is_others = (environment.get("server") or {}).get("started_by_brimline") is False
+            return environment if is_others else {}
+    return {}
 
 
 def _named(kind: str) -> str:

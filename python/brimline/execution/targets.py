@@ -10,6 +10,7 @@ from brimline.runners import clients_for, require_ready, servers_of
 from brimline.servers import BUNDLED_LICENCE, Deployment, control_client, server_documents
 from brimline.servers.access import Access
 from brimline.servers.deployment import WITH_SESSIONS
+from brimline.servers.lab.lookup import is_user_of_lab
 from brimline.servers.target_uri import TargetUri
 from brimline.spec import Spec
 from brimline.spec.own.http import HttpSpec
@@ -84,6 +85,7 @@ def server_of(deployment: Deployment) -> dict[str, Any]:
         "same_host": deployment.local,
         "started_by_brimline": deployment.is_own,
         **({} if deployment.lab is None else {"lab": deployment.lab}),
+        **({"user_of_lab": True} if is_user_of_lab(deployment.address, deployment.access.login) else {}),
         **of_protocol,
     }
 

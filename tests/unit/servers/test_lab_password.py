@@ -11,8 +11,9 @@ from brimline.api.import_data import _way_on
 from brimline.api.resume import uri_again, way_on
 from brimline.cli import lab as words
 from brimline.errors import UsageError, redact_uri
+from brimline.servers.access import Login
 from brimline.servers.lab import lookup
-from brimline.servers.lab.lookup import lab_uri
+from brimline.servers.lab.lookup import is_user_of_lab, lab_uri
 from brimline.servers.lab.state import Lab, LabServer, claim, write_lab
 from brimline.servers.processes import identify
 from brimline.servers.state import write_json
@@ -73,8 +74,8 @@ def test_a_record_of_ones_own_lab_finds_its_user_again(secured: Lab) -> None:
     assert "brimline" not in masked
     assert lab_uri(masked) == URI
     assert lab_uri(masked.replace("/?", "/shop?")) == URI.replace("/?", "/shop?")
-    others = (URI, masked.replace("27999", "27998"), masked.replace("authSource=admin", ""), f"mongodb://{ADDRESS}")
-    assert [lab_uri(each) for each in others] == [None] * 4
+    others = (URI, masked.replace("27999", "27998"), f"mongodb://{ADDRESS}")
+    assert [lab_uri(each) for each in others] == [None] * 3
     write_lab(replace(secured, user=None))
     assert lab_uri(masked) is None
 
@@ -84,18 +85,29 @@ def test_the_command_that_goes_on_names_the_server_only_where_it_is_not_found(
 ) -> None:
     monkeypatch.delenv("BRIMLINE_URI", raising=False)
 
+    own = {"user_of_lab": True}
+
     def command(uri: str | None) -> str:
-        write_json(tmp_path / "environment.json", {} if uri is None else {"uri": uri})
+        write_json(tmp_path / "environment.json", {} if uri is None else {"uri": uri, "server": own})
         return way_on("sweep", tmp_path).partition("; ")[2]
 
     plain = f"brimline sweep --resume {tmp_path}"
     known = (None, "mongodb://db1:27017", redact_uri(URI))
     assert [command(each) for each in known] == [f"{plain} goes on with it"] * 3
     assert command("mongodb://***@db1:27017/?authSource=admin") == f'{plain} --uri "$URI" goes on with it'
-    environment = {"uri": redact_uri(URI)}
+    environment = {"uri": redact_uri(URI), "server": own}
+    assert uri_again({**environment, "server": {}}) is None, "somebody else whom the lab knows"
     assert uri_again(environment) == URI
     assert "--uri" not in _way_on(tmp_path, environment)
     assert '--uri "$URI" goes on' in _way_on(tmp_path, {"uri": "mongodb://***@db1"})
+
+
+def test_a_record_says_whether_the_user_was_the_labs(secured: Lab) -> None:
+    login = Login(username="brimline", password="geheim", source="admin")
+    assert is_user_of_lab(ADDRESS, login)
+    others = (None, replace(login, username="mine"), replace(login, source="shop"))
+    assert not any(is_user_of_lab(ADDRESS, each) for each in others)
+    assert not is_user_of_lab("127.0.0.1:27998", login)
 
 
 def test_what_was_given_comes_first(secured: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from brimline.record.redaction import REDACTED
+from brimline.servers.access import Login
 from brimline.servers.lab.state import Lab, LabServer, labs_directory, server_process, stored_labs
 from brimline.servers.state import is_own
 
@@ -36,16 +37,21 @@ def lab_password_file(addresses: Sequence[str], *, user: str) -> Path | None:
     return lab.password_file
 
 
-def lab_uri(uri: str) -> str | None:
-    """The connection string of a record with the user whom brimline made for its lab: the password is found then.
+def is_user_of_lab(address: str, login: Login | None) -> bool:
+    """Whether `login` is of the user whom brimline made for its lab at `address`."""
+    lab, _ = lab_server(address) or (None, None)
+    return lab is not None and login is not None and (login.username, login.source) == (lab.user, "admin")
 
-    None for any other servers, whose user a record does not hold, and for a lab that doesn't run.
+
+def lab_uri(uri: str) -> str | None:
+    """The connection string of a record that says `user_of_lab`, with that user: the password is found then.
+
+    None for other servers, and for a lab that doesn't run.
     """
     scheme, hidden, rest = uri.partition(f"://{REDACTED}@")
     addresses = re.split("[/?]", rest, maxsplit=1)[0].split(",")
     lab, _ = next(filter(None, map(lab_server, addresses)), (None, None))
-    is_its_user = hidden and "authSource=admin" in rest
-    if not is_its_user or lab is None or lab.user is None or not all(_is_of(lab, address) for address in addresses):
+    if not hidden or lab is None or lab.user is None or not all(_is_of(lab, address) for address in addresses):
         return None
     return f"{scheme}://{lab.user}@{rest}"
 
