@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from brimline.stats.estimate import decimals_that_tell, rounded_to
 from brimline.units import format_bytes, format_count, format_duration, format_number, format_percentage, format_rate
 from brimline.wording import message
 
@@ -26,6 +27,17 @@ def value_text(value: float, unit: str) -> str:
             return format_rate(value, unit=unit, digits=4)
 
 
+def known_text(value: float, low: float, high: float, unit: str) -> tuple[str, str, str]:
+    """A figure and both ends of its interval in its unit, rounded as the headline of its own report has them."""
+    if unit == "ns":
+        return value_text(value, unit), format_duration(low), format_duration(high)
+    if not unit.endswith("/s") or unit == "bytes/s":
+        return value_text(value, unit), value_text(low, unit), value_text(high, unit)
+    numbers = [rounded_to(each, decimals_that_tell(high - low)) for each in (value, low, high)]
+    shown = [format_rate(each.value, unit=unit, digits=each.digits) for each in numbers]
+    return shown[0], shown[1], shown[2]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
     """One figure that a measure ended with, by its stored `key`, in `unit` (`ops/s`, `ns`, `bytes`, `share` …).
@@ -48,7 +60,8 @@ class Figure:
         """`Sustained load 9 400 ops/s`, with its interval where it has one."""
         low, high, known = self.low, self.high, value_text(self.value, self.unit)
         if low is not None and high is not None:
-            ends = message("{low} to {high}", low=value_text(low, self.unit), high=value_text(high, self.unit))
+            known, *both = known_text(self.value, low, high, self.unit)
+            ends = message("{low} to {high}", low=both[0], high=both[1])
             known = message("{value} (95 % CI {interval})", value=known, interval=ends)
         elif self.value in (low, high):
             known = message("at least {value}" if high is None else "at most {value}", value=known)

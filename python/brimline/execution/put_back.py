@@ -104,9 +104,7 @@ def _without_ids(database: DataDatabase, wanted: WantedData, manifest: dataset.M
     with target_errors("removing the documents of an earlier run", within_s=WORK_WITHIN_S):
         for identity in manifest.identities:
             database[manifest.collection].delete_many({"_id": ids_of(bytes.fromhex(identity))})
-    found = dataset.inspect(database, wanted.manifest)
-    if found.document_count > len(manifest.records):
-        found = restored(database, wanted.load, found, stop=context.stop)
+    found = restored(database, wanted.load, dataset.inspect(database, wanted.manifest), stop=context.stop)
     if found.document_count != manifest.count:
         return False
     dataset.write_manifest(database, manifest.unchanged())

@@ -21,6 +21,8 @@ def restored(database: DataDatabase, plan: Plan, found: Inspection, *, stop: Sto
     """
     wanted = dataset.manifest_for(plan)
     surplus = found.document_count - len(wanted.records)
+    if surplus <= 0:
+        return found
     first = wanted.records.stop
     while surplus > 0 and not stop.urgent:
         records = range(first, first + DELETE_CHUNK)

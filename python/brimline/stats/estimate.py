@@ -44,17 +44,17 @@ class Estimate:
     @property
     def value_text(self) -> Quantity:
         """The value with as many digits as its interval allows: `9 400`."""
-        return _rounded(self.value, _decimals(self.high - self.low))
+        return rounded_to(self.value, decimals_that_tell(self.high - self.low))
 
     @property
     def interval_text(self) -> Message:
         """The interval: `95 % CI 9 100–9 700`."""
-        decimals = _decimals(self.high - self.low)
+        decimals = decimals_that_tell(self.high - self.low)
         return message(
             "{confidence:g} % CI {low}–{high}",
             confidence=self.confidence * 100,
-            low=_rounded(self.low, decimals),
-            high=_rounded(self.high, decimals),
+            low=rounded_to(self.low, decimals),
+            high=rounded_to(self.high, decimals),
         )
 
     @property
@@ -68,7 +68,7 @@ class Estimate:
         return self.text
 
 
-def _rounded(value: float, decimals: int) -> Quantity:
+def rounded_to(value: float, decimals: int) -> Quantity:
     """`value` rounded to `decimals` places (negative: to tens, hundreds …), thousands apart: `14 320`."""
     rounded = round(value, decimals)
     text = f"{rounded:,.{max(decimals, 0)}f}".replace(",", " ")
@@ -76,7 +76,7 @@ def _rounded(value: float, decimals: int) -> Quantity:
     return Quantity(text, kind="number", value=rounded, digits=max(whole_digits + decimals, 1))
 
 
-def _decimals(width: float) -> int:
+def decimals_that_tell(width: float) -> int:
     """Decimal places that show an interval of this width with two digits; more would pretend to knowledge."""
     if not math.isfinite(width) or width <= 0:
         return 0

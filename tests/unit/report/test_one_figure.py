@@ -18,6 +18,7 @@ from xml.sax.saxutils import unescape
 import pytest
 from rich.console import Console
 
+from brimline.analysis.figure import known_text
 from brimline.analysis.gate import GateVerdict
 from brimline.analysis.latency import Latency
 from brimline.analysis.objective import LatencyObjective, Slo
@@ -35,6 +36,7 @@ from brimline.report.junit import junit_xml
 from brimline.report.markdown import render_markdown
 from brimline.report.printed import table_cells
 from brimline.report.statistics import report_clock
+from brimline.stats.estimate import Estimate
 from brimline.units import format_duration
 from tests.unit.record.samples import SECOND_NS, plan
 from tests.unit.report.report_samples import script, simulated_plan, write_run
@@ -240,3 +242,13 @@ def _terminal(report: Report) -> str:
 
 def _plain(text: str) -> str:
     return re.sub(r"&(nbsp|#160);|\u202f|\u00a0", " ", text)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_table_of_records_rounds_an_interval_as_the_headline_of_each(seed: int) -> None:
+    """1 100–4 600 in a search's headline was 1 096 to 4 622 in a trend over it."""
+    drawn = Random(seed)
+    low, value, high = sorted(drawn.lognormvariate(8, 3) for _ in range(3))
+    headline = Estimate(value=value, low=low, high=high, unit="ops/s")
+    known, least, most = (each.removesuffix(" ops/s") for each in known_text(value, low, high, "ops/s"))
+    assert (known, f"95 % CI {least}–{most}") == (headline.value_text, headline.interval_text)

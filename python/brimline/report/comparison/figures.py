@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from brimline.analysis.changes import Bound, MetricChange
 from brimline.analysis.compared_run import ComparedRun, Metric
-from brimline.analysis.figure import value_text
+from brimline.analysis.figure import known_text, value_text
 from brimline.analysis.gate import GateVerdict
 from brimline.analysis.judged_change import ChangeVerdict
 from brimline.report.blocks import unsent_badge
@@ -53,8 +53,8 @@ def figure_text(run: ComparedRun, metric: Metric) -> str:
     value, low, high = run.interval(metric.key)
     if low is None or high is None:
         return metric_text(metric, value, bound="" if low is high else "≥" if high is None else "≤")
-    return message("{value} ({low} to {high})", value=value_text(value, metric.unit), low=value_text(low, metric.unit),
-                   high=value_text(high, metric.unit))  # fmt: skip
+    known, least, most = known_text(value, low, high, metric.unit)
+    return message("{value} ({low} to {high})", value=known, low=least, high=most)
 
 
 def is_figure(quantile: float, runs: Iterable[ComparedRun]) -> bool:

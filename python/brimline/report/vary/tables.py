@@ -6,7 +6,7 @@ from statistics import fmean
 from brimline.analysis.change_text import change_text, interval_text, p_text
 from brimline.analysis.compared_run import Metric
 from brimline.analysis.factorial import LevelDifference, Mean
-from brimline.analysis.figure import COUNTED
+from brimline.analysis.figure import COUNTED, known_text
 from brimline.experiments.vary.conclusion import Cell, Curve, VaryConclusion, at_text
 from brimline.experiments.vary.factor_kinds import CONNECTIONS
 from brimline.experiments.vary.order import VarySettings, VaryTrial
@@ -116,7 +116,8 @@ def ends_text(mean: Mean | None, metric: Metric) -> str:
         return "can't be told"
     if mean.low == 0 < mean.high:
         return message("at most {value}", value=metric_text(metric, mean.high))
-    return message("{low} to {high}", low=metric_text(metric, mean.low), high=metric_text(metric, mean.high))
+    _, low, high = known_text(mean.value, mean.low, mean.high, metric.unit)
+    return message("{low} to {high}", low=low, high=high)
 
 
 def plans_blocks(trials: Sequence[VaryTrial], settings: VarySettings) -> list[Table | Text]:
