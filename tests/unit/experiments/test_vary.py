@@ -119,6 +119,28 @@ def test_what_proves_nothing_twice_is_left_and_does_not_hold_up_the_end() -> Non
     assert not any(trial.figures for trial in trials if trial.probe.levels == spoilt)
 
 
+@pytest.mark.parametrize(("attempts", "runs"), [((1, 2), 2), ((1,), 4)])
+def test_what_can_not_begin_is_not_tried_in_every_block(attempts: tuple[int, ...], runs: int) -> None:
+    """It failed twice with the same words; what failed once ran in the end."""
+    failing = ("/b/mongod", "64")
+
+    def fails(probe: VaryProbe) -> RunOutcome:
+        fails = probe.levels == failing and probe.block == 1 and probe.attempt in attempts
+        return RunOutcome.FAILED if fails else RunOutcome.COUNTS
+
+    machine = Machine(settings_of(*TWO_BY_THREE), level, seed=1, spoilt=fails)
+    trials = machine.all()
+    assert sum(trial.probe.levels == failing for trial in trials) == runs
+    assert sum(trial.probe.levels != failing for trial in trials) == 3 * 5
+    assert machine.vary.ended_by(trials) is VaryEnd.PRECISE
+
+
+def test_where_nothing_can_begin_the_end_comes_after_one_block() -> None:
+    machine = Machine(settings_of(*TWO_BY_THREE), level, seed=1, spoilt=lambda _: RunOutcome.FAILED)
+    trials = machine.all()
+    assert (len(trials), machine.vary.ended_by(trials)) == (2 * 6, VaryEnd.PRECISE)
+
+
 def test_nothing_is_asked_after_a_run_that_was_cut_short() -> None:
     machine = Machine(settings_of(*TWO_BY_THREE), level, seed=1)
     for ended_by, end in (("target_lost", VaryEnd.BROKEN_OFF), ("interrupt", VaryEnd.INCOMPLETE)):

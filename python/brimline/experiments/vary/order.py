@@ -269,12 +269,12 @@ class Vary:
         last = max((trial.probe.block for trial in trials), default=0)
         # Each block, not the last alone: a run that failed is dropped on resume, wherever it stood.
         for block in range(1, last + 1):
-            left = self._left_of(block, [trial for trial in trials if trial.probe.block == block])
+            left = self._left_of(block, trials)
             if left is not None:
                 return left
         if self._reason_to_end(last, trials) is not None:
             return None
-        return VaryProbe(block=last + 1, levels=self.order(last + 1)[0])
+        return self._left_of(last + 1, trials)
 
     def order(self, block: int) -> tuple[Levels, ...]:
         """The combinations in the order of a block; those that share a server stand together."""
@@ -296,9 +296,12 @@ class Vary:
             return VaryEnd.INCOMPLETE
         return self._reason_to_end(max(trial.probe.block for trial in trials), trials) or VaryEnd.INCOMPLETE
 
-    def _left_of(self, block: int, made: Sequence[VaryTrial]) -> VaryProbe | None:
+    def _left_of(self, block: int, trials: Sequence[VaryTrial]) -> VaryProbe | None:
         for levels in self.order(block):
-            attempts = [trial for trial in made if trial.probe.levels == levels]
+            of_it = [trial for trial in trials if trial.probe.levels == levels]
+            attempts = [trial for trial in of_it if trial.probe.block == block]
+            if not attempts and _is_impossible([trial for trial in of_it if trial.probe.block < block]):
+                continue
             if not attempts:
                 return VaryProbe(block=block, levels=levels)
             if not attempts[-1].counts and len(attempts) < self._settings.attempts_max:
@@ -307,7 +310,8 @@ class Vary:
 
     def _reason_to_end(self, blocks: int, trials: Sequence[VaryTrial]) -> VaryEnd | None:
         """Why no block is begun after so many whole ones."""
-        if blocks >= self._settings.blocks and all(self._settled(each, trials) for each in self._settings.combinations):
+        enough = blocks >= self._settings.blocks or self._left_of(blocks + 1, trials) is None
+        if enough and all(self._settled(each, trials) for each in self._settings.combinations):
             return VaryEnd.PRECISE
         if blocks >= self._settings.blocks_max:
             return VaryEnd.BLOCKS_MAX
@@ -316,6 +320,8 @@ class Vary:
     def _settled(self, levels: Levels, trials: Sequence[VaryTrial]) -> bool:
         """Whether a combination is known well enough, or would not be however often it ran."""
         of_it = [trial for trial in trials if trial.probe.levels == levels]
+        if _is_impossible(of_it):
+            return True
         counting = {trial.probe.block for trial in of_it if trial.counts}
         if len({trial.probe.block for trial in of_it} - counting) >= SPOILT_MAX:
             return True
@@ -327,6 +333,12 @@ class Vary:
             return True
         spent_s = sum(max(trial.took_s or 0.0, self._settings.run_s) for trial in trials)
         return spent_s + spent_s / blocks <= budget_s
+
+
+def _is_impossible(trials: Sequence[VaryTrial]) -> bool:
+    """Whether a combination never began, each time for the same reason: tried again, it would not."""
+    never = all(trial.outcome is RunOutcome.FAILED for trial in trials)
+    return never and len(trials) >= ATTEMPTS_MAX and len({trial.reasons for trial in trials}) == 1
 
 
 def narrow(values: Sequence[float], precision: float) -> bool:
