@@ -30,6 +30,8 @@ from brimline.servers.sql_client import SqlError
 from brimline.spec import load_spec
 from tests.support.command_line import TIMEOUT_S, CommandLine, Outcome
 from tests.support.java_histograms import JAVA_FOR_SECONDS
+from tests.support.lies import Lie, Sending
+from tests.support.lying_server import lying_server
 from tests.support.repetitions import each_once, repetitions
 from tests.support.replica_set import Member
 from tests.support.scripted_server import OF_YCSB, scripted_server, started
@@ -490,6 +492,53 @@ def test_failures_a_service_time_and_a_stall_are_seen(client: str, tmp_path: Pat
     refused = failures.pop(("server_error", 2))
     assert refused == 10 and sum(failures.values()) == summary["failed"] - 10 >= 7
     assert {outcome for outcome, _ in failures} == {"connection_lost"}
+
+
+ENDLESS = """\
+name: both
+database: runners
+collections:
+  orders: {records: 20, fields: {city: {kind: choice, of: [Berlin, 北京]}}}
+connections: 1
+warmup: 0s
+operation_count: 4
+operation_timeout: 500ms
+connect_timeout: 3s
+drain_timeout: 3s
+operations:
+  all:
+    steps:
+      - transaction:
+          steps:
+            - find: {collection: orders, filter: {city: none}, limit: 1}
+            - update: {collection: orders, filter: {city: none}, update: {$inc: {paid: 1}}}
+"""
+
+
+@pytest.mark.mongod
+@pytest.mark.other_client
+@pytest.mark.skipif("rust" not in READY, reason="the runner for Rust is not built")
+def test_a_transaction_whose_end_is_never_answered_holds_up_no_worker(
+    brimline_cli: CommandLine, member: Member, tmp_path: Path
+) -> None:
+    """The server is silent in transactions, but for finds and the three commands that try the steps before."""
+    spec = _spec(tmp_path, ENDLESS)
+    tried: list[bytes] = []
+
+    def silent(_random: object, request: bytes, reply: bytes) -> Sending:
+        tried.extend([request] * (b"autocommit" in request))
+        is_quiet = b"autocommit" in request and b"find" not in request and len(tried) > 3
+        return Sending(b"", then="silence") if is_quiet else Sending(reply)
+
+    loaded = brimline_cli.run("load", spec, "--uri", f"mongodb://{member.address}/?directConnection=true", "--drop")
+    assert loaded.exit_code == 0, loaded.stderr
+    with lying_server(member.address, Lie("silent in transactions", silent, always=True)) as address:
+        given = ("--client", "rust", "--uri", f"mongodb://{address}/?directConnection=true", "--data", "as-is")
+        outcome = brimline_cli.run("run", spec, *given)
+    assert outcome.exit_code == 4, outcome.stderr
+    summary = _summary(brimline_cli)
+    assert (summary["ended_by"], summary["failed"]) == ("completed", 4), summary["message"]
+    assert {row["outcome"] for row in summary["errors"]} == {"timeout"}
 
 
 @pytest.fixture
