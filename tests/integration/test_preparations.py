@@ -387,8 +387,10 @@ def test_that_nothing_was_tried_before_a_drop_is_said(here: CommandLine, databas
     """Of a user who may make no other collection, in which the documents could have been tried."""
     Path("rows.json").write_text('{"_id": 1, "mine": 100}\n')
     uri = f"mongodb://owner@{server.address}/?authSource=admin"
+    indexes = database[COLLECTION].index_information()
     outcome = here.run(*VERBS["import"], "--uri", uri, environment={"BRIMLINE_PASSWORD": "x"})
     assert outcome.exit_code == 0, outcome.stderr
+    assert len(indexes) > 1 and database[COLLECTION].index_information() == indexes
     assert "not tried before it was emptied" in outcome.stderr
     assert list(database[COLLECTION].find()) == [{"_id": 1, "mine": 100}]
 

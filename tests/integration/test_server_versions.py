@@ -12,7 +12,6 @@ import pytest
 
 import brimline
 from brimline.dataset import anew
-from brimline.dataset.access import collection_exists
 from brimline.dataset.shape import read_shape
 from brimline.record import read_experiment, read_record
 from brimline.servers import Deployment, bundled
@@ -98,7 +97,7 @@ def test_a_collection_is_made_anew_with_all_that_it_has_on_any_version(server: D
             assert anew._is_renamed(database, "beside", name) is (name != "series")
             anew.make_anew(database, name, before)
             assert (read_shape(database, name), collection.count_documents({})) == (before, 0)
-            assert not collection_exists(database, anew.name_beside(name))
+            assert not anew.names_beside(database, name)
             database.drop_collection("beside")
 
 

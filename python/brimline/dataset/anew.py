@@ -2,11 +2,12 @@
 
 A collection beside it gets all of that first. A server then gives it the old one's name and drops the old one with
 that, at once. Where none does (a time series, a sharded collection, a user who may not rename), it stays until the new
-one is made: who comes after an end in between reads there what was lost.
+one is made: who comes after an end in between reads there what was lost, and drops it when its own is whole.
 
 Source: MongoDB's manual on `renameCollection` with `dropTarget`.
 """
 
+import secrets
 from contextlib import suppress
 from hashlib import sha256
 
@@ -20,16 +21,23 @@ from brimline.servers.refusal import NOT_ALLOWED_CODES
 ANEW_PREFIX = "brimline_anew_"
 
 
-def name_beside(name: str) -> str:
-    """What the collection beside `name` is called: always the same, so that one that was left is found."""
-    return f"{ANEW_PREFIX}{sha256(name.encode()).hexdigest()[:8]}"
+def names_beside(database: DataDatabase, name: str) -> list[str]:
+    """The collections beside `name`, of any attempt; documents make one somebody else's. Raises PyMongoError."""
+    found = database.list_collections(filter={"name": {"$regex": f"^{_prefix(name)}"}})
+    return sorted(each["name"] for each in found if not _holds_documents(database, each["name"]))
+
+
+def was_cut_short(database: DataDatabase, name: str) -> bool:
+    """Whether an end between dropping and making left it only beside. Raises PyMongoError."""
+    return not collection_exists(database, name) and bool(names_beside(database, name))
 
 
 def with_left(database: DataDatabase, name: str, there: Shape | None) -> Shape:
     """`there`, what the collection has, and what it lost where making it anew was cut short. Raises PyMongoError."""
-    left = read_shape(database, name_beside(name))
-    there = Shape() if there is None else there
-    return there if left is None else there.with_lost(left)
+    shape = Shape() if there is None else there
+    for each in _left(database, name):
+        shape = shape.with_lost(read_shape(database, each) or Shape())
+    return shape
 
 
 def shard_key_wanted(database: DataDatabase, name: str) -> ShardKey | None:
@@ -38,10 +46,10 @@ def shard_key_wanted(database: DataDatabase, name: str) -> ShardKey | None:
     One that is there keeps what it has, which its owner has chosen, also where making it anew was cut short; a new one
     is spread by its hashed `_id`. Raises PyMongoError.
     """
-    there = [each for each in (name, name_beside(name)) if collection_exists(database, each)]
-    if not there:
+    left = _left(database, name)
+    if not (left or collection_exists(database, name)):
         return ShardKey(fields=HASHED_ID)
-    return next(filter(None, (shard_key_of(database, each) for each in there)), None)
+    return next(filter(None, (shard_key_of(database, each) for each in (name, *left))), None)
 
 
 def make_anew(database: DataDatabase, name: str, shape: Shape, key: ShardKey | None = None) -> None:
@@ -50,14 +58,31 @@ def make_anew(database: DataDatabase, name: str, shape: Shape, key: ShardKey | N
     `key`: behind a mongos, what it is sharded by. A user who may make no other collection has it dropped and made.
     Raises PyMongoError.
     """
-    beside = name_beside(name)
-    is_beside = bool(shape) and _is_made(database, beside, shape, key)
-    if is_beside and key is None and _is_renamed(database, beside, name):
-        return
-    database.drop_collection(name)
-    _make(database, name, shape, key)
-    if is_beside:
-        database.drop_collection(beside)
+    left = names_beside(database, name)
+    has_something = bool(left) or collection_exists(database, name)
+    # No two attempts share one: each renames and fills what it made itself.
+    beside = f"{_prefix(name)}{secrets.token_hex(4)}"
+    is_beside = has_something and bool(shape or key) and _is_made(database, beside, shape, key)
+    if not (is_beside and key is None and _is_renamed(database, beside, name)):
+        database.drop_collection(name)
+        _make(database, name, shape, key)
+        left += [beside] if is_beside else []
+    for each in left:
+        database.drop_collection(each)
+
+
+def _prefix(name: str) -> str:
+    return f"{ANEW_PREFIX}{sha256(name.encode()).hexdigest()[:8]}_"
+
+
+def _left(database: DataDatabase, name: str) -> list[str]:
+    """Those beside that tell what `name` lost: where documents are in, its owner may have changed it since."""
+    left = names_beside(database, name)
+    return [] if left and _holds_documents(database, name) else left
+
+
+def _holds_documents(database: DataDatabase, name: str) -> bool:
+    return database[name].find_one({}, {"_id": 1}) is not None
 
 
 def _make(database: DataDatabase, name: str, shape: Shape, key: ShardKey | None) -> None:
@@ -69,21 +94,25 @@ def _make(database: DataDatabase, name: str, shape: Shape, key: ShardKey | None)
 def _is_made(database: DataDatabase, name: str, shape: Shape, key: ShardKey | None) -> bool:
     """False where the user may not make it."""
     try:
-        database.drop_collection(name)
         _make(database, name, shape, key)
     except OperationFailure as error:
-        if error.code not in NOT_ALLOWED_CODES:
-            raise
         with suppress(OperationFailure):
             database.drop_collection(name)
+        if error.code not in NOT_ALLOWED_CODES:
+            raise
         return False
     return True
 
 
 def _is_renamed(database: DataDatabase, name: str, to: str) -> bool:
-    """False where the server, or the user's roles, don't let it be renamed."""
+    """False where the server, or the user's roles, don't let it be renamed.
+
+    An error behind a rename that took effect is raised: the new one is in its place, and must not be dropped again.
+    """
     try:
         database[name].rename(to, dropTarget=True)
     except OperationFailure:
+        if not collection_exists(database, name):
+            raise
         return False
     return True

@@ -9,7 +9,7 @@ from bson import ObjectId
 from pymongo.errors import CollectionInvalid, OperationFailure
 
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, target_errors
-from brimline.dataset.anew import make_anew, shard_key_wanted, with_left
+from brimline.dataset.anew import make_anew, shard_key_wanted, was_cut_short, with_left
 from brimline.dataset.rights import require_rights
 from brimline.dataset.shape import read_shape
 from brimline.dataset.sharding import is_behind_router
@@ -95,15 +95,16 @@ def prepare_collection(
 ) -> None:
     """Empties the collection when asked to, makes it where it is missing.
 
-    `documents`: those that come first. Raises UsageError where the collection is to be emptied and, as it is kept,
-    refuses or loses them; TargetError, before anything is changed where the write concern can't be honoured.
+    One that an end left nowhere but beside gets back what it had. `documents`: those that come first. Raises
+    UsageError where the collection is to be emptied and, as it is kept, refuses or loses them; TargetError, before
+    anything is changed where the write concern can't be honoured.
     """
     name = namespace.collection
     with (
         database_named(namespace.database, context.deployment, purpose="import") as database,
         target_errors("preparing the collection"),
     ):
-        if drop:
+        if drop or was_cut_short(database, name):
             key = shard_key_wanted(database, name) if is_behind_router(database) else None
             shape = with_left(database, name, read_shape(database, name))
             if settings.mode != "delete" and not require_some_taken(
