@@ -89,8 +89,18 @@ def test_the_most_that_a_design_takes_is_the_most_of_each_measure() -> None:
         "connections=1,8", measure="capacity", cell_s=240.0, cell_most_s=420.0, blocks=1, blocks_max=2
     )
     said = str(vary_cost_text(settings, own_server=False))
-    assert "estimate: about 8 min, 2 times capacity of about 4 min" in said
-    assert "at most 28 min, without server starts and loading" in said
-    assert "further blocks until each is known within 5 %, at most 2 in all (--repeats-max)" in said
+    assert said.startswith("estimate: about 8 min to 16 min, 2 to 4 times capacity of about 4 min")
+    assert "at most 28 min, without server starts, loading and what is around each run" in said
+    assert "further blocks until each is known within 5 %; exactly 1: --repeats-max 1" in said
     exact = settings_of("connections=1,8", blocks=2, blocks_max=2)
     assert "further blocks" not in vary_cost_text(exact, own_server=False)
+
+
+def test_the_estimate_of_a_design_is_from_its_fewest_runs_to_its_most() -> None:
+    """Of 8 and 80 runs of 4 s it was told "about 32 s, at most 5 min 20 s", and 80 took 7 min 42 s."""
+    settings = settings_of("nodes=1,2", "connections=1,8,16,32", warmup_s=1.0, duration_s=3.0, blocks=1, blocks_max=10)
+    assert vary_cost_text(settings, own_server=False) == (
+        "estimate: about 44.0 s to 7 min 20 s, 8 to 80 runs (8 combinations, 1 to 10 blocks); of that 1.50 s around "
+        "each run, without server starts and loading; further blocks until each is known within 5 %; exactly 1: "
+        "--repeats-max 1"
+    )

@@ -172,7 +172,7 @@ def vary(
         load = partial(load_of, workload, changes=changes, **properties)
         workloads = {load({}).spec.name: load}
     try:
-        times = _times(settings or {}, once=made is not None and made.measure.has_interval)
+        times = how_often(settings or {}, once=made is not None and made.measure.has_interval)
         wanted = VarySettings(factors=parsed, listed=listed, measure=measure, said=said or {}, **times)
     except ValueError as error:
         raise UsageError(str(error), hint=f"see brimline {measure or 'sweep'} --help") from error
@@ -269,10 +269,14 @@ def _require_room(settings: VarySettings, sizes: Mapping[Levels, int]) -> None:
         )
 
 
-def _times(settings: Mapping[str, Any], *, once: bool) -> Mapping[str, Any]:
-    """With how often each combination is measured; `once` where a figure has an interval of its own."""
-    blocks = settings.get("blocks", 1 if once else BLOCKS_DEFAULT)
-    most = blocks if once else max(BLOCKS_MAX_DEFAULT, blocks)
+def how_often(settings: Mapping[str, Any], *, once: bool) -> Mapping[str, Any]:
+    """With how often each combination is measured; `once` where a figure has an interval of its own.
+
+    A number of repeats alone is meant exactly: it is the least where a precision is asked for as well.
+    """
+    blocks = settings.get("blocks", min(1 if once else BLOCKS_DEFAULT, settings.get("blocks_max", BLOCKS_DEFAULT)))
+    exact = once or ("blocks" in settings and "precision" not in settings)
+    most = blocks if exact else max(BLOCKS_MAX_DEFAULT, blocks)
     return {"blocks": blocks, "blocks_max": most, **settings}
 
 

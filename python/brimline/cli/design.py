@@ -39,11 +39,13 @@ class DesignOptions(Group):
     repeats: int | None = option(
         "--repeats",
         "COUNT",
-        f"How often each combination is measured at the least: more follow until --precision or --repeats-max is "
-        f"reached; default {BLOCKS_DEFAULT}, or once where its figure has an interval of its own.",
+        f"How often each combination is measured; with --precision or --repeats-max at the least. Default: "
+        f"{BLOCKS_DEFAULT} and more until each is precise, or once where its figure has an interval of its own.",
     )
     repeats_max: int | None = option(
-        "--repeats-max", "COUNT", f"How often at most; default {BLOCKS_MAX_DEFAULT}, or as --repeats."
+        "--repeats-max",
+        "COUNT",
+        f"How often at most; default as --repeats, or {BLOCKS_MAX_DEFAULT} without it or with --precision.",
     )
     precision: str | None = option(
         "--precision", "SHARE", "Repeat until the main figure of each is known within this; default 5%."

@@ -69,12 +69,12 @@ def test_the_time_is_that_of_all_runs() -> None:
     estimate = pairs_time(5, {"A": run_time(10.0), "B": run_time(20.0), "A2": run_time(10.0)})
     assert (estimate.typical_s, estimate.max_s) == (200, 280)
     assert estimate.text == (
-        "estimate: about 3 min 20 s, 15 probes (A 5, B 5, A2 5); at most 4 min 40 s, without server starts and loading"
-        "; up to 2 pairs that prove nothing are made again"
+        "estimate: about 3 min 20 s, 15 probes (A 5, B 5, A2 5); at most 4 min 40 s, "
+        "without server starts, loading and what is around each run; up to 2 pairs that prove nothing are made again"
     )
     unknown = pairs_time(5, {"A": run_time(None), "B": run_time(20.0)})
     assert unknown.text == (
-        "estimate: 10 probes (A 5, B 5); without server starts and loading; "
+        "estimate: 10 probes (A 5, B 5); without server starts, loading and what is around each run; "
         "up to 2 pairs that prove nothing are made again"
     )
     search = pairs_time(3, dict.fromkeys(("A", "B"), TimeEstimate(typical_s=10.0, max_s=15.0)))

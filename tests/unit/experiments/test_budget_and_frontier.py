@@ -73,7 +73,7 @@ def test_the_estimate_tells_each_stage() -> None:
     estimate = capacity_time(standard())
     assert estimate.text == (
         "estimate: about 13 min 35 s, 23 probes (calibrate 1, sweep 8, glance 2, search 7, reference 2, verify 3); "
-        "at most 35 min 59 s, without server starts and loading"
+        "at most 35 min 59 s, without server starts, loading and what is around each run"
     )
     assert estimate.probe_count == sum(stage.probe_count for stage in estimate.stages) == 23
     assert estimate.typical_s == pytest.approx(sum(stage.total_s for stage in estimate.stages))

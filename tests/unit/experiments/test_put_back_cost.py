@@ -22,7 +22,7 @@ def test_it_is_in_the_estimate_for_each_run_on_the_server_but_the_first() -> Non
     assert (found.typical_s, found.max_s) == (47.0, 100.0)
     assert found.text.startswith(
         "estimate: about 47.0 s, 5 probes (calibrate 1, sweep 4); "
-        "at most 100 s, without server starts, loading and putting data back; of that"
+        "at most 100 s, without server starts, loading, putting data back and what is around each run; of that"
     ), "how long it takes only the server tells, and no bound may rest on a guess"
     assert found.text.endswith("; of that 6.00 s for putting back up to 200 MB before each run, if it goes at 100 MB/s")
     assert NOTHING_PUT_BACK.within(FOUR_RUNS) == FOUR_RUNS
