@@ -44,6 +44,7 @@ class VaryEnd(StrEnum):
     """Why no further block was begun."""
 
     PRECISE = "precise"
+    IMPOSSIBLE = "impossible"
     BLOCKS_MAX = "blocks_max"
     BUDGET = "budget"
     BROKEN_OFF = "broken_off"
@@ -312,7 +313,7 @@ class Vary:
         """Why no block is begun after so many whole ones."""
         enough = blocks >= self._settings.blocks or self._left_of(blocks + 1, trials) is None
         if enough and all(self._settled(each, trials) for each in self._settings.combinations):
-            return VaryEnd.PRECISE
+            return VaryEnd.PRECISE if any(trial.counts for trial in trials) else VaryEnd.IMPOSSIBLE
         if blocks >= self._settings.blocks_max:
             return VaryEnd.BLOCKS_MAX
         return VaryEnd.BUDGET if blocks and not self._affordable(blocks, trials) else None

@@ -42,6 +42,7 @@ from brimline.wording import Verbatim, capitalised, joined, message
 
 _ENDS = {
     VaryEnd.PRECISE: "every mean throughput is known as well as was asked for",
+    VaryEnd.IMPOSSIBLE: "no combination could be measured",
     VaryEnd.BLOCKS_MAX: "the most repeats",
     VaryEnd.BUDGET: "the time budget",
     VaryEnd.BROKEN_OFF: "the target was lost",
