@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from brimline.analysis.figure import Figure
 from brimline.experiments.measure import Measure
+from brimline.experiments.vary.conclusion import conclude_vary
 from brimline.experiments.vary.factors import parse_factors
 from brimline.experiments.vary.order import RunOutcome, Vary, VaryEnd, VaryProbe, VarySettings, VaryTrial
 from brimline.experiments.vary.runner import read_measured_trial
@@ -139,6 +140,27 @@ def test_where_nothing_can_begin_the_end_comes_after_one_block() -> None:
     machine = Machine(settings_of(*TWO_BY_THREE), level, seed=1, spoilt=lambda _: RunOutcome.FAILED)
     trials = machine.all()
     assert (len(trials), machine.vary.ended_by(trials)) == (2 * 6, VaryEnd.IMPOSSIBLE)
+
+
+def test_at_a_given_rate_the_latency_has_to_be_known() -> None:
+    """The throughput follows from the rate, and is known at once."""
+    machine, trials = (
+        Machine(settings_of(*TWO_BY_THREE, blocks_max=5, measure="run"), level, seed=1, noise=0.2),
+        list[VaryTrial](),
+    )
+    while (probe := machine.vary.next_probe(trials)) is not None:
+        made = machine.run(probe)
+        trials.append(replace(made, kind="open loop", figures={**made.figures, "throughput": 500.0}))
+    assert (len(trials), machine.vary.ended_by(trials)) == (5 * 6, VaryEnd.BLOCKS_MAX)
+    found = conclude_vary(machine.settings, trials, (), seed=1)
+    assert found.main.key == "p99" and not any(each.precise for each in found.cells)
+    assert all(each.main == each.means["p99"] for each in found.cells)
+    # What no run states is not waited for.
+    unstated = [replace(each, figures={"throughput": 500.0}) for each in trials]
+    assert machine.vary.ended_by(unstated[:18]) is VaryEnd.PRECISE
+    one_less = [replace(each, figures={"throughput": 500.0} if each.probe.levels == trials[0].probe.levels else
+                {**each.figures, "p99": 1e6 + each.probe.block}) for each in trials]  # fmt: skip
+    assert machine.vary.ended_by(one_less[:18]) is VaryEnd.PRECISE
 
 
 def test_nothing_is_asked_after_a_run_that_was_cut_short() -> None:

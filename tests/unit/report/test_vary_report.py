@@ -106,6 +106,7 @@ def test_runs_at_a_given_rate_are_headed_by_their_latency() -> None:
         environment=ENVIRONMENT,  # type: ignore[arg-type]
     )
     assert (conclusion.main.key, str(report.verdict.caption)) == ("p99", "Differences that are shown: Response p99")
+    assert set(charts(report)) == {"server-version-latency", "connections-latency"}
     assert report.verdict.figure not in ("", "0")
     assert str(report.data["text"]).startswith("Response p99 is longer with connections 32 against 1; ")
 

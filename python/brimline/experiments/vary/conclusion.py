@@ -13,12 +13,22 @@ from brimline.analysis.unlike_loads import UnlikeLoads
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.vary.factor_kinds import CLIENT, CONNECTIONS, WORKLOAD
 from brimline.experiments.vary.factors import Factor
-from brimline.experiments.vary.order import Levels, RunOutcome, Vary, VaryEnd, VaryLoad, VarySettings, VaryTrial, narrow
+from brimline.experiments.vary.order import (
+    COMPARED_KEYS,
+    THROUGHPUT,
+    Levels,
+    RunOutcome,
+    Vary,
+    VaryEnd,
+    VaryLoad,
+    VarySettings,
+    VaryTrial,
+    main_key,
+    narrow,
+)
 from brimline.units import format_count
 from brimline.wording import Message, Verbatim, joined, message
 
-THROUGHPUT = "throughput"
-COMPARED_KEYS = (THROUGHPUT, "p95", "p99")
 COMBINATION = "combination"
 """What stands in place of a factor where combinations are listed."""
 NAMED_MAX = 4
@@ -33,21 +43,18 @@ class Cell:
 
     `left_out` are the blocks that gave it no value, each with the reason, `spoilt` those that count and of which single
     figures are left out or only a bound; of loads those over too few connections, where there are no others.
-    `precise`: the mean throughput is known as well as was asked for. `took_s`: how long each load took.
+    `main`: what the design is about, None where that isn't known, `precise`: it is known as well as was asked for.
+    `run_count`: how many runs or loads count. `took_s`: how long each load took.
     """
 
     levels: Levels
     means: Mapping[str, Mean]
     left_out: tuple[str, ...]
     precise: bool
+    run_count: int = 0
+    main: Mean | None = None
     took_s: tuple[float, ...] = ()
     spoilt: tuple[str, ...] = ()
-    main_key: str = THROUGHPUT
-
-    @property
-    def main(self) -> Mean | None:
-        """The mean of what the design is about, None where no run counts."""
-        return self.means.get(self.main_key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,8 +121,8 @@ def conclude_vary(
     everywhere, within = _differences(settings, runs, kinds, kind)
     loading = _load_differences(settings, loads)
     every = kinds if settings.is_nested else metrics_among([run.figures for run in runs], _kind(trials))
-    cells = tuple(_cell(settings, levels, trials, runs, every) for levels in settings.combinations)
-    main = kinds[0] if kind != "open loop" else _of_a_given_rate(kinds, cells)
+    main = next(each for each in kinds if each.key == main_key(trials))
+    cells = tuple(_cell(settings, levels, trials, runs, every, main) for levels in settings.combinations)
     is_curve = not settings.measure and not settings.listed
     return VaryConclusion(
         main=main,
@@ -134,13 +141,6 @@ def conclude_vary(
         text=_text(cells, main, everywhere, within, loading) if runs else "no run counts",
         costs=_costs(settings, runs, every),
     )
-
-
-def _of_a_given_rate(kinds: Sequence[Metric], cells: Sequence[Cell]) -> Metric:
-    """The highest percentile that is known: how much was done follows from the rate."""
-    known = {key for cell in cells for key in cell.means}
-    latencies = [each for each in kinds if each.key != THROUGHPUT and each.key in known]
-    return latencies[-1] if latencies else kinds[0]
 
 
 LOAD_FACTORS = {
@@ -238,14 +238,18 @@ def _cell(
     trials: Sequence[VaryTrial],
     runs: Sequence[FactorRun],
     kinds: Sequence[Metric],
+    main: Metric,
 ) -> Cell:
     own = [run for run in runs if run.levels == levels]
     made = [trial for trial in trials if trial.probe.levels == levels and trial.ended_by == "completed"]
     counting = {run.block for run in own}
     last = {trial.probe.block: trial for trial in made if trial.probe.block not in counting}
+    means = {each.key: mean for each in kinds if (mean := mean_of(own, each)) is not None}
     return Cell(
         levels=levels,
-        means={each.key: mean for each in kinds if (mean := mean_of(own, each)) is not None},
+        means=means,
+        main=means.get(main.key),
+        run_count=len(own),
         left_out=tuple(
             message(
                 "block {block}, {outcome}: {reason}",
@@ -260,8 +264,7 @@ def _cell(
             for each in made
             if each.outcome is RunOutcome.COUNTS and each.reasons
         ),
-        precise=settings.is_narrow([trial for trial in made if trial.counts]),
-        main_key=kinds[0].key,
+        precise=settings.is_narrow([trial for trial in made if trial.counts], main.key),
     )
 
 
@@ -282,7 +285,7 @@ def _curves(settings: VarySettings, cells: Sequence[Cell], trials: Sequence[Vary
 
 
 def _curve(at: Mapping[str, str], cells: Sequence[Cell], place: int, trials: Sequence[VaryTrial], seed: int) -> Curve:
-    known = [(cell, mean.value) for cell in cells if (mean := cell.main) is not None]
+    known = [(cell, mean.value) for cell in cells if (mean := cell.means.get(THROUGHPUT)) is not None]
     best = max(known, key=lambda each: each[1], default=(None, 0.0))[0]
     reason = _no_plateau([value for _, value in known], cells)
     knee = band = None
@@ -333,10 +336,11 @@ def _load_cells(settings: VarySettings, loads: Sequence[VaryLoad]) -> Iterator[C
         if own:
             yield Cell(
                 levels=levels,
+                run_count=len(counting),
                 means={each.key: mean for each in kinds if (mean := mean_of(runs, each)) is not None},
                 left_out=tuple(_load_text(each) for each in own if each not in counting),
                 spoilt=tuple(_load_text(each) for each in counting if each.fewer_connections is not None),
-                precise=narrow([run.figures["throughput"] for run in runs], settings.precision),
+                precise=narrow([run.figures[THROUGHPUT] for run in runs], settings.precision),
                 took_s=tuple(each.took_s for each in counting if each.took_s is not None),
             )
 
@@ -399,7 +403,7 @@ def _text(
 ) -> str:
     """The differences that the tables show, in words: of what the design is about first."""
     if not (everywhere or within or loading):
-        known = sum(cell.main is not None for cell in cells)
+        known = sum(cell.run_count > 0 for cell in cells)
         if known < len(cells):
             return message("{count} of {all} combinations measured",
                            count=format_count(known), all=format_count(len(cells)))  # fmt: skip

@@ -18,6 +18,7 @@ import numpy as np
 from brimline.analysis.compared_run import LoadKind
 from brimline.analysis.comparison import MARGIN
 from brimline.analysis.figure import Figure
+from brimline.analysis.metrics import kind_of_all
 from brimline.analysis.observation import Observation
 from brimline.experiments.measure import BLOCKS_DEFAULT, BLOCKS_MAX_DEFAULT
 from brimline.experiments.settings import REPEATS_MAX
@@ -35,6 +36,8 @@ ATTEMPTS_MAX = 2
 SPOILT_MAX = 2
 """Blocks without a value after which the end is not held up for a combination."""
 PRECISION_DEFAULT = 0.05
+THROUGHPUT = "throughput"
+COMPARED_KEYS = (THROUGHPUT, "p95", "p99")
 
 Levels = tuple[str, ...]
 """One combination: a level of each factor, in the order of the factors."""
@@ -67,9 +70,9 @@ class RunOutcome(StrEnum):
 class VarySettings:
     """What is crossed, and how well it is to be known.
 
-    `precision`: half the interval of a combination's mean throughput, as a share of it. `apart`: factors of which each
-    combination of levels has servers of its own, started and loaded anew in every block. `loads`: factors whose levels
-    are loaded differently. `listed`: the combinations where they are not crossed.
+    `precision`: half the interval of a combination's main figure (`main_key`), as a share of its mean. `apart`: factors
+    of which each combination of levels has servers of its own, started and loaded anew in every block. `loads`: factors
+    whose levels are loaded differently. `listed`: the combinations where they are not crossed.
 
     `measure`: the verb that is measured at each combination, with what was `said` to it; "" is a run in a closed loop
     over the connections, for `warmup_s` and `duration_s`, "run" one with the load of its workload. `cell_s`: about how
@@ -165,13 +168,15 @@ class VarySettings:
         alike = [each for each in self.combinations if parted(each)[0] == parted(levels)[0]]
         return max(alike, key=lambda each: parted(each)[1])
 
-    def is_narrow(self, counting: Sequence["VaryTrial"]) -> bool:
-        """Whether the trials of one combination, all of which count, say its main figure as well as was asked for."""
+    def is_narrow(self, counting: Sequence["VaryTrial"], key: str) -> bool:
+        """Whether the trials of one combination, all of which count, say the figure `key` as well as was asked for."""
+        if not all(key in trial.figures for trial in counting):
+            return False
         if len(counting) == 1 and counting[0].measured:
-            main = next(iter(counting[0].measured.values()))
+            main = counting[0].measured[key]
             known = main.low is not None and main.high is not None and main.value > 0
             return known and (main.high - main.low) / 2 <= self.precision * main.value  # type: ignore[operator]
-        return narrow([next(iter(trial.figures.values())) for trial in counting], self.precision)
+        return narrow([trial.figures[key] for trial in counting], self.precision)
 
     def named(self, levels: Levels) -> dict[str, str]:
         """The levels by the names of their factors."""
@@ -323,10 +328,11 @@ class Vary:
         of_it = [trial for trial in trials if trial.probe.levels == levels]
         if _is_impossible(of_it):
             return True
-        counting = {trial.probe.block for trial in of_it if trial.counts}
+        main = main_key(trials)
+        counting = {trial.probe.block for trial in of_it if trial.counts and main in trial.figures}
         if len({trial.probe.block for trial in of_it} - counting) >= SPOILT_MAX:
             return True
-        return self._settings.is_narrow([trial for trial in of_it if trial.counts])
+        return self._settings.is_narrow([trial for trial in of_it if trial.counts], main)
 
     def _affordable(self, blocks: int, trials: Sequence[VaryTrial]) -> bool:
         budget_s = self._settings.budget_s
@@ -334,6 +340,20 @@ class Vary:
             return True
         spent_s = sum(max(trial.took_s or 0.0, self._settings.run_s) for trial in trials)
         return spent_s + spent_s / blocks <= budget_s
+
+
+def main_key(trials: Sequence[VaryTrial]) -> str:
+    """The figure that a design is about: it decides when a combination is known, and heads the report.
+
+    Of another measure than a run it is its first; of runs at a given rate, from which the throughput follows, the
+    highest percentile that is known.
+    """
+    for key in (key for trial in trials for key in trial.measured):
+        return key
+    if kind_of_all(trial.kind for trial in trials) != "open loop":
+        return THROUGHPUT
+    known = {key for trial in trials if trial.counts for key in trial.figures}
+    return next((key for key in reversed(COMPARED_KEYS) if key in known), THROUGHPUT)
 
 
 def _is_impossible(trials: Sequence[VaryTrial]) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from brimline.analysis.compared_run import Metric
 from brimline.analysis.factorial import LevelDifference, Mean
 from brimline.experiments.vary.conclusion import Cell, Curve, VaryConclusion, load_levels
-from brimline.experiments.vary.order import VaryLoad, VarySettings, VaryTrial
+from brimline.experiments.vary.order import THROUGHPUT, VaryLoad, VarySettings, VaryTrial
 from brimline.record.experiment import ExperimentRecord
 from brimline.report.comparison.figures import unit_ending
 from brimline.report.document import FORMAT_VERSION
@@ -89,10 +89,9 @@ def _cell_document(cell: Cell, names: Sequence[str], metrics: Sequence[Metric]) 
         mean, ending = cell.means.get(metric.key), unit_ending(metric)
         figures[f"{metric.key}_{ending}"] = None if mean is None else mean.value
         figures[f"{metric.key}_interval_{ending}"] = None if mean is None else _interval(mean)
-    throughput = cell.main
     return {
         "levels": dict(zip(names, cell.levels, strict=True)),
-        "runs": 0 if throughput is None else throughput.run_count,
+        "runs": cell.run_count,
         "precise": cell.precise,
         **figures,
         "left_out": list(cell.left_out),
@@ -135,7 +134,7 @@ def _curve_document(curve: Curve, names: Sequence[str]) -> dict[str, Any]:
     return {
         "at": dict(curve.at),
         "best_levels": None if best is None else dict(zip(names, best.levels, strict=True)),
-        "best_throughput_ops_per_s": None if best is None or best.main is None else best.main.value,
+        "best_throughput_ops_per_s": None if best is None else best.means[THROUGHPUT].value,
         "knee_connections": None if curve.knee is None else curve.knee.connections,
         "recommended_connections": None if curve.band is None else [curve.band.low, curve.band.high],
         "reason": curve.reason,

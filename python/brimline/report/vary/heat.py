@@ -15,7 +15,7 @@ _PALE, _DARK = (250, 238, 236), (214, 120, 110)
 def heat_map(conclusion: VaryConclusion, settings: VarySettings) -> Chart | None:
     """The map, the first factor downwards; None of other than two factors, or where fewer than two are known."""
     main = conclusion.main
-    known = [(cell.levels, cell.means[main.key].value) for cell in conclusion.cells if main.key in cell.means]
+    known = [(cell.levels, cell.main.value) for cell in conclusion.cells if cell.main is not None]
     if len(settings.factors) != 2 or len(known) < 2:
         return None
     down, across = settings.factors

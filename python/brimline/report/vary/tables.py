@@ -29,8 +29,9 @@ def combinations_table(conclusion: VaryConclusion, settings: VarySettings) -> Ta
         columns=[*_level_columns(names), *_mean_columns(conclusion.metrics), *_count_columns()],
         rows=[_cell_row(cell, conclusion.metrics) for cell in conclusion.cells],
         caption=message(
-            "Means over runs, ± half their 95 % interval as a share of the mean. Precise: the mean throughput is known "
-            "within {precision}. A dash for a percentile: a run had too few operations beyond it to state it.",
+            "Means over runs, ± half their 95 % interval as a share of the mean. Precise: the mean of {metric} is "
+            "known within {precision}. A dash for a percentile: a run had too few operations beyond it to state it.",
+            metric=conclusion.main.label,
             precision=format_percentage(settings.precision),
         ),
     )
@@ -80,7 +81,7 @@ def matrix_table(conclusion: VaryConclusion, settings: VarySettings) -> Table | 
         return None
     rows, columns = settings.factors
     metric = conclusion.main
-    known = {cell.levels: cell.means[metric.key].value for cell in conclusion.cells if metric.key in cell.means}
+    known = {cell.levels: cell.main.value for cell in conclusion.cells if cell.main is not None}
     best = (max if metric.higher_is_better else min)(known.values(), default=None)
     names = message("{rows} \\ {columns}", rows=rows.name, columns=columns.name)
     return Table(
@@ -272,7 +273,6 @@ def _count_columns() -> list[Column]:
 
 def _cell_row(cell: Cell, metrics: Sequence[Metric]) -> list[TableCell]:
     left_out = (*cell.left_out, *cell.spoilt)
-    count = 0 if cell.main is None else cell.main.run_count
     figures = [
         each
         for metric in metrics
@@ -284,7 +284,7 @@ def _cell_row(cell: Cell, metrics: Sequence[Metric]) -> list[TableCell]:
     return [
         *(TableCell(text=Verbatim(level)) for level in cell.levels),
         *figures,
-        TableCell(text=format_count(count), tone="" if count else "fail"),
+        TableCell(text=format_count(cell.run_count), tone="" if cell.run_count else "fail"),
         TableCell(text="yes", tone="pass") if cell.precise else TableCell(text="no", tone="warn"),
         TableCell(text=joined("; ", left_out), tone="warn" if left_out else ""),
     ]

@@ -6,9 +6,9 @@ from brimline.analysis.change_text import change_text, interval_text
 from brimline.analysis.judged_change import ChangeVerdict
 from brimline.analysis.unlike_loads import unlike_loads_text
 from brimline.experiments.trial import Probe, Trial
-from brimline.experiments.vary.conclusion import THROUGHPUT, VaryConclusion, difference_name
+from brimline.experiments.vary.conclusion import VaryConclusion, difference_name
 from brimline.experiments.vary.factor_kinds import CONNECTIONS, NETWORK, SERVER, TOPOLOGY, WORKLOAD
-from brimline.experiments.vary.order import RunOutcome, VaryEnd, VaryLoad, VarySettings, VaryTrial
+from brimline.experiments.vary.order import THROUGHPUT, RunOutcome, VaryEnd, VaryLoad, VarySettings, VaryTrial
 from brimline.record.experiment import ExperimentRecord
 from brimline.record.model import Environment
 from brimline.report import blocks
@@ -41,7 +41,7 @@ from brimline.units import NS_PER_S, format_count, format_duration, format_perce
 from brimline.wording import Verbatim, capitalised, joined, message
 
 _ENDS = {
-    VaryEnd.PRECISE: "every mean throughput is known as well as was asked for",
+    VaryEnd.PRECISE: "each combination is known as well as was asked for",
     VaryEnd.IMPOSSIBLE: "no combination could be measured",
     VaryEnd.BLOCKS_MAX: "the most repeats",
     VaryEnd.BUDGET: "the time budget",
@@ -76,8 +76,9 @@ _DEFINITIONS = (
     ),
     Fact(
         label="Precise",
-        value="half the interval of the mean throughput is no more of it than was asked for; until then blocks "
-        "are added, up to the most repeats or the budget.",
+        value="half the interval of what the design is about is no more of its mean than was asked for: of throughput, "
+        "or at a given rate of the highest percentile that is known. Until then blocks are added, up to the most "
+        "repeats or the budget.",
     ),
 )
 
@@ -200,7 +201,7 @@ def _definitions_of(settings: VarySettings) -> list[Fact]:
 
 def _verdict(conclusion: VaryConclusion, settings: VarySettings, trials: Sequence[VaryTrial]) -> Verdict:
     counting = sum(trial.counts for trial in trials)
-    known = sum(cell.main is not None for cell in conclusion.cells)
+    known = sum(cell.run_count > 0 for cell in conclusion.cells)
     precise = sum(cell.precise for cell in conclusion.cells)
     facts = [
         Fact(label="Ended by", value=_ENDS[conclusion.ended_by]),
