@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from brimline.stats.estimate import decimals_that_tell, rounded_to
+from brimline.stats.estimate import decimals_between, rounded_to
 from brimline.units import format_bytes, format_count, format_duration, format_number, format_percentage, format_rate
 from brimline.wording import message
 
@@ -33,7 +33,7 @@ def known_text(value: float, low: float, high: float, unit: str) -> tuple[str, s
         return value_text(value, unit), format_duration(low), format_duration(high)
     if not unit.endswith("/s") or unit == "bytes/s":
         return value_text(value, unit), value_text(low, unit), value_text(high, unit)
-    numbers = [rounded_to(each, decimals_that_tell(high - low)) for each in (value, low, high)]
+    numbers = [rounded_to(each, decimals_between(value, low, high)) for each in (value, low, high)]
     shown = [format_rate(each.value, unit=unit, digits=each.digits) for each in numbers]
     return shown[0], shown[1], shown[2]
 

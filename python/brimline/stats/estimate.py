@@ -44,12 +44,12 @@ class Estimate:
     @property
     def value_text(self) -> Quantity:
         """The value with as many digits as its interval allows: `9 400`."""
-        return rounded_to(self.value, decimals_that_tell(self.high - self.low))
+        return rounded_to(self.value, decimals_between(self.value, self.low, self.high))
 
     @property
     def interval_text(self) -> Message:
         """The interval: `95 % CI 9 100–9 700`."""
-        decimals = decimals_that_tell(self.high - self.low)
+        decimals = decimals_between(self.value, self.low, self.high)
         return message(
             "{confidence:g} % CI {low}–{high}",
             confidence=self.confidence * 100,
@@ -74,6 +74,12 @@ def rounded_to(value: float, decimals: int) -> Quantity:
     text = f"{rounded:,.{max(decimals, 0)}f}".replace(",", " ")
     whole_digits = math.floor(math.log10(abs(rounded))) + 1 if rounded else 1
     return Quantity(text, kind="number", value=rounded, digits=max(whole_digits + decimals, 1))
+
+
+def decimals_between(value: float, low: float, high: float) -> int:
+    """Decimal places of a figure and its interval: as many as the interval tells, and the figure's own first digit."""
+    decimals = decimals_that_tell(high - low)
+    return max(decimals, -math.floor(math.log10(abs(value)))) if value else decimals
 
 
 def decimals_that_tell(width: float) -> int:

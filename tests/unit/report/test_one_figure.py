@@ -252,3 +252,20 @@ def test_a_table_of_records_rounds_an_interval_as_the_headline_of_each(seed: int
     headline = Estimate(value=value, low=low, high=high, unit="ops/s")
     known, least, most = (each.removesuffix(" ops/s") for each in known_text(value, low, high, "ops/s"))
     assert (known, f"95 % CI {least}–{most}") == (headline.value_text, headline.interval_text)
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "texts"),
+    [
+        (60.0, 0.1, 1e9, ("60 ops/s", "0 ops/s", "1 000 000 000 ops/s")),
+        (1.6, 1.5, 150.0, ("2 ops/s", "2 ops/s", "150 ops/s")),
+        (0.0, 0.0, 20.0, ("0 ops/s", "0 ops/s", "20 ops/s")),
+        (9_412.0, 9_130.0, 9_690.0, ("9 410 ops/s", "9 130 ops/s", "9 690 ops/s")),
+    ],
+)
+def test_no_interval_is_so_wide_that_its_figure_is_written_as_0(
+    value: float, low: float, high: float, texts: tuple[str, str, str]
+) -> None:
+    assert known_text(value, low, high, "ops/s") == texts
+    headline = Estimate(value=value, low=low, high=high, unit="ops/s")
+    assert f"{headline.value_text} ops/s" == texts[0]
