@@ -2,7 +2,8 @@
 
     make bench-scale        # measures what the coordinator does with one worker's interval, and prints the table
 
-CPU per operation is that of BENCHMARKS.md (find by `_id`), from results.json. Bytes per operation and of an interval
+CPU per operation is not measured here: it is that of BENCHMARKS.md (find by `_id`), from results.json, which
+`make peers` writes. Bytes per operation and of an interval
 are those of a run of `ycsb-b` that is made here. So is the time to add up its histograms, as often as 1 000 workers ask
 for it in a second.
 """
@@ -23,8 +24,8 @@ from brimline import _native
 
 RESULTS = Path(__file__).parent / "results.json"
 RATES_OPS_PER_S = (100_000, 1_000_000, 10_000_000)
-THREAD_SHARE = 0.5
-"""Busy part of an engine thread that a plan counts on: from 90 % on a thread is the limit, and lag begins before."""
+BUSY_SHARE = 0.5
+"""Busy part of an engine thread, and of a server's CPU, that a plan counts on: waits begin long before one is full."""
 THREADS_PER_NODE = 4
 RESPONSE_S = 0.002
 WORKERS = 1_000
@@ -61,7 +62,7 @@ class Needs:
 
 def needs(rate_ops_per_s: float, measured: Measured) -> Needs:
     """By Little's law, and in proportion to what was measured of one. With an interval of a second."""
-    threads = math.ceil(rate_ops_per_s * measured.client_us / US_PER_S / THREAD_SHARE)
+    threads = math.ceil(rate_ops_per_s * measured.client_us / US_PER_S / BUSY_SHARE)
     nodes = math.ceil(threads / THREADS_PER_NODE)
     bits_per_s = rate_ops_per_s * max(measured.bytes_out, measured.bytes_in) * BITS_PER_BYTE
     return Needs(
@@ -71,7 +72,7 @@ def needs(rate_ops_per_s: float, measured: Measured) -> Needs:
         bits_per_s=bits_per_s,
         node_bits_per_s=bits_per_s / nodes,
         in_flight=rate_ops_per_s * RESPONSE_S,
-        server_cpus=rate_ops_per_s * measured.server_us / US_PER_S,
+        server_cpus=rate_ops_per_s * measured.server_us / US_PER_S / BUSY_SHARE,
         coordinator_bytes_per_s=nodes * measured.histograms * measured.histogram_bytes,
         coordinator_share=nodes * measured.histograms * measured.merge_us / US_PER_S,
     )
@@ -129,6 +130,7 @@ def main() -> None:
     """Prints what was measured, and the table."""
     measured = measure()
     print(measured)
+    print("client_us and server_us are those of benchmarks/results.json (make peers); all else was measured now")
     print("\n".join(table(measured)))
 
 

@@ -1,13 +1,13 @@
 """Owns what several nodes did of one run: each one's part, and whether they began together, on one clock."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from brimline.analysis.finding import Finding, Standing
 from brimline.record.model import NodeRow, NodeTotals, RunRecord
 from brimline.units import NS_PER_S, format_count, format_duration, format_percentage
-from brimline.wording import joined, message
+from brimline.wording import Verbatim, joined, message
 
 CHECK = "nodes"
 CLOCK_ERROR_SHARE_MAX = 0.01
@@ -123,6 +123,21 @@ def node_findings(record: RunRecord) -> list[Finding]:
         return [Finding(CHECK, Standing.WARN, evidence)]
     evidence = message("{count} nodes began together, on one clock to within {error}", count=count, error=error)
     return [Finding(CHECK, Standing.PASS, evidence)]
+
+
+def blamed(record: RunRecord, finding: Finding, figure: Callable[[NodeFigures], float]) -> Finding:
+    """`finding`, with the node whose `figure` is largest where it doesn't pass; as it is of one client alone."""
+    found = node_figures(record)
+    if not found or finding.verdict not in (Standing.WARN, Standing.FAIL):
+        return finding
+    worst = max(found, key=figure)
+    evidence = message(
+        "{evidence}; most on node {node} ({host})",
+        evidence=finding.evidence,
+        node=worst.node,
+        host=Verbatim(worst.host),
+    )
+    return replace(finding, evidence=evidence)
 
 
 def _named(nodes: Sequence[NodeTotals]) -> str:

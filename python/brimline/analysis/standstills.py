@@ -54,6 +54,8 @@ def standstill_findings(
 
 def _what(standstills: Sequence[Standstill], whose: str) -> Message:
     longest = max(standstills, key=lambda each: each["still_ns"])
+    if (node := longest.get("node")) is not None:
+        whose = message("{whose} on node {node}", whose=whose, node=node)
     words = {
         "whose": whose,
         "longest": format_duration(longest["still_ns"]),

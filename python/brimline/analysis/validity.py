@@ -14,7 +14,7 @@ from brimline.analysis.lateness import LAG_CHECK, Lateness, lag_finding
 from brimline.analysis.loads import loads_beside, main_load
 from brimline.analysis.monitor_cost import monitor_findings
 from brimline.analysis.never_succeeded import most_often, never_succeeded
-from brimline.analysis.nodes import node_findings
+from brimline.analysis.nodes import blamed, node_findings
 from brimline.analysis.operation_names import shown
 from brimline.analysis.outages import outages
 from brimline.analysis.standstills import runner_standstills, standstill_findings
@@ -96,7 +96,7 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
         findings += [
             opcounters(record),
             *quiet_host(figures.server, figures.generator),
-            generator_cpu_finding(figures.generator),
+            blamed(record, generator_cpu_finding(figures.generator), lambda node: node.busiest_thread_share),
             *generator_headroom(figures.throughput_ops_per_s, null_ceiling_ops_per_s),
             *kept_in_flight(record, figures.mean_in_flight),
             *monitor_findings(record),
@@ -105,7 +105,7 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
             *arrivals(record.summary),
         ]
         if not record.closed_loop:
-            findings.append(generator_lag(figures))
+            findings.append(blamed(record, generator_lag(figures), lambda node: node.lag_p99_ns))
     findings += _sent(record, figures.held_back_share)
     findings += [*outages(record), *connections_down(record)]
     findings += following_findings(record.server)

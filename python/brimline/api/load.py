@@ -51,7 +51,7 @@ def load_loaded(loaded: LoadedSpec, options: Options) -> "LoadResult | AlreadyLo
 
         def begin(plan: Plan) -> Path:
             """Where something is sent at all: of a load that goes on, what is missing."""
-            options.progress.note(load_line(plan))
+            options.progress.note(load_line(plan, nodes=place.nodes_for(plan)))
             return place.directory(plan, kind="load")
 
         reports = keeper(place.context).load(

@@ -45,7 +45,7 @@ def run_loaded(loaded: LoadedSpec, options: Options) -> "RunResult":
         _check_figures(plan, options)
         place.prepare()
         place.stop.raise_if_requested()
-        options.progress.note(load_line(plan))
+        options.progress.note(load_line(plan, nodes=place.nodes_for(plan)))
         directory = place.directory(plan)
         with putting_back(plan, place.context):
             record = execute(plan, directory=directory, title=plan.name, context=place.context)

@@ -74,6 +74,14 @@ class Workplace:
         """The request to end."""
         return self.context.stop
 
+    def nodes_for(self, plan: Plan) -> int:
+        """How many nodes share `plan`; 1: this process performs it."""
+        if self.context.executor is None:
+            return 1
+        from brimline.execution.cluster.shares import taking_part  # of no use to whoever measures alone
+
+        return taking_part(plan, self.context.executor.facts["count"])
+
     def beside(self, loaded: LoadedSpec) -> "Workplace":
         """The same server for another workload. Raises UsageError when that one names a server of its own.
 

@@ -15,7 +15,7 @@ from brimline.wording import wanted_language
 
 @grouped
 def show(
-    output: Annotated[opt.OutputOptions, without("junit", "quiet", "details", "prometheus", "otlp")],
+    output: Annotated[opt.OutputOptions, without("junit", "quiet", "prometheus", "otlp")],
     *,
     record: Annotated[
         str, typer.Argument(metavar="RECORD", help="A record: its directory, a part of its name, or latest.")

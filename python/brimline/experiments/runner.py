@@ -90,7 +90,7 @@ class Runs:
                 trial=trial,
                 directory=directory,
                 title=describe_probe(probe),
-                outcome=trial.failed or describe_outcome(trial.observation),
+                outcome=trial.failed or (describe_outcome(trial.observation) if record.complete else "cut short"),
                 ended=record.complete or bool(trial.failed),
                 took_s=_virtual_s(record),
                 failed=trial.failed,

@@ -8,6 +8,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from brimline.monitor.cpu_time import named_process_cpu
@@ -22,7 +23,20 @@ SCAN_SHARE_MAX = 1 / 200
 LOOKS_TO_SEARCH = 10
 """Looks from one search for members that are gone to the next."""
 
+_GENERATING: set[int] = set()
+"""Processes of the generator that others started for it."""
+
 Search = Callable[[], Sequence[MemberProcess]]
+
+
+@contextmanager
+def generating(pids: frozenset[int]) -> Iterator[None]:
+    """Takes these processes for the generator's for the length of a `with` block."""
+    _GENERATING.update(pids)
+    try:
+        yield
+    finally:
+        _GENERATING.difference_update(pids)
 
 
 class Members:
@@ -126,7 +140,7 @@ class Programs:
         of_members = self._members.times_ns()
         servers = family(self._server_pid, proc=self._proc) if self._has_family else [self._server_pid]
         # What the generator's process started is the generator's: drivers' processes, and what looks after its servers.
-        own = [each for pid in self._ours for each in family(pid, proc=self._proc)]
+        own = [each for pid in self._ours | _GENERATING for each in family(pid, proc=self._proc)]
         of_others = self._others.times_ns(frozenset({*own, *servers}) | self._members.pids)
         return {
             "members_cpu_ns": sum(of_members.values()),

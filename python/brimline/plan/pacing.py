@@ -6,9 +6,14 @@ from brimline.spec.load_models import offered_before
 from brimline.wording import message
 
 
-def load_line(plan: model.Plan) -> str:
-    """What is said of the load model before a run."""
-    return message("load: {load}", load=describe_load(plan))
+def load_line(plan: model.Plan, *, nodes: int = 1) -> str:
+    """What is said of the load model before a run, of which so many nodes perform a share each."""
+    if nodes == 1:
+        return message("load: {load}", load=describe_load(plan))
+    whole = plan.model_copy(update={"threads": plan.threads * nodes})
+    return message(
+        "load: {load}; shared out among {count} nodes", load=describe_load(whole), count=units.format_count(nodes)
+    )
 
 
 def describe_load(plan: model.Plan) -> str:

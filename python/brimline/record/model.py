@@ -217,6 +217,7 @@ class Standstill(TypedDict):
     from_ns: int  # the last look before it
     to_ns: int  # the first look after it
     still_ns: int
+    node: NotRequired[int]  # which of several it was
 
 
 class ConnectTimes(TypedDict):

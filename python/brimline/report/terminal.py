@@ -42,7 +42,7 @@ _SHOWN_SECTIONS = (
     "configuration", "warnings", "gate", "drift", "changes", "stalls", "parts",
     "plans", "distribution", "probes", "documents", "operations",
     "steps",
-    "loads", FIGURES, "accounting", "errors", "validity", "bottleneck",
+    "loads", FIGURES, "accounting", "errors", "nodes", "validity", "bottleneck",
     "rule", "scenarios",
     "moved-breakpoints", "level-differences", "best-connections", "combinations", "loading", "breakpoints",
 )  # fmt: skip

@@ -135,7 +135,7 @@ def _describe(path: Path, details: ErrorDetails) -> tuple[str, str | None]:
     kind, given = details["type"], details["input"]
     match kind:
         case "extra_forbidden":
-            return "unknown key", _suggest(path)
+            return "unknown key", _suggest(path, branch=str((None, *details["loc"])[-2]))
         case "missing":
             return "is missing", _EXAMPLES.get(dotted(path), f"add {path[-1]}")
         case "model_type" | "model_attributes_type" | "dict_type":
@@ -194,14 +194,19 @@ _EXAMPLES = {
 }
 
 
-def _suggest(path: Path) -> str:
-    """What an unknown key probably means: a near name, the same one elsewhere, or another tool's word."""
+def _suggest(path: Path, *, branch: str) -> str:
+    """What an unknown key probably means: a near name, the same one elsewhere, or another tool's word.
+
+    `branch`: the kind that was written, where the keys are those of several kinds.
+    """
     wrong = str(path[-1])
     siblings = _keys_at(path[:-1])
     if wrong[:1].isdigit():
         return "digits are grouped by _, not by commas: 1_000"
     if wrong in siblings:
-        return f"{wrong} belongs to kind: {' or '.join(_kinds_with(wrong, path[:-1]))}"
+        belongs = f"{wrong} belongs to kind: {' or '.join(_kinds_with(wrong, path[:-1]))}"
+        taken = _keys_of_kind(branch, path[:-1])
+        return f"{belongs}; {branch} takes {', '.join(taken)}" if taken else belongs
     folded = wrong.lower().replace("-", "_").replace(" ", "_")
     near = difflib.get_close_matches(folded, siblings, n=1, cutoff=0.75)
     if near:
@@ -237,6 +242,12 @@ def _keys_at(path: Path) -> list[str]:
 def _kinds_with(key: str, path: Path) -> list[str]:
     models = [model for model in _models(_annotation(path)) if key in _children(model)]
     return [str(model.model_fields["kind"].default) for model in models]
+
+
+def _keys_of_kind(kind: str, path: Path) -> list[str]:
+    kinds = (model for model in _models(_annotation(path)) if "kind" in model.model_fields)
+    found = next((model for model in kinds if model.model_fields["kind"].default == kind), None)
+    return [] if found is None else [name for name in _children(found) if name != "kind"]
 
 
 def _annotation(path: Path) -> Any:

@@ -1,16 +1,20 @@
 """What is said of the nodes of a run: whether they began together, on one clock, and what each did."""
 
 from dataclasses import replace
+from io import StringIO
 from typing import Any
 
 import pytest
+from rich.console import Console
 
-from brimline.analysis.finding import Standing
+from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.host_use import other_programs_share
-from brimline.analysis.nodes import node_figures, node_findings
+from brimline.analysis.nodes import blamed, node_figures, node_findings
 from brimline.analysis.observation import observe
-from brimline.record.model import NodeRow, NodeTotals, RunRecord
-from brimline.report.run.node_sections import nodes_document
+from brimline.analysis.standstills import standstill_findings
+from brimline.record.model import NodeRow, NodeTotals, RunRecord, Standstill
+from brimline.report import print_report
+from brimline.report.run.node_sections import nodes, nodes_document
 from brimline.report.run.view import run_report
 from tests.support.simulation import simulate
 
@@ -77,6 +81,9 @@ def test_each_node_has_its_figures_in_the_report(alone: RunRecord) -> None:
     report = run_report(record, observe(record))
     (section,) = [each for each in report.sections if each.id == "nodes"]
     assert len(section.blocks[0].rows) == 2  # type: ignore[union-attr]
+    printed = StringIO()
+    print_report(report, Console(file=printed, width=160))
+    assert "1 elsewhere" in printed.getvalue(), "show has the table as well"
     assert report.data["nodes"][1]["clock_drift_ppm"] == 1.5
 
 
@@ -87,3 +94,26 @@ def test_what_nodes_take_of_their_own_hosts_is_not_taken_of_the_servers(alone: R
     generator = replace(observation.generator, process_share=1.0)
     share = other_programs_share(busy, generator)
     assert share == pytest.approx(0.25), "half a CPU is the node's here, half a CPU is of others"
+
+
+def test_the_node_that_is_the_cause_is_named(alone: RunRecord) -> None:
+    late = Finding("generator_lag", Standing.WARN, "lag p99 498 µs")
+    record = _shared(alone)
+    rows = [{**row, "lag_p99_ns": 1 + row["node"]} for row in record.nodes]
+    record = replace(record, nodes=rows)  # type: ignore[arg-type]
+    assert blamed(record, late, lambda node: node.lag_p99_ns).evidence == "lag p99 498 µs; most on node 1 (elsewhere)"
+    fine = replace(late, verdict=Standing.PASS)
+    assert blamed(record, fine, lambda node: node.lag_p99_ns) == fine
+    assert blamed(alone, late, lambda node: node.lag_p99_ns) == late
+
+
+@pytest.mark.parametrize(("drift", "said"), [(-0.04, "0.0"), (-1.5, "−1.5"), (1.5, "1.5")])
+def test_a_drift_has_the_sign_of_all_figures_and_zero_has_none(alone: RunRecord, drift: float, said: str) -> None:
+    (table,) = nodes(_shared(alone, {"clock": {**CLOCK, "drift_ppm": drift}}, {})).blocks
+    assert table.rows[0][-1].text == f"{said} ± 0.5 ppm"  # type: ignore[union-attr]
+
+
+def test_a_standstill_is_told_of_its_node() -> None:
+    still = Standstill(from_ns=S, to_ns=S + S // 2, still_ns=S // 2, node=1)
+    (found,) = standstill_findings([still], begin_ns=0, end_ns=2 * S)
+    assert found.evidence.startswith("the generator itself on node 1 did not run for 500 ms")

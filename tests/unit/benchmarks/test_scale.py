@@ -24,10 +24,10 @@ def test_needs_are_in_proportion_and_nodes_are_whole() -> None:
         client_us=10, server_us=50, bytes_out=100, bytes_in=1000, histograms=6, histogram_bytes=500, merge_us=100
     )
     found = needs(1_000_000, one)
-    # 10 CPUs of work by threads that are half busy; four threads a node.
+    # 10 CPUs of work by threads that are half busy; four threads a node. The same of 50 CPUs of servers.
     assert (found.threads, found.nodes) == (20, 5)
     assert (found.bits_per_s, found.node_bits_per_s) == (8e9, 1.6e9)
-    assert (found.in_flight, found.server_cpus) == (2000, pytest.approx(50))
+    assert (found.in_flight, found.server_cpus) == (2000, pytest.approx(100))
     assert (found.coordinator_bytes_per_s, found.coordinator_share) == (15_000, pytest.approx(0.003))
 
 

@@ -151,6 +151,8 @@ def test_what_happened_at_the_same_time_on_several_nodes_happened_once() -> None
     assert len(merged_outages([outage, {**outage, "from_ns": 6, "to_ns": 7}])) == 2
     still = Standstill(from_ns=1, to_ns=5, still_ns=4)
     assert merged_standstills([still, {**still, "to_ns": 8, "still_ns": 7}]) == [{**still, "to_ns": 8, "still_ns": 7}]
+    of_both = merged_standstills([{**still, "node": 0}, {**still, "node": 1}])
+    assert [*merged_standstills([{**still, "node": 1}]), *of_both] == [{**still, "node": 1}, still]
 
 
 def test_a_lost_node_is_known_by_its_rows() -> None:

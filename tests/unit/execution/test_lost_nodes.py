@@ -1,5 +1,7 @@
 """A node from which nothing comes any more is lost, whatever the reason, and nobody waits for it without an end."""
 
+import os
+import platform
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +21,7 @@ from brimline.execution.cluster.shared_run import SharedRun
 from brimline.execution.cluster.shared_work import GIVE_UP_S
 from brimline.execution.cluster.shares import share_orders
 from brimline.plan import NullTarget, WireTarget
+from brimline.plan.pacing import load_line
 from brimline.record import read_record
 from brimline.servers import Access
 from tests.support.nodes import RAY_ERRORS, ActorError, HereLink, RayError, performed
@@ -99,6 +102,22 @@ def test_a_node_of_another_version_is_refused_by_name(what: str, told: str | Non
     with pytest.raises(UsageError, match=rf"node 1 \(over there\) has brimline {words}, and this is \d") as refused:
         Cluster([HereLink(), _Elsewhere(host="over there", **{what: told})])
     assert refused.value.hint == "install the same version on all nodes"
+
+
+def test_machines_of_one_name_are_numbered() -> None:
+    here = platform.node()
+    nodes = Cluster([HereLink(), _Elsewhere(boot="a"), _Elsewhere(boot="b"), _Elsewhere(boot="a", processes="c")])
+    assert nodes.facts["hosts"] == [here, f"{here} #2", f"{here} #3", f"{here} #2"]
+    assert nodes.described == f"4 workers on {here}, {here} #2, {here} #3"
+    assert nodes.pids_here == {os.getpid()}
+
+
+def test_the_load_is_said_of_all_nodes_together() -> None:
+    whole = plan().model_copy(update={"connections": 16, "threads": 1})
+    assert "16 connections on 1 thread" in load_line(whole)
+    said = load_line(whole, nodes=2)
+    assert "16 connections on 2 threads" in said
+    assert said.endswith("; shared out among 2 nodes")
 
 
 class _Altering(HereLink):

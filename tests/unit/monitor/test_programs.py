@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from brimline.monitor.programs import SCAN_SHARE_MAX, Members, OtherPrograms, Programs
+from brimline.monitor.programs import SCAN_SHARE_MAX, Members, OtherPrograms, Programs, generating
 from brimline.record.named_times import named_times_text, read_named_times
 from brimline.servers.members import MemberProcess
 
@@ -59,6 +59,20 @@ def test_what_the_generator_started_is_no_other_program(tmp_path: Path) -> None:
     found._others._next_s = 0.0
     processes(tmp_path, before | {50: ("java", 900), 60: ("java", 31)})
     assert read_named_times(found.columns()["others_cpu_ns_by_name"]) == {"java": 30 * TICK_NS}
+
+
+def test_a_node_that_others_started_is_no_other_program(tmp_path: Path) -> None:
+    """An actor of Ray on the command's own machine: the cluster's daemon started it."""
+    before = {11: ("mongod", 100), os.getpid(): ("python3", 70), 50: ("ray::_Actor", 1), 60: ("raylet", 1)}
+    processes(tmp_path, before)
+    found = Programs(list, server_pid=11, proc=tmp_path)
+    with generating(frozenset({50})):
+        found.columns()
+        found._others._next_s = 0.0
+        processes(tmp_path, before | {50: ("ray::_Actor", 900), 60: ("raylet", 31)})
+        assert read_named_times(found.columns()["others_cpu_ns_by_name"]) == {"raylet": 30 * TICK_NS}
+    found._others._next_s = 0.0
+    assert "ray::_Actor" in read_named_times(found.columns()["others_cpu_ns_by_name"]), "its id may be another's now"
 
 
 def test_a_member_that_is_started_again_goes_on_under_its_name(tmp_path: Path) -> None:

@@ -53,7 +53,11 @@ SLIPS = [
         "load: a list is no known kind",
         'did you mean "closed"; kinds: closed, unlimited, tlr, constant, poisson, ramp, stages, steps',
     ),
-    ("load: {kind: closed, rate: 4}", "load.rate: unknown key", "rate belongs to kind: constant or poisson"),
+    (
+        "load: {kind: closed, rate: 4}",
+        "load.rate: unknown key",
+        "rate belongs to kind: constant or poisson; closed takes think_time, think_time_law",
+    ),
     (
         "scan_length: {kind: normal, min: 1}",
         'scan_length: "normal" is no known kind',

@@ -1,6 +1,7 @@
 """Owns the nodes of a cluster as one executor: who they are, whether they are alike, and what each is to perform."""
 
 import os
+import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -12,13 +13,15 @@ from brimline import _native
 from brimline.errors import NodeGone, TargetError, UsageError
 from brimline.execution.cluster.access import PortableAccess
 from brimline.execution.cluster.link import Link, NodeLost
-from brimline.execution.cluster.node import network
+from brimline.execution.cluster.node import network, process_space
 from brimline.execution.cluster.node_import import ImportOrder, hash_of, identity_of
 from brimline.execution.cluster.processes import ProcessLink
 from brimline.execution.cluster.shared_import import SharedImport
 from brimline.execution.cluster.shared_run import SharedRun
 from brimline.execution.cluster.shares import share_orders, taking_part
 from brimline.execution.cluster.where import Where
+from brimline.monitor.host.asking import boot_id
+from brimline.monitor.programs import generating
 from brimline.plan import Plan
 from brimline.plan.operations import OperationsWork
 from brimline.record.data_import import ImportShares
@@ -42,6 +45,7 @@ class Cluster:
         self._watches: list[object] = []
         self._lost: list[str] = []
         self._nodes = [(link, _greeted(number, link)) for number, link in enumerate(links)]
+        _name_apart([hello for _, hello in self._nodes])
 
     def of(self, nodes: int) -> "Cluster":
         """See `Executor`. What is lost to one is lost to the other."""
@@ -58,6 +62,11 @@ class Cluster:
     def facts(self) -> dict[str, Any]:
         """See `Executor`."""
         return {"count": len(self._nodes), "hosts": [hello["host"] for _, hello in self._nodes]}
+
+    @property
+    def pids_here(self) -> frozenset[int]:
+        """Processes of nodes that are known here by the same ids."""
+        return frozenset(hello["pid"] for _, hello in self._nodes if hello["processes"] == process_space())
 
     @property
     def described(self) -> str:
@@ -145,12 +154,25 @@ def opened(where: Where) -> Iterator[Cluster]:
                 watch_on,
             )  # the extra is asked for by who wants it
 
-            yield Cluster(stack.enter_context(ray_links(where)), watch_on=watch_on)
+            cluster = Cluster(stack.enter_context(ray_links(where)), watch_on=watch_on)
+            stack.enter_context(generating(cluster.pids_here))  # Ray started them, and not this process
+            yield cluster
             return
         for _ in range(where.processes):
             links.append(link := ProcessLink())
             stack.callback(link.close)
         yield Cluster(links)
+
+
+def _name_apart(hellos: Sequence[dict[str, Any]]) -> None:
+    """Numbers machines that have one name, so that a host is never taken for another; the command's is the first."""
+    machines = {platform.node(): [boot_id()]}
+    for hello in hellos:
+        alike = machines.setdefault(hello["host"], [])
+        if hello["boot"] not in alike:
+            alike.append(hello["boot"])
+        if number := alike.index(hello["boot"]):
+            hello["host"] = f"{hello['host']} #{number + 1}"
 
 
 def _greeted(number: int, link: Link) -> dict[str, Any]:

@@ -73,7 +73,7 @@ class NodeEngine:
         self._asked_at = time.monotonic()
 
     def hello(self) -> dict[str, Any]:
-        """Who is here: versions, host, process, processors, network."""
+        """Who is here: versions, host, process, processors, and which of these are shared with others."""
         return {
             "version": brimline_version(),
             "engine": _native.__version__,
@@ -82,6 +82,8 @@ class NodeEngine:
             "pid": os.getpid(),
             "cpu_cores": len(os.sched_getaffinity(0)),
             "network": network(),
+            "boot": boot_id(),
+            "processes": process_space(),
         }
 
     def clock(self) -> int:
@@ -200,6 +202,11 @@ class NodeEngine:
 def network() -> str:
     """Which network this process is in: two with the same have one loopback."""
     return f"{boot_id()} {Path('/proc/self/ns/net').readlink()}"
+
+
+def process_space() -> str:
+    """Where the ids of processes are those of this process."""
+    return f"{boot_id()} {Path('/proc/self/ns/pid').readlink()}"
 
 
 def node_rows(samples: Samples) -> list[NodeRow]:

@@ -85,7 +85,7 @@ class SharedRun(SharedWork[_Node]):
             for node in self._nodes:
                 if node.refused is not None:
                     raise _native.TargetError(f"{node.named}: {node.refused}")
-        summaries = [self._summary_of(node) for node in self._nodes]
+        summaries = [_placed(self._summary_of(node), node.number) for node in self._nodes]
         merged = merged_summary(summaries)
         merged["started_unix_ns"] = self._started_unix_ns or merged["started_unix_ns"]
         merged["nodes"] = [_totals(node, summary) for node, summary in zip(self._nodes, summaries, strict=True)]
@@ -193,6 +193,13 @@ class SharedRun(SharedWork[_Node]):
         with self._changed:
             others = [each for each in self._nodes if each is not node]
             return min((each.progress["inserts_settled"] if each.progress else 0 for each in others), default=0)
+
+
+def _placed(summary: Summary, node: int) -> Summary:
+    """`summary`, whose standstills say of which node they are."""
+    if "standstills" not in summary:
+        return summary
+    return {**summary, "standstills": [{**each, "node": node} for each in summary["standstills"]]}
 
 
 def _totals(node: _Node, summary: Summary) -> NodeTotals:

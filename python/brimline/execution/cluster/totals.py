@@ -156,6 +156,8 @@ def merged_standstills(standstills: Iterable[Standstill]) -> list[Standstill]:
             last = merged[-1]
             last["to_ns"] = max(last["to_ns"], standstill["to_ns"])
             last["still_ns"] = max(last["still_ns"], standstill["still_ns"])
+            if last.get("node") != standstill.get("node"):
+                last.pop("node", None)  # several at once, as where their host stood
         else:
             merged.append({**standstill})
     return merged

@@ -49,7 +49,12 @@ def _signed(length_ns: int) -> str:
 
 def _drift(clock: dict[str, Any]) -> str:
     drift = clock.get("drift_ppm")
-    return UNKNOWN_TEXT if drift is None else f"{drift:.1f} ± {clock['drift_error_ppm']:.1f} ppm"
+    return UNKNOWN_TEXT if drift is None else f"{_minus(f'{drift:.1f}')} ± {clock['drift_error_ppm']:.1f} ppm"
+
+
+def _minus(number: str) -> str:
+    """With the sign that all other figures have, and none of a zero."""
+    return number.removeprefix("-") if float(number) == 0 else number.replace("-", "−")
 
 
 def nodes_document(record: RunRecord) -> list[dict[str, Any]]:
