@@ -46,6 +46,14 @@ final class Certificates {
         }
     }
 
+    private static String text(String file) throws IOException {
+        try {
+            return Files.readString(Path.of(file));
+        } catch (IOException error) {
+            throw new IOException(file + " can't be read", error);
+        }
+    }
+
     private static TrustManager[] trusted(Map<String, String> options) throws GeneralSecurityException, IOException {
         if (options.containsKey("tlsInsecure")) {
             return new TrustManager[] {new Anyone()};
@@ -55,7 +63,7 @@ final class Certificates {
             return null;
         }
         KeyStore store = store();
-        for (Certificate each : certificates(Files.readString(Path.of(file)))) {
+        for (Certificate each : certificates(text(file))) {
             store.setCertificateEntry("ca" + store.size(), each);
         }
         TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
@@ -67,7 +75,7 @@ final class Certificates {
         if (file == null) {
             return null;
         }
-        String text = Files.readString(Path.of(file));
+        String text = text(file);
         KeyStore store = store();
         store.setKeyEntry("client", key(text), NO_PASSWORD, certificates(text).toArray(new Certificate[0]));
         KeyManagerFactory factory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
