@@ -4,7 +4,7 @@ import time
 from math import fsum
 
 from brimline.execution.execute import RunContext
-from brimline.units import NS_PER_S, format_duration
+from brimline.units import NS_PER_S, format_count, format_duration
 from brimline.wording import Verbatim, message
 
 
@@ -37,7 +37,14 @@ def tell_data_event(context: RunContext, namespace: str, what: str, kind: str, *
     taken = context.carried.taken_s.setdefault((namespace, what), [])
     taken.append(took_s)
     if len(taken) == 1:
-        context.progress.note(f"{namespace} was {what} in {format_duration(round(took_s * NS_PER_S))}")
+        context.progress.note(
+            message(
+                "{namespace} was {what} in {time}",
+                namespace=Verbatim(namespace),
+                what=what,
+                time=format_duration(round(took_s * NS_PER_S)),
+            )
+        )
     context.carried.events.append({"kind": kind, "namespace": namespace, "took_s": round(took_s, 3)})
 
 
@@ -46,7 +53,15 @@ def tell_data_events_in_all(context: RunContext) -> None:
     for (namespace, what), taken_s in context.carried.taken_s.items():
         if len(taken_s) > 1:
             whole = format_duration(round(fsum(taken_s) * NS_PER_S))
-            context.progress.note(f"{namespace} was {what} {len(taken_s)} times, in {whole} in all")
+            context.progress.note(
+                message(
+                    "{namespace} was {what} {count} times, in {whole} in all",
+                    namespace=Verbatim(namespace),
+                    what=what,
+                    count=format_count(len(taken_s)),
+                    whole=whole,
+                )
+            )
     context.carried.taken_s.clear()
 
 
@@ -55,3 +70,11 @@ def _step(context: RunContext, text: str) -> None:
     if text not in context.carried.told or getattr(context.progress, "is_live", False):
         context.carried.told.add(text)
         context.progress.step(text)
+
+
+def changed_text(namespace: str) -> str:
+    """What becomes of data that the operations of a run changed."""
+    return message(
+        "the operations changed {namespace}: the next run of this workload puts it back before it begins",
+        namespace=Verbatim(namespace),
+    )

@@ -17,7 +17,13 @@ from brimline.dataset.inspection import State
 from brimline.dataset.ownership import ids_digest, ids_of, keys_plan
 from brimline.errors import BrimlineError, TargetError
 from brimline.execution.data import complete, replace_collection, require_taken
-from brimline.execution.data_events import tell_copying, tell_data_event, tell_loading_again, tell_putting_back
+from brimline.execution.data_events import (
+    changed_text,
+    tell_copying,
+    tell_data_event,
+    tell_loading_again,
+    tell_putting_back,
+)
 from brimline.execution.database import ANSWERS_WITHIN_S, database_named
 from brimline.execution.effects import Effect, effects_on, live_collections
 from brimline.execution.execute import RunContext
@@ -204,7 +210,7 @@ def _settle(plan: Plan, namespace: str, context: RunContext, effects: frozenset[
                 return  # it ended before the first operation
             _note_ids(database, manifest, context)
             if context.deployment is not None and not context.deployment.is_own:  # else it goes with its data
-                _say_once(context, f"the operations changed {namespace}: {_GOES_ON}")
+                _say_once(context, changed_text(namespace))
             return
         if Effect.KEYS in effects and found.state is State.CHANGED:
             found = restored(database, _keys_plan(plan, manifest, context), found, stop=context.stop)

@@ -23,6 +23,7 @@ from brimline.execution.cluster.shares import share_orders
 from brimline.plan import NullTarget, WireTarget
 from brimline.plan.pacing import load_line
 from brimline.record import read_record
+from brimline.report import said_in
 from brimline.servers import Access
 from tests.support.nodes import RAY_ERRORS, ActorError, HereLink, RayError, performed
 from tests.support.run_sets import plan
@@ -109,6 +110,7 @@ def test_machines_of_one_name_are_numbered() -> None:
     nodes = Cluster([HereLink(), _Elsewhere(boot="a"), _Elsewhere(boot="b"), _Elsewhere(boot="a", processes="c")])
     assert nodes.facts["hosts"] == [here, f"{here} #2", f"{here} #3", f"{here} #2"]
     assert nodes.described == f"4 workers on {here}, {here} #2, {here} #3"
+    assert said_in("zh", nodes.described).startswith("4 个工作进程，位于")
     assert nodes.pids_here == {os.getpid()}
 
 

@@ -29,7 +29,8 @@ from brimline.record.environment import brimline_version
 from brimline.record.import_parts import ImportParts
 from brimline.servers import Access
 from brimline.servers.deployment import is_loopback
-from brimline.units import counted
+from brimline.units import counted, format_count
+from brimline.wording import Verbatim, message
 
 _HELLO_WITHIN_S = 60.0
 """Python and what it imports take their time on a busy machine."""
@@ -72,8 +73,10 @@ class Cluster:
     def described(self) -> str:
         """The nodes in a line."""
         hosts = [hello["host"] for _, hello in self._nodes]
-        names = ", ".join(dict.fromkeys(hosts))
-        return f"{counted(len(hosts), 'worker')} on {names}"
+        names = Verbatim(", ".join(dict.fromkeys(hosts)))
+        if len(hosts) == 1:
+            return message("1 worker on {names}", names=names)
+        return message("{count} workers on {names}", count=format_count(len(hosts)), names=names)
 
     def check(self, plan: Plan) -> None:
         """See `Executor`."""

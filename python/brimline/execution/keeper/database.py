@@ -18,7 +18,13 @@ from brimline.dataset.ownership import keys_plan
 from brimline.dataset.tables.store import statements_of
 from brimline.errors import BrimlineError, InvalidRun, RecordError, TargetError, UsageError
 from brimline.execution.data import RESUME_HINT, LoadReport, MakeDirectory, require_resumable
-from brimline.execution.data_events import tell_copying, tell_data_event, tell_loading_again, tell_putting_back
+from brimline.execution.data_events import (
+    changed_text,
+    tell_copying,
+    tell_data_event,
+    tell_loading_again,
+    tell_putting_back,
+)
 from brimline.execution.descriptors import allow_descriptors
 from brimline.execution.effects import Effect
 from brimline.execution.ensure import DataPolicy, refusal_of
@@ -347,9 +353,7 @@ class TableKeeper(Keeper):
             if manifest.state == "changed":
                 store.write_manifest(replace(manifest, left_ids=str(count)), statements_of(look.table))
                 if not self._is_own:
-                    self._say_once(
-                        f"the operations changed {wanted.namespace}: the next run of this workload puts it back"
-                    )
+                    self._say_once(changed_text(wanted.namespace))
                 return
             if Effect.KEYS in effects:
                 self._take_away(store, look.table, manifest, count)
