@@ -15,6 +15,7 @@ from pymongo.collection import Collection
 from pymongo.errors import AutoReconnect, OperationFailure
 
 from brimline.dataset import anew
+from brimline.dataset.trial import trial_name
 from tests.support.command_line import CommandLine
 from tests.support.repetitions import each_once
 
@@ -65,6 +66,16 @@ def test_an_input_without_a_document_replaces_nothing(
     outcome = dropping(here, uri, "input", *options, *packed)
     outcome.check_error(2, "no document", "nothing was dropped", "deleteMany({})")
     assert list(kept.find()) == BEFORE
+
+
+def test_what_a_killed_import_left_of_its_trial_is_taken_away(
+    here: CommandLine, uri: str, kept: Collection[Any]
+) -> None:
+    """The fixture sees to it that no trial is left."""
+    kept.database[trial_name("c")].insert_one({"_id": 7})
+    Path("a.json").write_text('{"_id": 7}\n')
+    assert dropping(here, uri, "a.json").exit_code == 0
+    assert list(kept.find()) == [{"_id": 7}]
 
 
 def test_an_empty_table_without_its_header_replaces_nothing(here: CommandLine, uri: str, kept: Collection[Any]) -> None:

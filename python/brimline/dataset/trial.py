@@ -5,10 +5,10 @@ and some documents every server refuses. So a collection of the same shape is ma
 are put into that.
 """
 
-import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, Literal
 
 from bson import encode
@@ -152,12 +152,12 @@ def require_as_before(database: DataDatabase, name: str, shape: Shape, documents
         )
 
 
-def first_refusal(database: DataDatabase, shape: Shape, documents: Sequence[bytes]) -> str | None:
-    """Why a collection of `shape` refuses one of `documents`; None where it takes them, or nothing is known.
+def first_refusal(database: DataDatabase, name: str, shape: Shape, documents: Sequence[bytes]) -> str | None:
+    """Why `name`, a collection of `shape`, refuses one of `documents`; None where it takes them, or nothing is known.
 
     A key that is there twice is no refusal. Raises TargetError.
     """
-    tried = _tried(database, None, shape, documents, WayIn(ordered=False))
+    tried = _tried(database, name, shape, documents, WayIn(ordered=False))
     refusals = [] if tried is None else [each for each in tried.refusals if each["code"] != _DUPLICATE_KEY]
     return str(refusals[0]["errmsg"]) if refusals else None
 
@@ -175,22 +175,26 @@ def _require_room(namespace: str, options: Mapping[str, Any], *, count: int, siz
         raise UsageError(f"{namespace} is capped and would lose documents of the load before it ends", hint=_HINT)
 
 
-def _tried(
-    database: DataDatabase, name: str | None, shape: Shape, documents: Sequence[bytes], way: WayIn
-) -> _Tried | None:
+def trial_name(name: str) -> str:
+    """What the collection beside `name` is called: always the same, so that one that was left is found."""
+    return f"{_PREFIX}{sha256(name.encode()).hexdigest()[:8]}"
+
+
+def _tried(database: DataDatabase, name: str, shape: Shape, documents: Sequence[bytes], way: WayIn) -> _Tried | None:
     """What becomes of documents in a collection of that shape; None where the user may not make one.
 
-    `name`: the collection that errors are to name.
+    `name`: the collection that is meant, which errors are to name.
     """
-    trial = f"{_PREFIX}{secrets.token_hex(4)}"
+    trial = trial_name(name)
     is_made = False
     with target_errors("trying whether the collection takes the documents"):
         try:
+            database.drop_collection(trial)
             make(database, trial, shape)
             is_made = True
             write = _update if way.updates else _insert
             taken, stored, refusals = write(database, trial, [RawBSONDocument(each) for each in documents], way)
-            named = [{**each, "errmsg": str(each["errmsg"]).replace(trial, name or trial)} for each in refusals]
+            named = [{**each, "errmsg": str(each["errmsg"]).replace(trial, name)} for each in refusals]
             kept = database[trial].count_documents({})
             return _Tried(taken=taken, stored=stored, kept=kept, refusals=named)
         except OperationFailure as error:

@@ -201,7 +201,7 @@ def _try_beside(database: DataDatabase, asked: StepCommand) -> None:
     name = str(asked.command[asked.name])
     shape = read_shape(database, name) or Shape()
     documents = [bson.encode(each) for each in asked.command.get("documents", ()) if isinstance(each, Mapping)]
-    refusal: Any = first_refusal(database, shape, documents)
+    refusal: Any = first_refusal(database, name, shape, documents)
     if refusal is not None:
         raise OperationFailure(refusal, None, {"errmsg": refusal})
 
