@@ -63,7 +63,12 @@ class ImportOptions(Group):
         "--useArrayIndexFields", "", "Columns a.0, a.1 become an array.", default=False
     )
     ignore_blanks: bool = option("--ignoreBlanks", "", "Empty cells become no field.", default=False)
-    drop: bool = option("--drop", "", "Drop the collection first; without it documents are added.", default=False)
+    drop: bool = option(
+        "--drop",
+        "",
+        "Empty the collection first; its indexes and options stay. Without it documents are added.",
+        default=False,
+    )
     connections: int | None = option(
         "-j --numInsertionWorkers", "", f"Connections that insert; default {WORKERS_DEFAULT}."
     )
