@@ -446,6 +446,7 @@ def resume_import(
     if workers is not None:
         settings["workers"] = workers
     ImportSettings.from_document(settings)
+    options = _with_workers(options, found)
     with _context(uri, options, progress, wait_for_server_s) as context:
         _require_same_nodes(found.state, context.executor, connections=settings["workers"])
         counts = found.checkpoint.get("counts", {})
@@ -583,6 +584,14 @@ def _tell_who_takes_part(shares: ImportShares, settings: ImportSettings, context
         context.progress.note(message("{count} of {there} workers take part: there are as many connections", **values))
     else:
         context.progress.note(message("{count} of {there} workers take part: there are so few records", **values))
+
+
+def _with_workers(options: Options, found: ImportRecord) -> Options:
+    """The nodes that the import was shared out among, where no others are named."""
+    facts = found.environment.get("workers") or {}
+    if found.state.shares is None or options.workers is not None or "where" not in facts:
+        return options
+    return replace(options, workers=facts["where"], workers_per_node=facts["per_node"])
 
 
 def _require_same_nodes(state: ImportState, executor: Executor | None, *, connections: int) -> None:

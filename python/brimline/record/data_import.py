@@ -44,6 +44,7 @@ from brimline.record.layout import (
     LATENCY_FILE,
     NODES_FILE,
     RECORD_FILE,
+    RUNNING,
     SERVER_FACTS_FILE,
     SERVER_FILE,
     short_repr,
@@ -180,6 +181,7 @@ class ImportState:
     `standstills`: when the importer itself did not run.
     `inputs_changed`: what was seen at the end of files that are not what they were when the import began.
     `tables_of_cr`: files that hold no row because their lines end with CR alone.
+    `killed`: attempts that were killed; of such a one what came after its last interval is not known.
     `without_id`: documents that are in and had no `_id` of their own; looked for where the import may be begun again.
     `is_prepared`: the collection was made, and emptied where that was asked for (`drop`).
     `shares`: what each of several nodes imports; None where one client does.
@@ -207,6 +209,7 @@ class ImportState:
     client_cpu_ns: int = 0
     server_cpu_ns: int | None = None
     attempts: int = 0
+    killed: int = 0
     kept: Mapping[str, Any] = field(default_factory=dict)
     inputs_changed: Sequence[str] = ()
     tables_of_cr: Sequence[str] = ()
@@ -270,11 +273,11 @@ class ImportWriter(Closing):
 
     @classmethod
     def reopen(cls, directory: Path, state: ImportState) -> Self:
-        """Goes on with the record in `directory`, whatever ended it."""
+        """Goes on with the record in `directory`, whatever ended it; what the attempt before said is over."""
         writer = cls.__new__(cls)
         writer._begin(directory, state, goes_on=True)
         writer.event("resumed")
-        writer.save(replace(state, ended_by=None))
+        writer.save(replace(state, ended_by=None, message="", ending={}, count_after=None))
         return writer
 
     def _begin(self, directory: Path, state: ImportState, *, goes_on: bool) -> None:
@@ -380,6 +383,13 @@ def documents_there(state: ImportState) -> int:
     return max(state.count_after - state.count_before, 0)
 
 
+def documents_at_least(record: ImportRecord) -> int | None:
+    """How many documents have come in at least, of an import that never said how it ended; None of any other."""
+    if record.ended_by != KILLED:
+        return None
+    return max(documents_there(record.state), sum(row.documents for row in record.rows))
+
+
 def documents_settled(state: ImportState) -> int | None:
     """How many documents are in whatever became of a server that is gone; None where it counted them, or all are.
 
@@ -417,10 +427,11 @@ def read_import(directory: Path) -> ImportRecord:
         )
     except (KeyError, TypeError) as error:
         raise RecordError(f"{directory} is damaged: {error}", hint="restore it from a copy") from error
+    checkpoint = read_checkpoint(directory) or {}
     return ImportRecord(
         directory=directory,
-        state=state,
-        checkpoint=read_checkpoint(directory) or {},
+        state=_as_far_as_known(state, rows, checkpoint),
+        checkpoint=checkpoint,
         environment=read_environment(directory / ENVIRONMENT_FILE),
         rows=rows,
         service=service,
@@ -430,6 +441,24 @@ def read_import(directory: Path) -> ImportRecord:
         files_changed=changed_files(directory, document.get("files", {})),
         node_rows=_read_rows(directory / NODES_FILE, ImportNodeRow) if (directory / NODES_FILE).exists() else (),
     )
+
+
+def _as_far_as_known(state: ImportState, rows: Sequence[ImportRow], checkpoint: Mapping[str, Any]) -> ImportState:
+    """What an attempt that never said how it ended had kept: its intervals, and its last checkpoint."""
+    if state.ended_by not in (RUNNING, KILLED, "error") or not state.attempts:
+        return state
+    counts: Mapping[str, int] = checkpoint.get("counts", {})
+    found = replace(
+        state,
+        duration_ns=max(state.duration_ns, rows[-1].end_ns if rows else 0),
+        client_cpu_ns=max(state.client_cpu_ns, sum(row.process_cpu_ns for row in rows)),
+        server_cpu_ns=None,
+        killed=state.killed + (state.ended_by == KILLED),
+    )
+    if not counts or documents_in(counts) < documents_in(state.counts):
+        return found
+    named = ("first_not_utf8", "first_ragged", "misfits")
+    return replace(found, counts=counts, **{name: checkpoint[name] for name in named if name in checkpoint})
 
 
 def read_checkpoint(directory: Path) -> dict[str, Any] | None:

@@ -127,7 +127,8 @@ RUNS: Mapping[str, str] = {
     "connects": "How long connections took to make; null in older records.",
     "looks": "How replies were looked for; null where there is nothing to say.",
     "drivers": "What the processes of drivers said of themselves, for each load; none of brimline's own client.",
-    "capture_environment.workers": "How many nodes share a run (`count`), and their `hosts`; absent of one client.",
+    "capture_environment.workers": "How many nodes share a run (`count`), their `hosts`, and what named them (`where`, "
+    "`per_node`); absent of one client.",
     "nodes": "The nodes that shared the run; empty where one client performed it alone.",
     "node": "Number of the node, from 0.",
     "NodeRow.backlog": "Operations that were due by then and not sent; 0 in a closed loop.",

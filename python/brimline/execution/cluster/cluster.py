@@ -40,8 +40,13 @@ class Cluster:
     """Several nodes that perform plans together. Raises UsageError where they have other versions, TargetError."""
 
     def __init__(
-        self, links: Sequence[Link], *, watch_on: Callable[[str, str], tuple[int, object]] | None = None
+        self,
+        links: Sequence[Link],
+        *,
+        where: Where | None = None,
+        watch_on: Callable[[str, str], tuple[int, object]] | None = None,
     ) -> None:
+        self._where = where
         self._watch_on = watch_on
         self._watches: list[object] = []
         self._lost: list[str] = []
@@ -62,7 +67,8 @@ class Cluster:
     @property
     def facts(self) -> dict[str, Any]:
         """See `Executor`."""
-        return {"count": len(self._nodes), "hosts": [hello["host"] for _, hello in self._nodes]}
+        found = {"count": len(self._nodes), "hosts": [hello["host"] for _, hello in self._nodes]}
+        return found if self._where is None else {**found, "where": self._where.text, "per_node": self._where.per_node}
 
     @property
     def pids_here(self) -> frozenset[int]:
@@ -157,14 +163,14 @@ def opened(where: Where) -> Iterator[Cluster]:
                 watch_on,
             )  # the extra is asked for by who wants it
 
-            cluster = Cluster(stack.enter_context(ray_links(where)), watch_on=watch_on)
+            cluster = Cluster(stack.enter_context(ray_links(where)), where=where, watch_on=watch_on)
             stack.enter_context(generating(cluster.pids_here))  # Ray started them, and not this process
             yield cluster
             return
         for _ in range(where.processes):
             links.append(link := ProcessLink())
             stack.callback(link.close)
-        yield Cluster(links)
+        yield Cluster(links, where=where)
 
 
 def _name_apart(hellos: Sequence[dict[str, Any]]) -> None:

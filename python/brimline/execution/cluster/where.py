@@ -24,6 +24,14 @@ class Where:
         """How many processes of this machine are meant, where it is no cluster."""
         return (self.count or 1) * self.per_node
 
+    @property
+    def text(self) -> str:
+        """As `read_where` reads it."""
+        if not self.is_ray:
+            return f"local:{self.count}"
+        count = "" if self.count is None else f"{':' if self.address is None else '/'}{self.count}"
+        return f"{self.address or 'ray'}{count}"
+
 
 def read_where(text: str, per_node: int = 1) -> Where:
     """What `text` says. Raises ValueError."""

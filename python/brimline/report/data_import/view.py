@@ -22,11 +22,12 @@ from brimline.record.data_import import (
     REJECTED_FILE,
     ImportRecord,
     ImportRow,
+    documents_at_least,
     documents_in,
     documents_settled,
     documents_there,
 )
-from brimline.record.layout import RUNNING
+from brimline.record.layout import KILLED, RUNNING
 from brimline.record.rejects import Rejects, read_rejects
 from brimline.report import blocks
 from brimline.report.data_import.charts import chart_list
@@ -127,8 +128,10 @@ def _subtitle(record: ImportRecord) -> str:
     if record.state.started_unix_ns is not None:
         parts.append(blocks.instant_text(record.state.started_unix_ns))
     settings = ImportSettings.from_document(record.state.settings)
+    if record.state.duration_ns or record.ended_by != KILLED:
+        length = format_duration(record.state.duration_ns)
+        parts.append(message("at least {length}", length=length) if record.state.killed else length)
     parts += [
-        format_duration(record.state.duration_ns),
         message("{type}, mode {mode}", type=settings.type, mode=settings.mode),
         message("write concern {concern}", concern=settings.write_concern.text or "of the server"),
     ]
@@ -145,8 +148,9 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
     running = record.ended_by == RUNNING
     rate, rows = documents_per_s(record), counted_rows(record)
     is_partial = len(rows) < len(record.rows)
-    none_in = not running and not documents_in(counts)
-    has_no_rate = rate is None and (is_partial or none_in)
+    killed = record.ended_by == KILLED
+    none_in = not running and not killed and not documents_in(counts)
+    has_no_rate = rate is None and (is_partial or none_in or killed)
     failed = [each for each in import_findings(record) if each.verdict is Standing.FAIL]
     read_nothing = bool(record.state.tables_of_cr) and not counts.get("read")
     is_empty = none_in and record.state.settings.get("mode") != "delete"
@@ -194,7 +198,7 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
         caption=_no_rate(record, none_in=none_in) if has_no_rate else "Import rate",
         figure=format_number(rate, digits=4) if rate is not None else "",
         unit="" if has_no_rate else "documents/s",
-        interval=_without_standstills(record, rows) if rate is not None and is_partial else "",
+        interval="" if rate is None else joined("; ", _over(record, rows)),
         sentence=sentence,
         badges=[] if completed else [_ended_badge(record)],
         facts=facts,
@@ -202,6 +206,8 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
 
 
 def _no_rate(record: ImportRecord, *, none_in: bool) -> str:
+    if record.ended_by == KILLED and not record.rows:
+        return "No rate: no interval was kept"
     if not none_in:
         return "No rate: the importer stood still"
     is_delete = record.state.settings.get("mode") == "delete"
@@ -227,6 +233,9 @@ def _none_in(record: ImportRecord, rejects: Rejects) -> str:
 
 def _documents_fact(record: ImportRecord) -> Fact:
     """How many documents came in; of a server that is gone, how many it had acknowledged."""
+    if (least := documents_at_least(record)) is not None:
+        note = "as far as was kept; the server was not asked"
+        return Fact(label="Documents", value=message("at least {count}", count=format_count(least)), note=note)
     value, settled = format_count(documents_there(record.state)), documents_settled(record.state)
     if settled is None:
         return Fact(label="Documents", value=value)
@@ -235,6 +244,19 @@ def _documents_fact(record: ImportRecord) -> Fact:
         words = "{count} of them are settled: they are deleted, whatever the server lost"
     note = message(words, count=format_count(settled))
     return Fact(label="Acknowledged", value=value, note=note)
+
+
+def _over(record: ImportRecord, rows: Sequence[ImportRow]) -> list[str]:
+    """Over what the rate is, where that is not all of the import."""
+    said = [_without_standstills(record, rows)] if len(rows) < len(record.rows) else []
+    if record.state.killed:
+        values = {
+            "documents": _documents(sum(row.documents for row in rows)),
+            "length": format_duration(sum(row.end_ns - row.start_ns for row in rows)),
+        }
+        words = "over {documents} in {length}: what a killed attempt did after its last kept interval is not known"
+        said.append(message(words, **values))
+    return said
 
 
 def _without_standstills(record: ImportRecord, rows: Sequence[ImportRow]) -> str:
@@ -353,7 +375,7 @@ def _cost(record: ImportRecord) -> Section:
         Fact(
             label="Server CPU per document",
             value=UNKNOWN_TEXT if state.server_cpu_ns is None else format_duration(state.server_cpu_ns / documents),
-            note="" if state.server_cpu_ns is not None else "the server is on another machine, or was started again",
+            note=_why_no_server_cpu(record),
         ),
         Fact(label="Connections", value=format_count(settings.connections)),
         Fact(label="Documents per command", value=format_count(settings.batch_size), note="at most"),
@@ -368,6 +390,16 @@ def _cost(record: ImportRecord) -> Section:
         short="Cost",
         blocks=[Facts(title="CPU time", facts=facts), *size_facts(record.server_facts)],
     )
+
+
+def _why_no_server_cpu(record: ImportRecord) -> str:
+    if record.state.server_cpu_ns is not None:
+        return ""
+    if record.state.killed:
+        return "an attempt was killed, and what the server used for it is not known"
+    if record.ended_by == RUNNING:
+        return "known when the import has ended"
+    return "the server is on another machine, or was started again"
 
 
 def _inputs(record: ImportRecord) -> Section:
@@ -410,7 +442,9 @@ def import_document(record: ImportRecord, rejects: Rejects) -> dict[str, Any]:
         "cells_not_of_their_type": dict(state.misfits),
         "certain_counts": dict(state.kept.get("counts", {})),
         "rejected_by_reason": reasons_document(rejects),
-        "document_count": documents_there(state),
+        "document_count": documents_there(state) if (least := documents_at_least(record)) is None else least,
+        "document_count_is_least": least is not None,
+        "attempts_killed": state.killed,
         "count_before": state.count_before,
         "count_after": state.count_after,
         "count_expected": expected_count(record),
