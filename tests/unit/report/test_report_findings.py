@@ -1,5 +1,6 @@
 """What the report says is what the record and the conclusion say."""
 
+import io
 import json
 import re
 from collections.abc import Sequence
@@ -7,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from brimline.analysis.bottleneck import BottleneckKind
 from brimline.analysis.finding import Finding, Standing
@@ -19,8 +21,17 @@ from brimline.experiments.capacity.outcome import Judged, TrialOutcome
 from brimline.experiments.settings import Grade, quick
 from brimline.experiments.trial import SEARCH_STAGES, Probe, Trial
 from brimline.record import ExperimentRecord
-from brimline.report import capacity_report, detail_trial, render_html, render_json, run_report, sweep_report
+from brimline.report import (
+    capacity_report,
+    detail_trial,
+    print_report,
+    render_html,
+    render_json,
+    run_report,
+    sweep_report,
+)
 from brimline.report.language import in_language
+from brimline.report.markdown import render_markdown
 from brimline.report.search.frontier_view import frontier_table, frontier_verdict
 from brimline.report.search.probe_findings import search_findings, worst_findings
 from brimline.report.search.probes import probe_rows, search_points
@@ -335,6 +346,19 @@ def test_a_sweep_without_a_server_says_so(reports: Reports, tmp_path: Path) -> N
     assert verdict.caption == "Generator's ceiling (encode and record, without sockets)"
     assert verdict.figure == "200 000"
     assert "target does at most" not in verdict.sentence
+
+
+def test_every_format_of_a_search_names_the_share_of_windows_that_hold(reports: Reports, tmp_path: Path) -> None:
+    state = reports.conclusion.state
+    asked = replace(reports.conclusion.settings, hold=0.99)
+    conclusion = replace(reports.conclusion, state=replace(state, settings=asked))
+    report = capacity_report(empty_experiment(tmp_path), reports.trials, conclusion)
+    out = io.StringIO()
+    print_report(report, Console(file=out, width=200, color_system=None))
+    texts = [out.getvalue(), render_markdown(report), render_html(report)]
+    assert ["99 %" in text.replace("\u00a0", " ").split("Windows that hold", 1)[1][:100] for text in texts] == [
+        True
+    ] * 3
 
 
 def test_search_without_a_number_shows_none(reports: Reports, tmp_path: Path) -> None:

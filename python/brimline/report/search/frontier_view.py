@@ -16,6 +16,7 @@ from brimline.report.lint_section import linted
 from brimline.report.run.step_sections import with_remarks
 from brimline.report.search.as_json import frontier_document
 from brimline.report.search.frontier_claims import frontier_claims
+from brimline.report.search.further import windows_fact
 from brimline.report.search.grids import loads_grid
 from brimline.report.search.levels import levels_table
 from brimline.report.search.plateau_facts import plateau_facts
@@ -254,6 +255,7 @@ def _facts(conclusion: FrontierConclusion) -> list[Fact]:
     spent_s = max(each.state.spent_s for each in conclusion.points)
     return [
         *lacked_facts(conclusion.points),
+        windows_fact(conclusion.points[0].settings),
         *plateau_facts(conclusion.points[0].sweep),
         *([Fact(label="Not settled", value=joined("; ", unsettled))] if unsettled else []),
         Fact(label="Probe time", value=format_duration(spent_s * 1e9)),

@@ -4,11 +4,12 @@ from brimline.experiments.axis import Axis
 from brimline.experiments.capacity.conclusion import CapacityConclusion
 from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.capacity.search_state import SearchState
+from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.sweep import SweepConclusion, SweepEnd, runs_text
 from brimline.report.blocks import DEFINITIONS
 from brimline.report.search.plateau_facts import plateau_facts
 from brimline.report.view import Fact
-from brimline.units import UNKNOWN_TEXT, format_duration, format_number
+from brimline.units import NS_PER_S, UNKNOWN_TEXT, format_duration, format_number, format_percentage
 from brimline.wording import joined, message
 
 SEARCH_DEFINITIONS = (
@@ -18,6 +19,11 @@ SEARCH_DEFINITIONS = (
         value="the same in a closed loop: the largest number at which the objective holds in so many windows.",
     ),
     Fact(label="Objective", value="what a window has to meet, beside that all of what is offered completes in time."),
+    Fact(
+        label="Windows that hold",
+        value="the share of windows that have to meet the objective at the figure, and how long one is; where "
+        "operations are slow a window is longer.",
+    ),
     Fact(label="Not quotable", value="why the figure may guide and not be published; a figure without this may be."),
     Fact(
         label="Grade",
@@ -56,7 +62,7 @@ def further_facts(conclusion: CapacityConclusion) -> list[Fact]:
     """What needs the vocabulary; each label is explained among the definitions."""
     slo = conclusion.settings.slo
     errors = joined(", ", [each.text for each in slo.errors])
-    facts = [Fact(label="Objective", value=slo.latency_text, note=errors)]
+    facts = [Fact(label="Objective", value=slo.latency_text, note=errors), windows_fact(conclusion.settings)]
     if conclusion.reasons_not_quotable:
         facts.append(Fact(label="Not quotable", value=joined("; ", conclusion.reasons_not_quotable)))
     if len(conclusion.not_narrower) > 1:
@@ -84,6 +90,16 @@ def further_facts(conclusion: CapacityConclusion) -> list[Fact]:
         facts.append(Fact(label="Not settled", value=joined("; ", conclusion.unsettled)))
     facts.append(Fact(label="Probe time", value=format_duration(conclusion.state.spent_s * 1e9)))
     return facts
+
+
+def windows_fact(settings: CapacitySettings) -> Fact:
+    """What a search itself asked of its windows."""
+    share, time = (
+        format_percentage(settings.hold),
+        format_duration((settings.ramp_up_s or settings.window_s) * NS_PER_S),
+    )
+    return Fact(label="Windows that hold", value=message("at least {share}", share=share),
+                note=message("of {time} each", time=time))  # fmt: skip
 
 
 def turning_points(state: SearchState) -> tuple[float | None, float | None]:

@@ -21,7 +21,7 @@ from brimline.experiments.capacity.conclusion import (
 )
 from brimline.experiments.capacity.headline import not_quotable_text, sustained_parts
 from brimline.experiments.capacity.outcome import TrialOutcome
-from brimline.experiments.settings import Grade
+from brimline.experiments.settings import HOLD, Grade
 from brimline.experiments.sweep import CEILING_TEXT, SweepConclusion, SweepEnd, lacked_text
 from brimline.experiments.trial import Trial, null_ceiling
 from brimline.plan.pacing import connections_text
@@ -35,7 +35,7 @@ from brimline.report.own_claims import probe_claims
 from brimline.report.run import run_sections, step_sections
 from brimline.report.run.step_sections import with_remarks
 from brimline.report.search.as_json import capacity_document, sweep_document
-from brimline.report.search.further import SEARCH_DEFINITIONS, further_facts, saturation_parts
+from brimline.report.search.further import SEARCH_DEFINITIONS, further_facts, saturation_parts, windows_fact
 from brimline.report.search.grids import levels_grid, loads_grid
 from brimline.report.search.plateau_facts import plateau_facts
 from brimline.report.search.probe_charts import capacity_curve, sweep_curve
@@ -287,11 +287,12 @@ def _badges(conclusion: CapacityConclusion) -> list[Badge]:
 
 def _limit_facts(conclusion: CapacityConclusion) -> list[Fact]:
     """What is read first beside the figure, without the vocabulary: what limits it, and what could not be tried."""
-    limit = conclusion.bottleneck
+    limit, settings = conclusion.bottleneck, conclusion.settings
+    others = [*lacked_facts([conclusion]), *([] if settings.hold == HOLD else [windows_fact(settings)])]
     if limit is None:
-        return lacked_facts([conclusion])
+        return others
     text = "nothing that was seen" if limit.kind is BottleneckKind.UNDETERMINED else limit.text
-    return [Fact(label="Stopped by", value=text), *lacked_facts([conclusion])]
+    return [Fact(label="Stopped by", value=text), *others]
 
 
 def lacked_facts(conclusions: Sequence[CapacityConclusion]) -> list[Fact]:
