@@ -46,7 +46,7 @@ from brimline.record.data_import import (
     read_import,
 )
 from brimline.record.files import read_json_if_there
-from brimline.record.import_parts import ImportParts, remove_parts_files, settled_bytes
+from brimline.record.import_parts import ImportParts, read_sizes, remove_parts_files, settled_bytes
 from brimline.record.layout import SERVER_FACTS_FILE
 from brimline.servers import Access, Deployment, control_client, external_again, primary_now
 from brimline.spec.import_settings import ImportSettings
@@ -361,7 +361,11 @@ class _Ticks:
         self._before = 0  # what several nodes had settled is not read again; one client reads through it
         if state.shares is not None:
             self._total = state.shares.input_bytes
-            self._before = settled_bytes(directory, state.shares.parts, [size or 0 for size in sizes])
+            self._before = settled_bytes(
+                directory,
+                state.shares.parts,
+                read_sizes([(each.size_bytes or 0, each.gzip) for each in state.inputs], self._total),
+            )
         self._progress = progress
         self._last = (0.0, 0, self._before)
 

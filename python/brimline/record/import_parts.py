@@ -93,12 +93,22 @@ class ImportParts:
 
 
 def settled_bytes(directory: Path, parts: Sequence[ImportPart], sizes_bytes: Sequence[int]) -> int:
-    """How much of inputs of these sizes is settled; a compressed one that is through counts as it lies on the disk."""
+    """How much of inputs of these sizes is settled."""
     known = (read_checkpoint(directory) or {}).get("parts", [])
     return sum(
         place["offset"] - begin["offset"] + sum(sizes_bytes[begin["input"] : place["input"]])
         for begin, place in zip((part["begin"] for part in parts), (each["place"] for each in known), strict=False)
     )
+
+
+def read_sizes(inputs: Sequence[tuple[int, bool]], input_bytes: int) -> list[int]:
+    """Sizes of inputs as they are read, `input_bytes` in all, of sizes on the disk and whether each is compressed.
+
+    Of compressed ones only the sum is known, and shared out by their sizes on the disk: exact where there is one.
+    """
+    packed = sum(size for size, is_packed in inputs if is_packed)
+    unpacked = input_bytes - sum(size for size, is_packed in inputs if not is_packed)
+    return [size * unpacked // packed if is_packed and packed else size for size, is_packed in inputs]
 
 
 def remove_parts_files(directory: Path, part_count: int) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from brimline.errors import RecordError
 from brimline.record.data_import import ImportPart, Place, read_checkpoint
-from brimline.record.import_parts import ImportParts, remove_parts_files, settled_bytes
+from brimline.record.import_parts import ImportParts, read_sizes, remove_parts_files, settled_bytes
 
 MIDDLE = Place(input=0, offset=100, line=11)
 PARTS = [
@@ -81,3 +81,10 @@ def test_what_earlier_attempts_settled_is_counted_over_the_borders_of_files(tmp_
     kept.save()
     kept.conclude()
     assert settled_bytes(tmp_path, PARTS, [300, 50]) == 70 + 200 + 20
+
+
+def test_a_compressed_input_counts_as_it_is_read() -> None:
+    """It counted as it lies on the disk, against a sum of what is read: such an import never came to 100 %."""
+    assert read_sizes([(300, False), (50, True)], 1_000) == [300, 700]
+    assert read_sizes([(30, True), (60, True)], 900) == [300, 600]
+    assert read_sizes([(300, False), (50, False)], 350) == [300, 50]
