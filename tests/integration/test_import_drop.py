@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -71,11 +72,16 @@ def test_an_input_without_a_document_replaces_nothing(
 def test_what_a_killed_import_left_of_its_trial_is_taken_away(
     here: CommandLine, uri: str, kept: Collection[Any]
 ) -> None:
-    """The fixture sees to it that no trial is left."""
-    kept.database[trial_name("c")].insert_one({"_id": 7})
+    """But for the trial of a command that may be at work; the fixture sees to it that no other is left."""
+    young = trial_name("c")
+    old = f"{young[:-12]}{int(time.time()) - 601:08x}0000"
+    for name in (young, old):
+        kept.database[name].insert_one({"_id": 7})
     Path("a.json").write_text('{"_id": 7}\n')
     assert dropping(here, uri, "a.json").exit_code == 0
     assert list(kept.find()) == [{"_id": 7}]
+    assert young in kept.database.list_collection_names()
+    kept.database.drop_collection(young)
 
 
 def test_an_empty_table_without_its_header_replaces_nothing(here: CommandLine, uri: str, kept: Collection[Any]) -> None:

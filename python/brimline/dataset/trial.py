@@ -5,6 +5,8 @@ and some documents every server refuses. So a collection of the same shape is ma
 are put into that.
 """
 
+import secrets
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -26,6 +28,8 @@ from brimline.units import counted, format_count
 TRIAL_DOCUMENTS = 3
 """With two a unique index over a field that they lack refuses the second."""
 _PREFIX = "brimline_trial_"
+_AT_WORK_S = 600
+"""Longer than a trial takes: what is older was left by a command that was killed."""
 _UNAUTHORIZED = 13
 _UNDEFINED = b"\x06"
 """The type of a value that no driver writes any more."""
@@ -176,8 +180,20 @@ def _require_room(namespace: str, options: Mapping[str, Any], *, count: int, siz
 
 
 def trial_name(name: str) -> str:
-    """What the collection beside `name` is called: always the same, so that one that was left is found."""
-    return f"{_PREFIX}{sha256(name.encode()).hexdigest()[:8]}"
+    """What a collection beside `name` is called: one of its own for each trial, which tells when that began."""
+    return f"{_prefix(name)}{int(time.time()):08x}{secrets.token_hex(2)}"
+
+
+def _prefix(name: str) -> str:
+    return f"{_PREFIX}{sha256(name.encode()).hexdigest()[:8]}_"
+
+
+def _drop_left(database: DataDatabase, name: str) -> None:
+    """Takes away what commands that were killed left of their trials; one at work may need what is younger."""
+    prefix = _prefix(name)
+    for each in database.list_collections(filter={"name": {"$regex": f"^{prefix}[0-9a-f]{{12}}$"}}):
+        if time.time() - int(each["name"].removeprefix(prefix)[:8], 16) > _AT_WORK_S:
+            database.drop_collection(each["name"])
 
 
 def _tried(database: DataDatabase, name: str, shape: Shape, documents: Sequence[bytes], way: WayIn) -> _Tried | None:
@@ -189,7 +205,6 @@ def _tried(database: DataDatabase, name: str, shape: Shape, documents: Sequence[
     is_made = False
     with target_errors("trying whether the collection takes the documents"):
         try:
-            database.drop_collection(trial)
             make(database, trial, shape)
             is_made = True
             write = _update if way.updates else _insert
@@ -206,6 +221,7 @@ def _tried(database: DataDatabase, name: str, shape: Shape, documents: Sequence[
         finally:
             with suppress(PyMongoError):
                 database.drop_collection(trial)
+                _drop_left(database, name)
 
 
 _Written = tuple[int, int, Sequence[Mapping[str, Any]]]

@@ -11,7 +11,6 @@ from brimline.dataset.manifest import Manifest
 from brimline.dataset.tables.copy import drop_copy
 from brimline.dataset.tables.keys import KEYS_AT_ONCE, LOOKED_FOR_AHEAD, KeysOf
 from brimline.dataset.tables.store import Store, statements_of
-from brimline.dataset.trial import trial_name
 from brimline.errors import InvalidRun, TargetError
 from brimline.plan.tables import SqlTable
 from brimline.units import counted
@@ -26,10 +25,9 @@ def require_makable(store: Store, table: SqlTable) -> None:
     All of it is done under names of its own, without rows: to drop comes first in what is done later, and a user who
     may drop and not create, or whose server can't make a child table, would be left with nothing.
     """
-    names = {name: f"{trial_name(table.name)}_{place}" for place, name in enumerate(_dropped(table))}
+    trial = f"brimline_trial_{secrets.token_hex(4)}"
+    names = {name: f"{trial}_{place}" for place, name in enumerate(_dropped(table))}
     doing = f"trying whether {store.database}.{table.name} can be made anew, before anything is changed"
-    with suppress(TargetError):
-        _drop(store, list(names.values()))  # what a command that was killed left
     try:
         inserting = f"INSERT INTO {table.quoted} SELECT * FROM {table.quoted}"  # noqa: S608 - names are quoted
         for text in (table.create, inserting, *table.after_load):
