@@ -19,7 +19,6 @@ ITS_OWN_WORDS = {"compat/ycsb/status.py", "compat/mongostat/lines.py"}
 MORE_THAN_ONE = {
     "cli/ab.py: connections",
     "compat/simrunner/workloads.py: statements",
-    "execution/data_events.py: times",
     "experiments/scan/setting.py: entries",
     "experiments/vary/factors.py: levels",
     "experiments/vary/order.py: combinations",

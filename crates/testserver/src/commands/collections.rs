@@ -54,7 +54,7 @@ impl Backend {
         writer.int64("totalSize", 0);
     }
 
-    /// Understands the filters `{}` and `{name: text}`.
+    /// Understands the filters `{}`, `{name: text}` and `{name: {$regex: "^text…"}}`, of which the text alone counts.
     pub(super) fn list_collections(
         &self,
         request: &Request<'_>,
@@ -64,7 +64,7 @@ impl Backend {
         let names = self.store.collection_names(request.database);
         let cursor = writer.begin_subdocument("cursor");
         let batch = writer.begin_array("firstBatch");
-        for (index, name) in names.filter(|&name| wanted.is_none_or(|wanted| wanted == name)).enumerate() {
+        for (index, name) in names.filter(|&name| wanted.is(name)).enumerate() {
             let collection = writer.begin_subdocument(&index.to_string());
             writer.string("name", name);
             writer.string("type", "collection");
@@ -116,19 +116,45 @@ impl Backend {
     }
 }
 
-fn wanted_name(filter: &[u8]) -> Result<Option<&str>, CommandError> {
-    let mut fields = Reader::new(filter)?;
-    let mut wanted = None;
-    while let Some(field) = fields.next_element()? {
-        match (field.name, field.value) {
-            (b"name", Value::String(name)) => wanted = Some(text(name)?),
-            _ => {
-                return Err(StoreError::Unsupported(
-                    "a filter on collections other than {name: text}".to_owned(),
-                )
-                .into());
-            }
+/// What a filter asks of a collection's name.
+enum Wanted<'a> {
+    Any,
+    Name(&'a str),
+    Beginning(&'a str),
+}
+
+impl Wanted<'_> {
+    fn is(&self, name: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Name(wanted) => *wanted == name,
+            Self::Beginning(wanted) => name.starts_with(wanted),
         }
+    }
+}
+
+fn wanted_name(filter: &[u8]) -> Result<Wanted<'_>, CommandError> {
+    let unsupported = || {
+        StoreError::Unsupported("a filter on collections other than {name: text} or a beginning".to_owned())
+    };
+    let mut fields = Reader::new(filter)?;
+    let mut wanted = Wanted::Any;
+    while let Some(field) = fields.next_element()? {
+        wanted = match (field.name, field.value) {
+            (b"name", Value::String(name)) => Wanted::Name(text(name)?),
+            (b"name", Value::Document(asked)) => match Reader::new(asked)?.next_element()? {
+                Some(element) => match (element.name, element.value) {
+                    (b"$regex", Value::String(pattern)) => {
+                        let begins = text(pattern)?.strip_prefix('^').ok_or_else(unsupported)?;
+                        let is_special = |each: char| !(each.is_alphanumeric() || each == '_');
+                        Wanted::Beginning(begins.split(is_special).next().unwrap_or(begins))
+                    }
+                    _ => return Err(unsupported().into()),
+                },
+                None => return Err(unsupported().into()),
+            },
+            _ => return Err(unsupported().into()),
+        };
     }
     Ok(wanted)
 }

@@ -260,6 +260,8 @@ fn collections_are_made_listed_and_dropped() {
     };
     assert_eq!(names(client.batch(doc! {"listCollections": 1})), ["a", "c", "d"]);
     assert_eq!(names(client.batch(doc! {"listCollections": 1, "filter": {"name": "d"}})), ["d"]);
+    let beginning = doc! {"listCollections": 1, "filter": {"name": {"$regex": "^c[a-z]*$"}}};
+    assert_eq!(names(client.batch(beginning)), ["c"]);
     assert_eq!(names(client.batch(doc! {"listIndexes": "c"})), ["_id_"]);
     assert_eq!(client.code(doc! {"listIndexes": "missing"}), 26);
     client.ok(doc! {"drop": "a"});
