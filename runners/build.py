@@ -104,7 +104,8 @@ def lint() -> int:
     for name, level in manifest["lints"]["clippy"].items():
         words.append(f"--{level if isinstance(level, str) else level['level']}=clippy::{name}")
     (target / "lint").mkdir(exist_ok=True)
-    inherited = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}  # whose pipes are closed here
+    # A make around this one names pipes that Python has closed.
+    inherited = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}
     environment = {**inherited, "CLIPPY_CONF_DIR": str(source)}
     return subprocess.run(words, cwd=source, check=False, timeout=LIMIT_S, env=environment).returncode
 
