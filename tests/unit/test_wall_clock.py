@@ -13,6 +13,7 @@ from brimline.execution.background import Background
 PACKAGE = Path(__file__).parents[2] / "python" / "brimline"
 HOUR_NS = 3_600_000_000_000
 ASKED = {
+    "dataset/trial.py": "it is compared with clocks of other processes, and tells what is minutes old",
     "execution/cluster/cluster.py": "an ObjectId begins with it",
     "execution/import_data.py": "an ObjectId begins with it",
     "execution/put_back.py": "an ObjectId begins with it",
