@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import sha256
 from itertools import islice
 from typing import Any
 
@@ -49,6 +50,21 @@ def target_errors(doing: str, *, within_s: float = ANSWER_WITHIN_S) -> Iterator[
 def collection_exists(database: DataDatabase, name: str) -> bool:
     """Whether there is a collection of that name. Raises PyMongoError."""
     return next(iter(database.list_collections(filter={"name": name})), None) is not None
+
+
+def holds_documents(database: DataDatabase, name: str) -> bool:
+    """Whether a document is in the collection. Raises PyMongoError."""
+    return database[name].find_one({}, {"_id": 1}) is not None
+
+
+def prefix_beside(kind: str, name: str) -> str:
+    """How names of brimline's own collections beside `name` begin, so that one that was left is found."""
+    return f"brimline_{kind}_{sha256(name.encode()).hexdigest()[:8]}_"
+
+
+def names_with(database: DataDatabase, prefix: str) -> list[str]:
+    """The collections whose names begin so, in order. Raises PyMongoError."""
+    return sorted(each["name"] for each in database.list_collections(filter={"name": {"$regex": f"^{prefix}"}}))
 
 
 def indexes_of(database: DataDatabase, collection: str) -> dict[str, Mapping[str, Any]]:

@@ -9,22 +9,20 @@ Source: MongoDB's manual on `renameCollection` with `dropTarget`.
 
 import secrets
 from contextlib import suppress
-from hashlib import sha256
 
 from pymongo.errors import OperationFailure
 
-from brimline.dataset.access import DataDatabase, collection_exists
+from brimline.dataset.access import DataDatabase, collection_exists, holds_documents, names_with, prefix_beside
 from brimline.dataset.shape import Shape, make, read_shape
 from brimline.dataset.sharding import HASHED_ID, ShardKey, shard, shard_key_of
 from brimline.servers.refusal import NOT_ALLOWED_CODES
 
-ANEW_PREFIX = "brimline_anew_"
+_KIND = "anew"
 
 
 def names_beside(database: DataDatabase, name: str) -> list[str]:
     """The collections beside `name`, of any attempt; documents make one somebody else's. Raises PyMongoError."""
-    found = database.list_collections(filter={"name": {"$regex": f"^{_prefix(name)}"}})
-    return sorted(each["name"] for each in found if not _holds_documents(database, each["name"]))
+    return [each for each in names_with(database, prefix_beside(_KIND, name)) if not holds_documents(database, each)]
 
 
 def was_cut_short(database: DataDatabase, name: str) -> bool:
@@ -61,7 +59,7 @@ def make_anew(database: DataDatabase, name: str, shape: Shape, key: ShardKey | N
     left = names_beside(database, name)
     has_something = bool(left) or collection_exists(database, name)
     # No two attempts share one: each renames and fills what it made itself.
-    beside = f"{_prefix(name)}{secrets.token_hex(4)}"
+    beside = f"{prefix_beside(_KIND, name)}{secrets.token_hex(4)}"
     is_beside = has_something and bool(shape or key) and _is_made(database, beside, shape, key)
     if not (is_beside and key is None and _is_renamed(database, beside, name)):
         database.drop_collection(name)
@@ -71,18 +69,10 @@ def make_anew(database: DataDatabase, name: str, shape: Shape, key: ShardKey | N
         database.drop_collection(each)
 
 
-def _prefix(name: str) -> str:
-    return f"{ANEW_PREFIX}{sha256(name.encode()).hexdigest()[:8]}_"
-
-
 def _left(database: DataDatabase, name: str) -> list[str]:
     """Those beside that tell what `name` lost: where documents are in, its owner may have changed it since."""
     left = names_beside(database, name)
-    return [] if left and _holds_documents(database, name) else left
-
-
-def _holds_documents(database: DataDatabase, name: str) -> bool:
-    return database[name].find_one({}, {"_id": 1}) is not None
+    return [] if left and holds_documents(database, name) else left
 
 
 def _make(database: DataDatabase, name: str, shape: Shape, key: ShardKey | None) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, collection_exists, target_errors
+from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, collection_exists, holds_documents, target_errors
 from brimline.dataset.anew import make_anew, shard_key_wanted, with_left
 from brimline.dataset.definition import (
     Definition,
@@ -253,4 +253,4 @@ def complete(database: DataDatabase, manifest: Manifest, *, wanted: Definition |
 
 def _holds_documents(database: DataDatabase, name: str) -> bool:
     with target_errors("looking into the collection"):
-        return database[name].find_one({}, {"_id": 1}) is not None
+        return holds_documents(database, name)

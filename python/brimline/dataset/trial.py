@@ -5,12 +5,12 @@ and some documents every server refuses. So a collection of the same shape is ma
 are put into that.
 """
 
+import re
 import secrets
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Any, Literal
 
 from bson import encode
@@ -19,7 +19,7 @@ from bson.raw_bson import RawBSONDocument
 from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
 from pymongo.write_concern import WriteConcern
 
-from brimline.dataset.access import DataDatabase, target_errors
+from brimline.dataset.access import DataDatabase, names_with, prefix_beside, target_errors
 from brimline.dataset.shape import Shape, make
 from brimline.errors import UsageError
 from brimline.servers.answers import refusal_words
@@ -27,7 +27,7 @@ from brimline.units import counted, format_count
 
 TRIAL_DOCUMENTS = 3
 """With two a unique index over a field that they lack refuses the second."""
-_PREFIX = "brimline_trial_"
+_KIND = "trial"
 _AT_WORK_S = 600
 """Longer than a trial takes: what is older was left by a command that was killed."""
 _UNAUTHORIZED = 13
@@ -181,19 +181,16 @@ def _require_room(namespace: str, options: Mapping[str, Any], *, count: int, siz
 
 def trial_name(name: str) -> str:
     """What a collection beside `name` is called: one of its own for each trial, which tells when that began."""
-    return f"{_prefix(name)}{int(time.time()):08x}{secrets.token_hex(2)}"
-
-
-def _prefix(name: str) -> str:
-    return f"{_PREFIX}{sha256(name.encode()).hexdigest()[:8]}_"
+    return f"{prefix_beside(_KIND, name)}{int(time.time()):08x}{secrets.token_hex(2)}"
 
 
 def _drop_left(database: DataDatabase, name: str) -> None:
     """Takes away what commands that were killed left of their trials; one at work may need what is younger."""
-    prefix = _prefix(name)
-    for each in database.list_collections(filter={"name": {"$regex": f"^{prefix}[0-9a-f]{{12}}$"}}):
-        if time.time() - int(each["name"].removeprefix(prefix)[:8], 16) > _AT_WORK_S:
-            database.drop_collection(each["name"])
+    prefix = prefix_beside(_KIND, name)
+    for each in names_with(database, prefix):
+        began = each.removeprefix(prefix)
+        if re.fullmatch("[0-9a-f]{12}", began) and time.time() - int(began[:8], 16) > _AT_WORK_S:
+            database.drop_collection(each)
 
 
 def _tried(database: DataDatabase, name: str, shape: Shape, documents: Sequence[bytes], way: WayIn) -> _Tried | None:
