@@ -204,9 +204,11 @@ def _run(command: str) -> None:
                 os.killpg(process.pid, signal.SIGKILL)  # what the shell began would go on, and strike after the undo
                 raise
             said = _last_words(output)
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except subprocess.TimeoutExpired:
+        raise TargetError(f"the command did not end within {COMMAND_WITHIN_S:g} s", hint=f"try it: {command}") from None
+    except OSError as error:
         raise TargetError(
-            f"the command didn't end well: {redact_text(str(error))}", hint=f"try it: {command}"
+            f"the command could not be run: {redact_text(str(error))}", hint=f"try it: {command}"
         ) from None
     if process.returncode != 0:
         raise TargetError(
