@@ -27,8 +27,9 @@ func main() {
 		return
 	}
 	var settings struct {
-		URI     string `bson:"uri"`
-		Workers int    `bson:"workers"`
+		URI        string `bson:"uri"`
+		Workers    int    `bson:"workers"`
+		PatienceMs int64  `bson:"operation_timeout_ms"`
 	}
 	if err := bson.Unmarshal(content, &settings); err != nil {
 		frames.fail(err)
@@ -48,7 +49,7 @@ func main() {
 	}
 	workers := make([]*worker, settings.Workers)
 	for i := range workers {
-		workers[i] = newWorker(client, frames)
+		workers[i] = newWorker(client, frames, time.Duration(settings.PatienceMs)*time.Millisecond)
 	}
 	frames.send(kindReady, bson.D{
 		{Key: "version", Value: int64(protocolVersion)},

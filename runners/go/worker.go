@@ -14,14 +14,16 @@ import (
 
 // worker is what one user of an application does: a command after the other.
 type worker struct {
-	client   *mongo.Client
-	frames   *frames
+	client *mongo.Client
+	frames *frames
+	// How long an application waits for an answer: the driver has no such bound.
+	patience time.Duration
 	commands chan *command
 	session  *mongo.Session
 }
 
-func newWorker(client *mongo.Client, frames *frames) *worker {
-	made := &worker{client: client, frames: frames, commands: make(chan *command, 4)}
+func newWorker(client *mongo.Client, frames *frames, patience time.Duration) *worker {
+	made := &worker{client: client, frames: frames, patience: patience, commands: make(chan *command, 4)}
 	go func() {
 		for command := range made.commands {
 			made.perform(command)
@@ -31,7 +33,7 @@ func newWorker(client *mongo.Client, frames *frames) *worker {
 }
 
 func (worker *worker) perform(command *command) {
-	ctx, call, err := worker.prepare(command)
+	call, err := worker.prepare(command)
 	if err != nil {
 		now := nowNs()
 		worker.frames.reply(command, doneOf(err), now, now)
@@ -42,6 +44,11 @@ func (worker *worker) perform(command *command) {
 			time.Sleep(time.Duration(command.dueNs - now))
 		}
 	}
+	ctx, end := within(worker.patience)
+	defer end()
+	if command.isInside {
+		ctx = mongo.NewSessionContext(ctx, worker.session)
+	}
 	sentNs := nowNs()
 	done, err := call(ctx)
 	if err != nil {
@@ -50,25 +57,35 @@ func (worker *worker) perform(command *command) {
 	worker.frames.reply(command, done, sentNs, nowNs())
 }
 
-// prepare makes the context of a command, with its session, and the call of the driver's.
-func (worker *worker) prepare(command *command) (context.Context, call, error) {
-	ctx := context.Background()
+// within is a context that is cancelled after `patience`. A deadline would have the driver send maxTimeMS, which no step says.
+func within(patience time.Duration) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	timer := time.AfterFunc(patience, cancel)
+	return ctx, func() {
+		timer.Stop()
+		cancel()
+	}
+}
+
+// prepare makes the call of the driver's, in a transaction that has begun.
+func (worker *worker) prepare(command *command) (call, error) {
 	if command.problem != nil {
-		return ctx, nil, command.problem
+		return nil, command.problem
 	}
 	if command.isInside {
 		if worker.session == nil {
 			session, err := worker.client.StartSession()
 			if err != nil {
-				return ctx, nil, err
+				return nil, err
 			}
 			worker.session = session
 		}
-		ctx = mongo.NewSessionContext(ctx, worker.session)
 	}
 	if command.begins {
 		if worker.session.TransactionRunning() {
-			_ = worker.session.AbortTransaction(ctx)
+			ctx, end := within(worker.patience)
+			_ = worker.session.AbortTransaction(mongo.NewSessionContext(ctx, worker.session))
+			end()
 		}
 		given := options.Transaction()
 		for _, each := range command.readConcern {
@@ -77,17 +94,19 @@ func (worker *worker) prepare(command *command) (context.Context, call, error) {
 			}
 		}
 		if err := worker.session.StartTransaction(given); err != nil {
-			return ctx, nil, err
+			return nil, err
 		}
 	}
 	switch command.name {
 	case "commitTransaction":
-		return ctx, func(ctx context.Context) (done, error) { return ok(), worker.session.CommitTransaction(ctx) }, nil
+		return func(ctx context.Context) (done, error) { return ok(), worker.session.CommitTransaction(ctx) }, nil
 	case "abortTransaction":
-		return ctx, func(ctx context.Context) (done, error) { return ok(), worker.session.AbortTransaction(ctx) }, nil
+		// The driver keeps to itself that nobody answered.
+		return func(ctx context.Context) (done, error) {
+			return ok(), errors.Join(worker.session.AbortTransaction(ctx), ctx.Err())
+		}, nil
 	}
-	call, err := callOf(worker.client, command)
-	return ctx, call, err
+	return callOf(worker.client, command)
 }
 
 // doneOf is what an error of the driver's amounts to: what the server said, in its own form, or that it said nothing.
@@ -125,7 +144,7 @@ func doneOf(err error) done {
 	// Of a server that isn't there the driver says that time is up: this comes before what times out.
 	case strings.Contains(err.Error(), "server selection error") || strings.Contains(err.Error(), "was cleared because"):
 		return done{outcome: lost, body: body}
-	case mongo.IsTimeout(err):
+	case mongo.IsTimeout(err) || errors.Is(err, context.Canceled):
 		return done{outcome: timedOut, body: body}
 	case mongo.IsNetworkError(err):
 		return done{outcome: lost, body: body}
