@@ -467,22 +467,23 @@ def _check_pool(client: str, record: RunRecord, summary: Summary) -> None:
         assert abs(runner[clock]["ahead_ns"]) <= runner[clock]["error_ns"]
 
 
-STALL_S = 0.6
-OPEN = MIX.replace("1000", "400") + "load: {kind: constant, rate: 400/s}\n"
+STALL_S = 1.0
+OPEN = MIX + "load: {kind: constant, rate: 800/s}\n"
 
 
 @each_pool
 def test_failures_a_service_time_and_a_stall_are_seen(client: str, tmp_path: Path) -> None:
-    """As the script has it, whoever sends the commands: ten fail, then nothing for a while, then seven connections are
-    closed. An operation is due every 2.5 ms, so that those of the stall wait for its end, each by as much as it is due
-    before that. Times are lower bounds on any machine, less what the runner's clock is known to.
+    """As the script has it, whoever sends the commands: one of a hundred fails, nothing comes for a second, seven
+    connections are closed. An operation is due every 1.25 ms, so that those of the stall wait for its end, each by as
+    much as it is due before that. Times are lower bounds on any machine, less what the runner's clock is known to.
     """
-    error = {"when": {"first_n": 10}, "kind": {"error": {"code": 2, "name": "BadValue"}}}
+    bad = {"error": {"code": 2, "name": "BadValue"}}
+    errors = [{"when": {"at_request": number}, "kind": bad} for number in range(25, 1000, 100)]
     closed = [{"when": {"at_request": number}, "kind": "close"} for number in range(300, 307)]
     script = {
         "service": {"kind": "fixed", "ns": 2_000_000},
         "stalls": [{"at_ns": 50_000_000, "length_ns": round(STALL_S * 1e9)}],
-        "faults": [error, *closed],
+        "faults": [*errors, *closed],
     }
     record, summary = _executed(client, script, tmp_path, OPEN)
     [runner] = summary["runners"]
@@ -491,7 +492,7 @@ def test_failures_a_service_time_and_a_stall_are_seen(client: str, tmp_path: Pat
     assert seen.service is not None and seen.response is not None
     assert (seen.service.p50_ns or 0) >= 2_000_000 - error_ns
     assert seen.response.max_ns >= STALL_S * 0.98e9 - error_ns
-    # 60 of 400 are due in its first 0.15 s.
+    # 120 of 1000 are due in its first 0.15 s.
     assert (seen.response.quantiles[0.9].known_ns or 0) >= (STALL_S - 0.15) * 1e9 - error_ns
     failures = {(row["outcome"], row["code"]): 0 for row in summary["errors"]}
     for row in summary["errors"]:
