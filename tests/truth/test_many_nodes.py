@@ -1,41 +1,71 @@
 """Several nodes measure what one measures: the same operations, the same times bucket by bucket, on a virtual clock."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from brimline.execution import execute
 from brimline.execution.cluster.cluster import Cluster
-from brimline.execution.cluster.link import Link
-from brimline.plan import NullTarget, Plan, resolve
+from brimline.execution.cluster.link import ANSWER_WITHIN_S, Link
+from brimline.plan import NullTarget, Plan, SimulatedTarget, resolve
+from brimline.plan.targets import PlannedStandstill
 from brimline.record import RunRecord
 from tests.support.nodes import HereLink, performed, ray_link
-from tests.support.simulation import read_only, simulate, target
+from tests.support.simulation import GENERATOR_NS, context, read_only
 
-FIXED = {"service": {"kind": "fixed", "ns": 1_000_000}}
-"""Each request takes its millisecond, whoever else asks, so that what is measured can't depend on who asks."""
-OFFERED = {"load": {"kind": "constant", "rate": 2003}, "connections": 8, "warmup": "1s", "duration": "3s"}
+MS, S = 1_000_000, 1_000_000_000
+RATE = 2003
+OFFERED = {"load": {"kind": "constant", "rate": RATE}, "connections": 64, "warmup": "1s", "duration": "3s"}
+STALLS = [{"at_ns": 100 * MS, "length_ns": 20 * MS, "every_ns": 73_123_456}]
+"""Those who ask meanwhile wait for the end, so that responses take from 1 to 21 ms; there are connections for them."""
+STANDSTILLS = [PlannedStandstill(at_ns=at_ns, length_ns=MS * 2 // 5) for at_ns in range(50 * MS, 4 * S, 19_531_111)]
+"""Shorter than the time between two operations, so that one is late, if any, and by a time of its own."""
+BUCKETS_MIN = 20
 
 
 def _plan() -> Plan:
-    return resolve(read_only(**OFFERED), target=target(FIXED))
+    """Each request takes its millisecond, whoever else asks, so that what is measured can't depend on who asks."""
+    script = {"service": {"kind": "fixed", "ns": MS}, "stalls": STALLS}
+    simulated = SimulatedTarget(script=script, generator_ns=GENERATOR_NS, standstills=tuple(STANDSTILLS))
+    return resolve(read_only(**OFFERED), target=simulated)
 
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> RunRecord:
-    return simulate(FIXED, tmp_path_factory.mktemp("alone") / "run", **OFFERED)
+    return execute(_plan(), directory=tmp_path_factory.mktemp("alone") / "run", title="alone", context=context())
+
+
+class StalledTogether(HereLink):
+    """A node whose server stalls when those of the others do. A script begins with the first request that its server
+    gets, and that of node *j* is operation *j*."""
+
+    def call(self, name: str, *arguments: Any, within_s: float = ANSWER_WITHIN_S) -> Any:
+        if name == "start":
+            (order,) = arguments
+            assert isinstance(order.plan.target, SimulatedTarget)
+            first_due_ns = order.plan.share.node * S // RATE
+            stalls = [{**stall, "at_ns": stall["at_ns"] - first_due_ns} for stall in STALLS]
+            script = {**order.plan.target.script, "stalls": stalls}
+            here = order.plan.model_copy(update={"target": order.plan.target.model_copy(update={"script": script})})
+            arguments = (replace(order, plan=here, plan_hash=here.hash8()),)
+        return super().call(name, *arguments, within_s=within_s)
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_nodes_send_and_measure_what_one_does(alone: RunRecord, tmp_path: Path, count: int) -> None:
-    together = performed(_plan(), tmp_path / "run", [HereLink() for _ in range(count)])
+    together = performed(_plan(), tmp_path / "run", [StalledTogether() for _ in range(count)])
     assert together.summary is not None and alone.summary is not None
     assert (together.ended_by, together.imbalances) == ("completed", ())
     assert together.summary["operations_hash"] == alone.summary["operations_hash"]
     assert together.summary["operations"] == alone.summary["operations"]
     assert together.histograms.keys() == alone.histograms.keys()
     for key, histogram in together.histograms.items():
-        assert histogram.buckets() == alone.histograms[key].buckets(), key
+        buckets = histogram.buckets()
+        assert buckets == alone.histograms[key].buckets(), key
+        assert len(buckets) > BUCKETS_MIN, key
     assert [(row["start_ns"], row["end_ns"]) for row in together.intervals][:4] == [
         (row["start_ns"], row["end_ns"]) for row in alone.intervals
     ][:4]
