@@ -1,13 +1,13 @@
 """Owns the verb `watch`: telling, from a server's host, how that host is doing."""
 
 from collections.abc import Callable
-from ipaddress import ip_address
 from pathlib import Path
 
 from brimline.errors import UsageError
 from brimline.monitor.host.asking import PORT_DEFAULT
 from brimline.monitor.host.serving import HostReader, HostServer
 from brimline.record import brimline_version
+from brimline.servers.addresses import joined_address, names_loopback
 from brimline.servers.password import watch_token
 
 LISTEN_DEFAULT = f"127.0.0.1:{PORT_DEFAULT}"
@@ -31,7 +31,7 @@ def watch(
     """
     host, port = _address(listen)
     token = watch_token(token_file, option="--token-file")
-    if not token and not _is_loopback(host):
+    if not token and not names_loopback(host):
         raise UsageError(
             f"at {host} other machines may ask, and there is no token",
             hint="set BRIMLINE_WATCH_TOKEN or give --token-file FILE, on both sides; or listen on 127.0.0.1, "
@@ -41,9 +41,8 @@ def watch(
         raise UsageError(f"there is no disk {disk}", hint="name it as in /sys/class/block, such as sda or nvme0n1")
     reader = HostReader(disk=None if disk is None else Path(disk).name)
     server = HostServer((host, port), token=token, reader=reader, version=brimline_version())
-    name = f"[{host}]" if ":" in host else host
     wanted = "a token is wanted" if token else "whoever is on this machine may ask"
-    say(f"watching this host: asked at {name}:{server.server_address[1]}, {wanted}")
+    say(f"watching this host: asked at {joined_address(host, server.server_address[1])}, {wanted}")
     return server
 
 
@@ -52,10 +51,3 @@ def _address(listen: str) -> tuple[str, int]:
     if not host or not port.isdigit() or int(port) >= 1 << 16:
         raise UsageError(f"{listen} is no address to listen at", hint=f"write one like {LISTEN_DEFAULT}")
     return host.strip("[]"), int(port)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

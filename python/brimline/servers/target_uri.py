@@ -13,6 +13,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from brimline.errors import UsageError, redact_uri
 from brimline.servers.access import OPEN, Access, Login, Tls
+from brimline.servers.addresses import joined_address
 from brimline.servers.lab.lookup import lab_password_file
 from brimline.servers.password import PasswordSource
 from brimline.spec.own.protocols import STEPS, schemes
@@ -44,7 +45,7 @@ class TargetUri:
     @property
     def address(self) -> str:
         """`host:port`, an IPv6 host in brackets."""
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+        return joined_address(self.host, self.port)
 
     @property
     def tls(self) -> Tls | None:

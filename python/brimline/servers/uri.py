@@ -21,6 +21,7 @@ from pymongo.uri_parser import parse_uri
 from brimline.errors import UsageError
 from brimline.record.redaction import REDACTED
 from brimline.servers.access import OPEN, Access, Login, Mechanism, Tls
+from brimline.servers.addresses import joined_address
 from brimline.servers.compression import asked_compression
 from brimline.servers.lab.lookup import lab_password_file
 from brimline.servers.password import PasswordSource
@@ -90,7 +91,7 @@ def parse_server_uri(text: str, *, password: PasswordSource | None = None) -> Se
         options = {"tls": "true", **told, **options}
     else:
         nodes = _nodes(hosts)
-    seeds = tuple(f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in nodes)
+    seeds = tuple(joined_address(host, port) for host, port in nodes)
     tls = _tls(options)
     return ServerUri(
         seeds=seeds,

@@ -14,6 +14,8 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode
 
+from brimline.servers.addresses import joined_address, names_loopback
+
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -62,14 +64,13 @@ class Access:
     @property
     def is_loopback(self) -> bool:
         """Whether only this machine can reach it."""
-        return self.address == "localhost" or ipaddress.ip_address(self.address).is_loopback
+        return names_loopback(self.address)
 
     @property
     def url(self) -> str:
         """The first address to open; it has the token."""
         host = self.address if not self._is_any else "127.0.0.1"
-        shown = f"[{host}]" if ":" in host else host
-        return f"http://{shown}:{self.port}/?{urlencode({TOKEN_FIELD: self.token})}"
+        return f"http://{joined_address(host, self.port)}/?{urlencode({TOKEN_FIELD: self.token})}"
 
     @property
     def _is_any(self) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from brimline.servers.addresses import joined_address, names_loopback
 from brimline.servers.database import awaits_others
 from brimline.servers.deployment import engine_of, is_local_host, is_loopback, kind_of, split_address
 from brimline.servers.listening import listens
@@ -68,6 +69,13 @@ def test_addresses_of_the_loopback_interface() -> None:
 def test_an_address_is_split() -> None:
     assert split_address("[::1]:27017") == ("::1", 27017)
     assert split_address("db.example.com:1") == ("db.example.com", 1)
+    for host in ("::1", "db.example.com", "10.0.0.1"):
+        assert split_address(joined_address(host, 27017)) == (host, 27017)
+
+
+def test_no_name_but_localhost_is_taken_for_this_machine() -> None:
+    assert all(map(names_loopback, ("127.0.0.1", "127.9.9.9", "::1", "localhost")))
+    assert not any(map(names_loopback, ("10.0.0.1", "0.0.0.0", "::", "localhost.example.com", "")))
 
 
 @pytest.mark.parametrize(

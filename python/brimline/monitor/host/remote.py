@@ -15,6 +15,7 @@ from brimline.monitor.host.figures import can_be
 from brimline.monitor.host.peer import Peer
 from brimline.monitor.host.source import HOST_COLUMNS, HostGone, Reading, meet
 from brimline.record.named_times import named_times_text, read_named_times
+from brimline.servers.addresses import joined_address
 
 FIRST_EXCHANGES = 8
 """Round trips before a run, of which the quickest says how far the clocks are apart."""
@@ -45,7 +46,7 @@ class RemoteHost:
     @property
     def address(self) -> str:
         """As it is named to people."""
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+        return joined_address(self.host, self.port)
 
     def watch(self) -> "RemoteWatch":
         """Begins to look."""
