@@ -23,6 +23,7 @@ from brimline.plan import (
     wire_target,
 )
 from brimline.plan.model import ClosedPacer, Reads, ReplicaSet, WriteConcern
+from brimline.plan.operations import OperationsWork
 from brimline.spec import load_spec, shipped_workloads
 
 TARGETS: dict[str, TargetPlan] = {
@@ -99,6 +100,56 @@ def test_client_routed_shards_reach_the_engine_and_scans_over_them_do_not() -> N
         assert _engine_s_view(plan) == json.loads(plan.canonical_json())
     with pytest.raises(_native.PlanError, match="client-routed shard"):
         _native.validate_plan(resolve(load_spec("ycsb-e").spec, target=SHARDS).canonical_json())
+
+
+OWN = """
+collections: {{orders: {{records: 100, fields: {{a: {{kind: int, max: 9}}}}}}}}
+values: {{one: {{key_of: orders}}, two: {{key_of: orders}}, fresh: {{new_key_of: orders}}, n: {{kind: int, max: 9}}}}
+operations: {{it: {{steps: [{{think_time: 1ms}}, {{{step}}}]}}}}
+"""
+
+
+def _own_plan(step: str, directory: Path, *, target: TargetPlan = SHARDS) -> tuple[Plan, OperationsWork]:
+    (directory / "own.yaml").write_text(OWN.format(step=step))
+    plan = resolve(load_spec(directory / "own.yaml").spec, target=target)
+    assert isinstance(plan.work, OperationsWork)
+    return plan, plan.work
+
+
+BULK = """bulk_write: {collection: orders, ordered: false, requests: [
+  {insert: {document: {_id: $fresh, a: $n}}}, {update: {filter: {_id: $one}, update: {$inc: {a: 1}}}},
+  {replace: {filter: {_id: $two}, replacement: {a: 1}}}, {delete: {filter: {_id: $one}}}]}"""
+
+
+def test_requests_of_a_bulk_write_go_to_client_routed_shards_one_by_one(tmp_path: Path) -> None:
+    plan, work = _own_plan(BULK, tmp_path)
+    steps = work.operations[0].steps
+    assert [step.name.removeprefix("bulk_write orders ") for step in steps] == ["1", "2.1", "2.2", "3"]
+    assert [step.think_time is None for step in steps] == [False, True, True, True]
+    (commands,) = ([bson.decode(each) for each in of] for of in _native.example_commands(plan.canonical_json()))
+    sent = [(next(iter(each)), each["ordered"], len(next(v for v in each.values() if isinstance(v, list))))
+            for each in commands]  # fmt: skip
+    assert sent == [(name, False, 1) for name in ("insert", "update", "update", "delete")]
+    assert [list(each["updates"][0]["u"]) for each in commands[1:3]] == [["$inc"], ["a"]]
+    _, of_one_server = _own_plan(BULK, tmp_path, target=TARGETS["wire"])
+    assert [step.statements for step in of_one_server.operations[0].steps] == [1, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("step", "reason"),
+    [
+        (BULK.replace("filter: {_id: $two}", "filter: {a: $n}"), "`bulk_write orders 2.2` .* doesn't ask for _id"),
+        ("insert: {collection: orders, documents: [{a: $n}, {a: 1}]}", "no key of orders, such as {new_key_of"),
+        ("insert: {collection: orders, document: {_id: $fresh}, count: 3}", "it has 3 statements"),
+        ("insert: {collection: orders, documents: [{_id: $fresh}, {_id: $fresh}]}, expect: {inserted: 2}",
+         "it has 2 statements"),
+        ("command: {ping: 1}", "ping is about no single document"),
+    ],
+)  # fmt: skip
+def test_steps_whose_shard_is_not_known_are_refused_with_the_reason(step: str, reason: str, tmp_path: Path) -> None:
+    plan, _ = _own_plan(step, tmp_path)
+    with pytest.raises(_native.PlanError, match=reason):
+        _native.example_commands(plan.canonical_json())
 
 
 def test_the_number_of_shards_and_not_their_addresses_is_part_of_what_is_done() -> None:

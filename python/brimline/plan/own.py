@@ -10,6 +10,7 @@ from brimline.plan.operations import CollectionPlan, OperationsWork, Sampled
 from brimline.plan.pacing_plan import pacer_plan
 from brimline.spec.model import Spec
 from brimline.spec.own import CollectionSpec, KeyOf, OwnOperation, OwnOperations, OwnWorkload, Table
+from brimline.spec.own.kinds import KINDS
 from brimline.spec.own.protocols import protocol_of_target
 from brimline.spec.own.step_kind import ProtocolName
 
@@ -131,11 +132,36 @@ def _operations(spec: Spec, read: OwnWorkload, target: model.TargetPlan) -> list
         {
             "name": name,
             "weight": 1.0 if name == main else shares[name] / total if total else 0.0,
-            "steps": [_step(name, step, read.shapes, target) for step in steps],
+            "steps": [_step(name, each, read.shapes, target) for step in steps for each in _sent_apart(step, target)],
         }
         for name, steps in read.steps.items()
         if name in _sent(spec)
     ]
+
+
+def _sent_apart(step: dict[str, Any], target: model.TargetPlan) -> list[dict[str, Any]]:
+    """A step as one for each of its statements where these may be for several client-routed shards.
+
+    One that looks into its reply stays as it is, and so does a command in a person's own words.
+    """
+    is_routed = isinstance(target, model.WireTarget) and target.server_count > 1
+    if not is_routed or step.get("statements", 1) == 1 or step["collection"] is None or step["expect"] or step["save"]:
+        return [step]
+    field = next(kind.statements for kind in KINDS.values() if kind.command == step["command"])
+    body = {each["name"]: each["value"] for each in step["body"].get("fields", ())}
+    if field not in body or body[field]["kind"] != "list":
+        return [step]
+
+    def alone(number: int, statement: dict[str, Any]) -> dict[str, Any]:
+        fields = body | {field: {"kind": "list", "items": [statement]}}
+        made = [{"name": name, "value": value} for name, value in fields.items()]
+        pause = step.get("think_time") if number == 1 else None
+        name = f"{step['name']}.{number}"
+        return {
+            **step, "name": name, "statements": 1, "body": {"kind": "document", "fields": made}, "think_time": pause
+        }  # fmt: skip
+
+    return [alone(number, each) for number, each in enumerate(body[field]["items"], start=1)]
 
 
 def _step(
