@@ -44,6 +44,11 @@ _STAGES: Final = (
     "$vectorSearch", "$listSessions", "$listLocalSessions", "$querySettings", "$queryStats", "$rankFusion",
     "$shardedDataDistribution", "$changeStreamSplitLargeEvent",
 )  # fmt: skip
+_ACCUMULATORS: Final = (
+    "$sum", "$avg", "$min", "$max", "$first", "$last", "$push", "$addToSet", "$count", "$mergeObjects", "$stdDevPop",
+    "$stdDevSamp", "$accumulator", "$top", "$topN", "$bottom", "$bottomN", "$firstN", "$lastN", "$minN", "$maxN",
+    "$median", "$percentile", "$setUnion", "$concatArrays",
+)  # fmt: skip
 WRITING_STAGES: Final = frozenset({"$out", "$merge"})
 # Below these, words with a $ are no operators of a filter.
 _OWN_LANGUAGE: Final = frozenset({"$expr", "$jsonSchema", "$where"})
@@ -84,7 +89,9 @@ def _refuse_misspelt(name: str, path: Path, known: tuple[str, ...], what: str) -
     """A slip in what all servers have. What is like none of it may be of a newer server, which then says so itself."""
     if name in known or name in _EXTENDED_JSON:
         return
-    near = near_name(name, known, likeness=0.8)
+    # Of a short word with two letters exchanged little is alike.
+    exchanged = (each for each in known if sorted(each) == sorted(name))
+    near = near_name(name, known, likeness=0.8) or next(exchanged, None)
     if near is not None:
         raise Problem(path, f"{shown(name)} is no {what}", f'did you mean "{near}"')
 
@@ -106,10 +113,18 @@ def a_pipeline(value: Any, path: Path, scope: Scope) -> Node:
             _refuse_misspelt(next(iter(stage)), (*at, next(iter(stage))), _STAGES, "stage")
             if "$match" in stage:
                 _check_operators(stage["$match"], (*at, "$match"))
+            _check_accumulators(stage.get("$group"), (*at, "$group"))
     node = read_expression(value, path, scope)
     if node.type not in (None, "list"):
         raise Problem(path, f"takes a list of stages, and this is {described(node)}", "write [{$match: {…}}]")
     return node
+
+
+def _check_accumulators(group: Any, path: Path) -> None:
+    for name, value in group.items() if isinstance(group, dict) else ():
+        if name != "_id" and isinstance(value, dict):
+            for word in value:
+                _refuse_misspelt(word, (*path, name, word), _ACCUMULATORS, "accumulator")
 
 
 def a_list(value: Any, path: Path, scope: Scope) -> Node:
