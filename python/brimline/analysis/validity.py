@@ -7,6 +7,7 @@ from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu
 from brimline.analysis.distribution import distribution, distribution_finding
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.followed import following_findings
+from brimline.analysis.gone_collections import gone_collections
 from brimline.analysis.host_use import quiet_host
 from brimline.analysis.kept_in_flight import kept_in_flight
 from brimline.analysis.latency import Latency
@@ -113,7 +114,7 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
     findings += redirects(record)
     if steps_of_target(record.plan.target.kind).has_records:  # a reply of a service is one or fails
         findings.append(misses(record.plan, figures.miss_rate))
-    findings += contents(record)
+    findings += [*contents(record), *gone_collections(record)]
     if isinstance(record.plan.work, LoadWork) and record.complete:
         shards = distribution(record.server_facts)
         findings += distribution_finding(shards, documents=record.plan.data.record_count)

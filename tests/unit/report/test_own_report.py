@@ -102,6 +102,19 @@ def test_a_plan_of_a_command_that_found_nothing_says_so(kind: str, examined: int
     )
 
 
+def test_a_collection_that_disappeared_makes_the_run_invalid(tmp_path: Path) -> None:
+    plan = shop_plan(operations={"one": [step("find")]}, weights={}, loads=())
+    for start, end, verdict in (("COLLSCAN", "EOF", "fail"), ("EOF", "EOF", None), ("COLLSCAN", "COLLSCAN", None)):
+        plans = {
+            at: [step_plan("one", "find orders", plan_summary=summary)]
+            for at, summary in (("start", start), ("end", end))
+        }
+        observation = observe(write_own_run(tmp_path / f"{start}-{end}", plan, plans=plans))
+        found = [finding for finding in observation.findings if finding.name == "collections"]
+        assert [finding.verdict.value for finding in found] == ([verdict] if verdict else [])
+        assert all("gone at the end of the run: shop.orders" in str(finding.evidence) for finding in found)
+
+
 def test_what_a_step_took_of_the_server(record: RunRecord) -> None:
     """Writes are 0.3 of its time and two equal steps; reads 0.6, apportioned by service time."""
     truths = {truth.label: truth for truth in step_truths(record, observe(record))}
