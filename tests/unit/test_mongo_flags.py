@@ -37,6 +37,26 @@ def test_every_flag_about_a_server_says_what_it_is_here(
         assert SECRET not in text
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--waitQueueMultiple 5", "--max-pool-size"),
+        ("--wait-queue-multiple=5", "--max-pool-size"),
+        ("--maxPoolSize 5", "--max-pool-size"),
+        ("--minPoolSize=5", "makes all connections before the run begins"),
+        ("--max-wait-time 5", "how long is counted"),
+        ("--client mongodb-async", "--client java-reactive"),
+        ("--client=mongodb", "--client wire"),
+        ("--client odbc", "run --help"),
+    ],
+)
+def test_words_of_drivers_name_what_has_their_meaning(
+    words: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text = said(["run", "ycsb-c", *words.split()], capsys)
+    assert code == 2 and text.count("error: ") == 1 and told in text.partition("hint: ")[2], text
+
+
 @pytest.mark.parametrize("flag", ["-p", "--password", "--config"])
 def test_the_variable_of_a_password_is_the_one_that_is_read(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, text = said(["stat", flag, SECRET], capsys)

@@ -183,7 +183,7 @@ def _exit_code(arguments: list[str]) -> int:
             if (of_one := _of_one_client(error)) is not None:
                 return _fail(arguments, of_one[0], hint=of_one[1], exit_code=ExitCode.USAGE)
             message = _without_secrets(_parser_says(error), arguments)
-            hint = _of_mongo_tools(error) or _verbs_with(error) + _help_of(error)
+            hint = _of_mongo_tools(error) or _of_drivers(error, arguments) or _verbs_with(error) + _help_of(error)
             return _fail(arguments, message, hint=hint, exit_code=ExitCode.USAGE)
         if (scarce := ResourceError.behind(error)) is not None:
             message = _without_secrets(scarce.message, arguments)
@@ -280,6 +280,18 @@ def _of_mongo_tools(error: Exception) -> str | None:
     """What a flag of MongoDB's own tools would be here; None for other errors, and for verbs without a server."""
     option = _unknown(error)
     return hint_for(option) if option and "--uri" in _options_of(error) else None
+
+
+def _of_drivers(error: Exception, arguments: Sequence[str]) -> str | None:
+    """What a word of a driver's pool would be here, as an option, or a binding of YCSB's as a client."""
+    from brimline.compat.ycsb.words import BINDINGS
+    from brimline.servers.uri_options import hint_for_option
+
+    if getattr(getattr(error, "param", None), "name", None) == "client":
+        binding = BINDINGS.get(_value_of("--client", arguments))
+        return binding and f"that is a binding of YCSB's; here it is --client {binding.client}"
+    option = _unknown(error)
+    return hint_for_option(option) if option and "--max-pool-size" in _options_of(error) else None
 
 
 def _options_of(error: Exception) -> list[str]:

@@ -16,6 +16,7 @@ from brimline.servers.access import OPEN, Access, Login, Tls
 from brimline.servers.addresses import joined_address
 from brimline.servers.lab.lookup import lab_password_file
 from brimline.servers.password import PasswordSource
+from brimline.servers.uri_options import hint_for_option
 from brimline.spec.own.protocols import STEPS, schemes
 
 ServerKind = str
@@ -118,9 +119,8 @@ def _options(query: str) -> dict[str, str]:
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name.lower() not in known:
             shown = name if name.isidentifier() else "one that can't be shown"
-            raise UsageError(
-                f"the address has an option that isn't known: {shown}", hint=f"brimline knows {', '.join(_OPTIONS)}"
-            )
+            hint = hint_for_option(name) or f"brimline knows {', '.join(_OPTIONS)}"
+            raise UsageError(f"the address has an option that isn't known: {shown}", hint=hint)
         found[known[name.lower()]] = value
     for name in ("tls", "tlsInsecure"):
         if found.get(name, "true").lower() not in _BOOLEANS:

@@ -62,12 +62,12 @@ OPTION_NAMES = frozenset(_KNOWN)
 _MAY_BE_EMPTY = frozenset({"readpreferencetags", "compressors"})
 _HINTS = {
     **dict.fromkeys(
-        # today's word; Node.js's until 4.0; Java's options; that of the driver behind YCSB's mongodb-async
-        ("maxpoolsize", "poolsize", "connectionsperhost", "maxconnectioncount"),
+        # today's word; Node.js's until 4.0; Java's options; that of the driver behind YCSB's mongodb-async; HikariCP's
+        ("maxpoolsize", "poolsize", "connectionsperhost", "maxconnectioncount", "maximumpoolsize"),
         "leave it out and use --max-pool-size; --connections are the workers",
     ),
     **dict.fromkeys(
-        ("minpoolsize", "minconnectionsperhost", "minconnectioncount", "maxconnecting"),
+        ("minpoolsize", "minconnectionsperhost", "minconnectioncount", "maxconnecting", "minimumidle"),
         "leave it out: brimline's own client makes all connections before the run begins, and a driver those that its "
         "operations need, most of them in the warm-up",
     ),
@@ -77,7 +77,14 @@ _HINTS = {
     ),
     "maxpendingoperationsperconnection": "leave it out: a connection has one command at a time; --connections are the "
     "workers, and --max-pool-size bounds the pool",
-    "waitqueuetimeoutms": "leave it out: an operation waits for its turn, and how long is counted",
+    **dict.fromkeys(
+        ("waitqueuetimeoutms", "maxwaittime", "maxwaittimems"),  # Java's option until 3.x, and its name in builders
+        "leave it out: an operation waits for its turn, and how long is counted",
+    ),
+    **dict.fromkeys(
+        ("maxlifetimems", "maxconnectionlifetime", "maxconnectionlifetimems", "maxconnectionidletime"),
+        "leave it out: a connection stays as long as the run",
+    ),
     "loadbalanced": "leave it out and give the address of a server behind the load balancer",
     "readconcernlevel": "write local, available, majority, linearizable or snapshot",
     "readpreference": f"write {', '.join(MODES)}",
@@ -85,6 +92,11 @@ _HINTS = {
     "tlscertificatekeyfilepassword": "leave it out and give a key that is not encrypted",
     "authmechanismproperties": "leave it out: no mechanism that brimline knows has properties",
 }
+
+
+def hint_for_option(name: str) -> str | None:
+    """What to do instead of `name`, which drivers take or took, in any spelling; None of other words."""
+    return _HINTS.get(re.sub("[-_]", "", name).lower())
 
 
 def read_options(query: str) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -120,12 +132,13 @@ def read_options(query: str) -> tuple[dict[str, str], tuple[str, ...]]:
 def _not_honoured(name: str, *, has_value: bool) -> UsageError:
     """What has no value may be the rest of one that holds an unescaped character."""
     is_name = name.lower() in _KNOWN or (has_value and re.fullmatch(r"[A-Za-z0-9]{1,40}", name) is not None)
-    shown = name if is_name or name.lower() in _HINTS else "an option"
+    hint = hint_for_option(name)
+    shown = name if is_name or hint else "an option"
     if _KNOWN.get(name.lower()) == frozenset(BOOLEANS):
         return UsageError(f"{shown} in the connection string is true or false", hint=f"write {shown}=true")
     if name.lower() in _HONOURED:
         return UsageError(f"the connection string has a value of {shown} that is none", hint=_HINTS[name.lower()])
     return UsageError(
         f"the connection string sets {shown}, and it is not supported in this version",
-        hint=_HINTS.get(name.lower(), "leave it out"),
+        hint=hint or "leave it out",
     )

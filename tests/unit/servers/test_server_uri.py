@@ -247,7 +247,7 @@ def test_what_can_not_be_honoured_is_refused_by_name(text: str, words: str) -> N
 @pytest.mark.parametrize(
     "name",
     [
-        *("maxPoolSize", "poolSize", "connectionsPerHost", "maxConnectionCount"),
+        *("maxPoolSize", "max_pool_size", "MAX-POOL-SIZE", "poolSize", "connectionsPerHost", "maxConnectionCount"),
         *("waitQueueMultiple", "threadsAllowedToBlockForConnectionMultiplier", "maxPendingOperationsPerConnection"),
     ],
 )

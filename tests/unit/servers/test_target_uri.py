@@ -97,6 +97,13 @@ def test_what_cannot_be_honoured_is_refused_and_no_secret_repeated(uri: str, wor
     assert "s3c" not in refused.value.message + (refused.value.hint or "")
 
 
+def test_words_of_a_pool_name_the_option_that_has_it() -> None:
+    for name in ("maxPoolSize", "maximumPoolSize"):
+        with pytest.raises(UsageError, match=name) as refused:
+            parse_target_uri(f"mysql://h/d?{name}=3")
+        assert "--max-pool-size" in (refused.value.hint or "")
+
+
 @pytest.mark.parametrize(
     ("uri", "is_refused"),
     [
