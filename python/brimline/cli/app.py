@@ -289,7 +289,7 @@ def _of_drivers(error: Exception, arguments: Sequence[str]) -> str | None:
 
     if getattr(getattr(error, "param", None), "name", None) == "client":
         binding = BINDINGS.get(_value_of("--client", arguments))
-        return binding and f"that is a binding of YCSB's; here it is --client {binding.client}"
+        return None if binding is None else f"that is a binding of YCSB's; here it is --client {binding.client}"
     option = _unknown(error)
     return hint_for_option(option) if option and "--max-pool-size" in _options_of(error) else None
 
