@@ -141,6 +141,7 @@ def test_one_that_was_interrupted_goes_on(brimline_cli: CommandLine) -> None:
         (("--vary", "cache-gb=0.25,1", "--cache-gb", "2"), "contradict each other", ""),
         (("--vary", "cache-gb=0.25,1", "--uri", "mongodb://127.0.0.1:1"), "servers that brimline starts", "--uri"),
         (("--vary", "cache-gb=0.25,1", "--null"), "the null target is none", "--null"),
+        (("--vary", "client=wire,pymongo", "--null"), "pymongo is a driver", "--null"),
         (("--vary", "network=5ms,9ms", "--uri", "mongodb://127.0.0.1:1"), "servers that brimline starts", "--uri"),
         (("--vary", "mongod=/a,/b", "--server-version", "6.0"), "--vary mongod and --server-version contradict", ""),
         (("--vary", "indexes=none,nofield"), 'no field "nofield"', ""),

@@ -189,7 +189,8 @@ def vary(
         wanted = replace(wanted, cell_s=sum(run_s(each.loaded.spec) for each in variants.values()) / len(variants))
     if is_planning():
         tell(_cost(wanted, sizes, made))
-    if not options.null and all(given_uri(each.loaded.spec, each.options) is None for each in variants.values()):
+    addresses = [given_uri(each.loaded.spec, each.options) for each in variants.values()]
+    if not options.null and all(uri is None for uri in addresses):
         _require_room(wanted, sizes)
     return _conduct(wanted, variants, workloads, options)
 

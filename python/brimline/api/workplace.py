@@ -324,6 +324,11 @@ def given_uri(spec: Spec, options: Options) -> str | None:
     if options.null:
         if options.uri is not None:
             raise UsageError("the null target has no address", hint="give --uri or --null, not both")
+        if (client := spec.target.client) != "wire":
+            raise UsageError(
+                f"the null target is brimline's own client without a server, and {client} is a driver",
+                hint="leave out the client, or --null",
+            )
         return None
     in_spec = None if spec.target.uri is None else spec.target.uri.get_secret_value()
     return named_uri(options.uri, in_spec, os.environ.get(URI_VARIABLE))

@@ -187,6 +187,7 @@ class Dumps(Background):
                     stderr=subprocess.PIPE,
                     env=environment_without_secrets(),
                     text=True,
+                    errors="replace",
                 ) as dump,
             ):
                 while dump.poll() is None and not self._stop.wait(LOOK_S):

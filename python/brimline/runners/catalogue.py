@@ -91,8 +91,9 @@ def _version_words(program: str, asked: str) -> str:
     others = {name: value for name, value in os.environ.items() if not name.startswith(_OWN_VARIABLES)}
     try:
         done = subprocess.run(  # noqa: S603 - found on the PATH
-            [program, asked], capture_output=True, text=True, timeout=_VERSION_WITHIN_S, check=False, env=others
-        )
+            [program, asked], capture_output=True, text=True, errors="replace", timeout=_VERSION_WITHIN_S,
+            check=False, env=others,
+        )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ValueError(f"{program} {asked} gives no answer: {type(error).__name__}") from error
     lines = (done.stdout + done.stderr).strip().splitlines()
@@ -109,7 +110,9 @@ def _built(path: str) -> Path:
 def _java(kind: str) -> Callable[[], list[str]]:
     def command() -> list[str]:
         java, jars = _runtime("java", "-version", 17), _built("java/runner.jar").parent
-        return [java, "-cp", f"{jars / 'runner.jar'}{os.pathsep}{jars / 'lib' / '*'}", "runner.Main", kind]
+        classes = f"{jars / 'runner.jar'}{os.pathsep}{jars / 'lib' / '*'}"
+        # Its logging warns that nobody listens: that is no reason for its end, and would be told as one.
+        return [java, "-Dslf4j.internal.verbosity=ERROR", "-cp", classes, "runner.Main", kind]
 
     return command
 
