@@ -101,7 +101,7 @@ pub enum Frame {
         /// The time.
         now_ns: u64,
     },
-    /// What it has used since it was ready: a document.
+    /// What it has used since its process started: a document.
     Use(Range<usize>),
     /// It can't go on; a document with the reason.
     Failed(Range<usize>),

@@ -209,7 +209,7 @@ impl RunnerTarget {
             is_blocked: false,
         };
         let Self { process, opening, .. } = &mut target;
-        frame::append(process.outgoing(), to_runner::OPEN, |out| opening.append(out, plan, workers, places));
+        frame::append(process.outgoing(), to_runner::OPEN, |out| opening.append(out, plan, workers));
         target.flush();
         Ok(target)
     }

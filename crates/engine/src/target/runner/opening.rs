@@ -97,15 +97,13 @@ impl Opening {
         Ok(Self { uri, setup, secrets })
     }
 
-    /// Appends the first document of a runner: what it connects to, how many of its workers share `places`.
-    pub fn append(&self, out: &mut Vec<u8>, plan: &Plan, workers: usize, places: usize) {
+    /// Appends the first document of a runner: what it connects to, and how many workers it has.
+    pub fn append(&self, out: &mut Vec<u8>, plan: &Plan, workers: usize) {
         let mut writer = Writer::new(out);
         let document = writer.begin_document();
         writer.int64("version", super::frame::VERSION);
         writer.string("uri", &self.uri);
-        writer.string("database", &plan.namespace.database);
         writer.int64("workers", workers as i64);
-        writer.int64("places", places as i64);
         writer.int64("operation_timeout_ms", (plan.operation_timeout_ns / NANOS_PER_MS).max(1) as i64);
         if !self.setup.is_empty() {
             let setup = writer.begin_array("setup");
