@@ -1,7 +1,10 @@
 """Owns what several nodes did of one run: each one's part, and whether they began together, on one clock."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from brimline.analysis.finding import Finding, Standing
@@ -38,9 +41,39 @@ class NodeFigures:
 
 def node_figures(record: RunRecord) -> list[NodeFigures]:
     """Of each node of a run that several shared, in their order; none of a run that one client performed alone."""
-    nodes = record.summary.get("nodes", []) if record.summary else []
-    measured = [row for row in record.nodes if row["phase"] == "measure"]
+    return figures_of_nodes(record.summary.get("nodes", []) if record.summary else [], record.nodes)
+
+
+def figures_of_nodes(nodes: Sequence[NodeTotals], rows: Sequence[NodeRow]) -> list[NodeFigures]:
+    """The same of their totals and rows alone."""
+    measured = [row for row in rows if row["phase"] == "measure"]
     return [_figures(node, [row for row in measured if row["node"] == node["node"]]) for node in nodes]
+
+
+def most_of_nodes(runs: Sequence[Sequence[NodeFigures]]) -> list[NodeFigures]:
+    """Of each node that took part in any of `runs`, each figure where it is largest.
+
+    Its clock is that of the run in which it is known least well, None of it in a run: it isn't known.
+    """
+    which = attrgetter("node", "host")
+    every = sorted((node for run in runs for node in run), key=which)
+    return [_most(list(same)) for _, same in groupby(every, key=which)]
+
+
+def _most(same: Sequence[NodeFigures]) -> NodeFigures:
+    return NodeFigures(
+        node=same[0].node,
+        host=same[0].host,
+        sent_per_s=max(each.sent_per_s for each in same),
+        failed=max(each.failed for each in same),
+        lag_p99_ns=max(each.lag_p99_ns for each in same),
+        service_p99_ns=max(each.service_p99_ns for each in same),
+        busiest_thread_share=max(each.busiest_thread_share for each in same),
+        connections=max(each.connections for each in same),
+        clock=max((each.clock for each in same), key=lambda clock: clock.get("error_ns", math.inf)),
+        late_ns=max(each.late_ns for each in same),
+        lost=next((each.lost for each in same if each.lost is not None), None),
+    )
 
 
 def _figures(node: NodeTotals, rows: Sequence[NodeRow]) -> NodeFigures:

@@ -54,6 +54,7 @@ from brimline.record.model import (
     Clock,
     IntervalRow,
     NodeRow,
+    NodeTotals,
     Opcounters,
     OperationRow,
     RunRecord,
@@ -161,6 +162,14 @@ def _read_record(directory: Path, codec: HistogramCodec, rows: Callable[[Path, H
         nodes=sampled.nodes,
         plans=read_json_if_there(directory / PLANS_FILE) or {},
     )
+
+
+def read_nodes(directory: Path) -> tuple[Sequence[NodeTotals], Sequence[NodeRow]]:
+    """The nodes that shared the run in `directory`, and their rows; nothing else of it is read. Raises RecordError."""
+    with damage_told(directory):
+        summary = _read_summary(read_state(directory, RECORD_FILE).get("summary"))
+        nodes = summary.get("nodes", []) if summary else []
+        return nodes, list(typed_rows(directory / NODES_FILE, NodeRow)) if nodes else []
 
 
 def read_state(directory: Path, name: str) -> Mapping[str, Any]:

@@ -12,6 +12,7 @@ from brimline.record.model import Environment
 from brimline.report import blocks
 from brimline.report.grid import Grid
 from brimline.report.put_back import put_back_in
+from brimline.report.run_nodes import nodes_over
 from brimline.report.view import Fact, Facts, Report, Section, Verdict
 
 
@@ -79,6 +80,7 @@ def experiment_report(
         verdict=verdict,
         sections=[
             *sections,
+            nodes_over(experiment),
             blocks.environment(
                 experiment.environment if environment is None else environment, more=[*more, put_back_in(experiment)]
             ),

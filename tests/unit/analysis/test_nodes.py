@@ -9,13 +9,13 @@ from rich.console import Console
 
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.host_use import other_programs_share
-from brimline.analysis.nodes import blamed, node_figures, node_findings
+from brimline.analysis.nodes import blamed, most_of_nodes, node_figures, node_findings
 from brimline.analysis.observation import observe
 from brimline.analysis.standstills import standstill_findings
 from brimline.record.model import NodeRow, NodeTotals, RunRecord, Standstill
 from brimline.report import print_report
-from brimline.report.run.node_sections import nodes, nodes_document
 from brimline.report.run.view import run_report
+from brimline.report.run_nodes import nodes
 from tests.support.simulation import simulate
 
 S = 1_000_000_000
@@ -53,7 +53,7 @@ def _shared(alone: RunRecord, *changes: dict[str, Any]) -> RunRecord:
 
 
 def test_a_run_of_one_client_has_nothing_to_say_of_nodes(alone: RunRecord) -> None:
-    assert (node_figures(alone), node_findings(alone), nodes_document(alone)) == ([], [], [])
+    assert (node_figures(alone), node_findings(alone), nodes(alone).blocks) == ([], [], [])
 
 
 @pytest.mark.parametrize(
@@ -85,6 +85,19 @@ def test_each_node_has_its_figures_in_the_report(alone: RunRecord) -> None:
     print_report(report, Console(file=printed, width=160))
     assert "1 elsewhere" in printed.getvalue(), "show has the table as well"
     assert report.data["nodes"][1]["clock_drift_ppm"] == 1.5
+
+
+def test_of_several_runs_each_node_has_what_was_most_and_its_clock_where_it_is_known_least(alone: RunRecord) -> None:
+    well, badly = {"clock": CLOCK}, {"clock": {**CLOCK, "ahead_ns": -3 * S, "error_ns": 900_000}}
+    first = [replace(each, lag_p99_ns=5) for each in node_figures(_shared(alone, well, badly))]
+    second = [replace(each, sent_per_s=300.0) for each in node_figures(_shared(alone, badly, well))]
+    found = most_of_nodes([first, second, first[:1]])
+    assert [(each.node, each.host) for each in found] == [(0, "here"), (1, "elsewhere")]
+    assert {(each.sent_per_s, each.lag_p99_ns, each.clock["ahead_ns"]) for each in found} == {(300.0, 5, -3 * S)}
+    assert [each.lost for each in most_of_nodes([[replace(first[0], lost="gone")], second])] == ["gone", None]
+    (unread, _) = most_of_nodes([[replace(first[0], clock={})], second])
+    assert unread.clock == {}
+    assert most_of_nodes([]) == []
 
 
 def test_what_nodes_take_of_their_own_hosts_is_not_taken_of_the_servers(alone: RunRecord) -> None:

@@ -11,17 +11,25 @@ from brimline.analysis.comparison import Comparison
 from brimline.analysis.configuration import Difference
 from brimline.analysis.gate import GateCase, overall
 from brimline.analysis.run_trend import MetricTrend, RunSeries
+from brimline.record.experiment import ExperimentRecord
 from brimline.report.comparison.figures import is_figure, unit_ending
 from brimline.report.document import FORMAT_VERSION
+from brimline.report.run_nodes import nodes_document, nodes_in
 from brimline.stats.change import EQUIVALENCE_CONFIDENCE, Change
 
 
 def comparison_document(
-    comparison: Comparison, cases: Sequence[GateCase], same_load: Sequence[str] = (), capacity: Sequence[str] = ()
+    comparison: Comparison,
+    cases: Sequence[GateCase],
+    same_load: Sequence[str] = (),
+    capacity: Sequence[str] = (),
+    *,
+    experiment: ExperimentRecord | None = None,
 ) -> dict[str, Any]:
     """Everything that the report of a comparison says, for machines.
 
-    `same_load`: commands that put both under one, `capacity`: those that find what each bears.
+    `same_load`: commands that put both under one, `capacity`: those that find what each bears. `experiment`: what made
+    the runs, if one did.
     """
     return {
         "format_version": FORMAT_VERSION,
@@ -43,6 +51,7 @@ def comparison_document(
         "shift": [_shift_document(each, comparison) for each in comparison.shift],
         "a": [_run_document(run) for run in comparison.a],
         "b": [_run_document(run) for run in comparison.b],
+        "nodes": nodes_document(nodes_in(experiment) if experiment else []),
         "left_out": [_left_out_document(each) for each in comparison.left_out],
         "warnings": list(comparison.warnings),
         "gate": gate_document(cases),

@@ -106,7 +106,7 @@ def comparison_report(
         subtitle=message(_SUBTITLES[comparison.noun], a=len(comparison.a), b=len(comparison.b), kind=comparison.kind),
         verdict=_verdict(comparison, cases, same_load, capacity),
         sections=sections,
-        data=comparison_document(comparison, cases, same_load, capacity),
+        data=comparison_document(comparison, cases, same_load, capacity, experiment=experiment),
         grids=[sides_grid(comparison)],
     )
     return linted(report, comparison_claims(report, comparison))

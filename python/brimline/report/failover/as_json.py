@@ -8,11 +8,14 @@ from brimline.analysis.figure import Figure
 from brimline.analysis.finding import Finding
 from brimline.experiments.failover.figures import Judged
 from brimline.experiments.failover.order import FailoverSettings, FailoverTrial
+from brimline.record.experiment import ExperimentRecord
 from brimline.record.layout import TRIALS_DIRECTORY
 from brimline.record.ledger import LEDGER_FILE, Write
+from brimline.report.run_nodes import nodes_document, nodes_in
 
 
 def failover_document(
+    experiment: ExperimentRecord,
     settings: FailoverSettings,
     trials: Sequence[FailoverTrial],
     figures: Mapping[str, Figure],
@@ -30,6 +33,7 @@ def failover_document(
             for each in judged
         ],
         "trials": [_trial(each, settings) for each in trials],
+        "nodes": nodes_document(nodes_in(experiment)),
         "ledger_file": f"{TRIALS_DIRECTORY}/*/{LEDGER_FILE}",
         "findings": [{"name": each.name, "result": each.verdict, "evidence": each.evidence} for each in findings],
     }

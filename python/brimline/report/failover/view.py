@@ -113,7 +113,9 @@ def failover_report(seen: Seen) -> Report:
             *([_slo(seen.judged)] if seen.judged else []),
             blocks.checks(seen.findings, intro=_CHECKS_INTRO),
         ],
-        data=failover_document(seen.settings, seen.trials, seen.figures, seen.judged, seen.findings),
+        data=failover_document(
+            seen.experiment, seen.settings, seen.trials, seen.figures, seen.judged, seen.findings
+        ),
         grids=[grid],
         definitions=DEFINITIONS,
     )  # fmt: skip

@@ -11,6 +11,7 @@ from brimline.record.experiment import ExperimentRecord
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.grid import Grid
 from brimline.report.run.as_json import interval_document
+from brimline.report.run_nodes import nodes_document, nodes_in
 from brimline.report.showing import figures_document
 
 
@@ -34,6 +35,7 @@ def growth_document(
         "text": str(conclusion.text),
         "settings": {**asdict(settings), "indexes": [each.value for each in settings.indexes]},
         "index_sets": [_set_document(each) for each in conclusion.sets],
+        "nodes": nodes_document(nodes_in(experiment)),
         "figures": figures_document(grids),
         "trial_count": len(trials),
     }

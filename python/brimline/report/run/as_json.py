@@ -8,6 +8,7 @@ from brimline.analysis.held import Held
 from brimline.analysis.host_use import other_programs_share
 from brimline.analysis.latency import Latency
 from brimline.analysis.monitor_cost import monitor_cost
+from brimline.analysis.nodes import node_figures
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
 from brimline.analysis.outages import outages_of
@@ -21,9 +22,9 @@ from brimline.report.distribution import distribution_document
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.limit import run_limit_document
 from brimline.report.load_figures import load_document
-from brimline.report.run.node_sections import nodes_document
 from brimline.report.run.parts_table import part_times, request_part_times
 from brimline.report.run.step_json import loads_document, step_documents
+from brimline.report.run_nodes import nodes_document
 from brimline.report.statistics import OperationStatistics
 from brimline.stats.estimate import Estimate
 from brimline.wording import joined
@@ -80,7 +81,7 @@ def run_document(
         "connects": record.summary.get("connects") if record.summary else None,
         "looks": record.summary.get("looks") if record.summary else None,
         "drivers": [dict(each) for each in drivers_of(record.summary)],
-        "nodes": nodes_document(record),
+        "nodes": nodes_document(node_figures(record)),
         "opcounters": record.opcounters,
         "distribution": distribution_document(record.server_facts),
         "monitor": _monitor_document(record),

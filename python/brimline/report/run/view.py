@@ -28,7 +28,6 @@ from brimline.report.put_back import put_back
 from brimline.report.run import (
     first_screen,
     load_sections,
-    node_sections,
     objective_sections,
     run_sections,
     step_sections,
@@ -37,6 +36,7 @@ from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds
 from brimline.report.run.as_json import run_document
 from brimline.report.run.driver_facts import driver_facts
 from brimline.report.run.step_sections import first_facts
+from brimline.report.run_nodes import nodes
 from brimline.report.statistics import operation_statistics
 from brimline.report.view import Fact, Facts, Report
 from brimline.units import (
@@ -71,7 +71,7 @@ def run_report(
         step_sections.steps(truths, step_sections.profile(record)),
         distribution_section(record.server_facts),
         run_sections.accounting(record),
-        node_sections.nodes(record),
+        nodes(record),
         run_sections.outages(record),
         run_sections.errors(record),
         limit_section(observation),

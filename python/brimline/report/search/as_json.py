@@ -14,6 +14,7 @@ from brimline.report.document import FORMAT_VERSION
 from brimline.report.grid import Grid
 from brimline.report.limit import limit_document
 from brimline.report.run.as_json import interval_document, observation_document, slo_document
+from brimline.report.run_nodes import nodes_document, nodes_in
 from brimline.report.search.further import SEARCH_DEFINITIONS, turning_points
 from brimline.report.search.probes import ProbeRow
 from brimline.report.showing import figures_document
@@ -144,6 +145,7 @@ def _experiment_document(experiment: ExperimentRecord, kind: str) -> dict[str, A
         "brimline_version": experiment.brimline_version,
         "ended_by": experiment.ended_by,
         "message": experiment.message,
+        "nodes": nodes_document(nodes_in(experiment)),
     }
 
 

@@ -14,6 +14,7 @@ from brimline.record.experiment import ExperimentRecord
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.grid import Grid
 from brimline.report.run.as_json import observation_document, slo_document
+from brimline.report.run_nodes import nodes_document, nodes_in
 from brimline.report.showing import figures_document
 from brimline.units import NS_PER_S
 
@@ -49,6 +50,7 @@ def soak_document(
         "stalls_other_with": [_cause_document(each) for each in found.stalls.others_with],
         "parts": [_part_document(each) for each in trials],
         "longest_part": observation_document(observation),
+        "nodes": nodes_document(nodes_in(experiment)),
         "figures": figures_document(grids),
     }
 

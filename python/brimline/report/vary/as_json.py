@@ -13,6 +13,7 @@ from brimline.report.comparison.figures import unit_ending
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.grid import Grid
 from brimline.report.run.as_json import interval_document, observation_document
+from brimline.report.run_nodes import nodes_document, nodes_in
 from brimline.report.showing import figures_document
 
 
@@ -44,6 +45,7 @@ def vary_document(
         "margin": settings.margin,
         "blocks": conclusion.blocks,
         "combinations": [_cell_document(each, names, conclusion.metrics) for each in conclusion.cells],
+        "nodes": nodes_document(nodes_in(experiment)),
         "figures": figures_document(grids),
         "differences": [_difference_document(each) for each in conclusion.everywhere],
         "differences_within": [_difference_document(each) for each in conclusion.within],

@@ -1,9 +1,15 @@
-"""The section that shows the nodes of a run that several shared."""
+"""The section that shows the nodes of runs that several shared: of one run, or of all of an experiment."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
-from brimline.analysis.nodes import NodeFigures, node_figures
+from brimline.analysis.nodes import NodeFigures, figures_of_nodes, most_of_nodes, node_figures
+from brimline.errors import RecordError
+from brimline.record.experiment import ExperimentRecord
+from brimline.record.layout import NODES_FILE
 from brimline.record.model import RunRecord
+from brimline.record.reader import read_nodes
 from brimline.report.node_section import named, node_section
 from brimline.report.view import Cell, Section
 from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_percentage, format_rate
@@ -15,16 +21,43 @@ _LABELS = (
 )
 
 
+_OF_A_RUN = (
+    "{count} nodes in all, over the measured window; p99 is the median of the intervals' own. The times of an "
+    "operation are of one clock, that of its node. Figures of all nodes are on the coordinator's clock, to "
+    "within what a node's clock is known to."
+)
+_OF_RUNS = (
+    "{count} nodes in all, over the measured windows of {runs} runs. Each figure is the most of any run, and p99 is "
+    "the median of a run's intervals. The clock is that of the run in which it is known least well."
+)
+
+
 def nodes(record: RunRecord) -> Section:
     """One row a node; no blocks of a run that one client performed alone."""
     found = node_figures(record)
-    caption = message(
-        "{count} nodes in all, over the measured window; p99 is the median of the intervals' own. The times of an "
-        "operation are of one clock, that of its node. Figures of all nodes are on the coordinator's clock, to "
-        "within what a node's clock is known to.",
-        count=format_count(len(found)),
-    )
+    return node_section(_LABELS, [_row(node) for node in found], message(_OF_A_RUN, count=format_count(len(found))))
+
+
+def nodes_over(experiment: ExperimentRecord) -> Section:
+    """The same over all runs of an experiment."""
+    runs = _runs(experiment)
+    found = most_of_nodes(runs)
+    caption = message(_OF_RUNS, count=format_count(len(found)), runs=format_count(len(runs)))
     return node_section(_LABELS, [_row(node) for node in found], caption)
+
+
+def nodes_in(experiment: ExperimentRecord) -> list[NodeFigures]:
+    """What those rows are of."""
+    return most_of_nodes(_runs(experiment))
+
+
+def _runs(experiment: ExperimentRecord) -> list[list[NodeFigures]]:
+    """Of each run that nodes shared, of the trials and below them, what each node did."""
+    found = []
+    for path in sorted(path for trial in experiment.trials for path in trial.directory.rglob(NODES_FILE)):
+        with suppress(RecordError):  # what is damaged is told where the run is read
+            found.append(figures_of_nodes(*read_nodes(path.parent)))
+    return [run for run in found if run]
 
 
 def _row(node: NodeFigures) -> list[Cell]:
@@ -57,8 +90,8 @@ def _minus(number: str) -> str:
     return number.removeprefix("-") if float(number) == 0 else number.replace("-", "−")
 
 
-def nodes_document(record: RunRecord) -> list[dict[str, Any]]:
-    """The same for machines; empty of a run that one client performed alone."""
+def nodes_document(nodes: Sequence[NodeFigures]) -> list[dict[str, Any]]:
+    """The rows for machines; empty of what one client performed alone."""
     return [
         {
             "node": node.node,
@@ -75,5 +108,5 @@ def nodes_document(record: RunRecord) -> list[dict[str, Any]]:
             "clock_drift_ppm": node.clock.get("drift_ppm"),
             "why_lost": node.lost,
         }
-        for node in node_figures(record)
+        for node in nodes
     ]
