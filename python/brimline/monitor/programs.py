@@ -39,6 +39,11 @@ def generating(pids: frozenset[int]) -> Iterator[None]:
         _GENERATING.difference_update(pids)
 
 
+def generator_processes() -> frozenset[int]:
+    """Those of the generator: it is this one, and others may have been started for it."""
+    return frozenset({os.getpid(), *_GENERATING})
+
+
 class Members:
     """The members on this host beside the server that is watched. One that was started again goes on under its name."""
 
@@ -131,7 +136,7 @@ class Programs:
         proc: Path = Path("/proc"),
     ) -> None:
         self._server_pid, self._has_family, self._proc = server_pid, has_family, proc
-        self._ours = ours | {os.getpid()}
+        self._ours = ours
         self._members = Members(search, proc=proc)
         self._others = OtherPrograms(proc=proc)
 
@@ -140,7 +145,7 @@ class Programs:
         of_members = self._members.times_ns()
         servers = family(self._server_pid, proc=self._proc) if self._has_family else [self._server_pid]
         # What the generator's process started is the generator's: drivers' processes, and what looks after its servers.
-        own = [each for pid in self._ours | _GENERATING for each in family(pid, proc=self._proc)]
+        own = [each for pid in self._ours | generator_processes() for each in family(pid, proc=self._proc)]
         of_others = self._others.times_ns(frozenset({*own, *servers}) | self._members.pids)
         return {
             "members_cpu_ns": sum(of_members.values()),

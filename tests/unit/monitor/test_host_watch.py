@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import socket
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from brimline.monitor.host.remote import Refused, RemoteHost, RemoteWatch
 from brimline.monitor.host.sampler import REST_WITHIN_S, HostSampler
 from brimline.monitor.host.serving import CONNECTIONS_MAX, HostServer
 from brimline.monitor.host.source import HOST_COLUMNS, HostGone, Reading, meet
+from brimline.monitor.programs import Programs, Search, generating
 from tests.support.waiting import eventually
 
 TOKEN = "not-to-be-seen-anywhere"
@@ -76,6 +78,31 @@ def test_a_port_on_which_nobody_listens_leaves_the_hosts_own_figures(tmp_path: P
         columns = watch.read().columns
         watch.close()
     assert columns["server_cpu_ns"] is None and columns["host_busy_ns"]
+
+
+def test_a_node_that_others_started_is_the_generators_here_too(tmp_path: Path) -> None:
+    """An actor of Ray under the kernel of the command and of the watch: no other program of that host."""
+    node = subprocess.Popen(["sleep", "60"])
+    asked_for: list[frozenset[int]] = []
+
+    class Noted(Programs):
+        def __init__(self, search: Search, *, ours: frozenset[int] = frozenset(), **words: Any) -> None:
+            asked_for.append(ours)
+            super().__init__(search, ours=ours, **words)
+
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as server, watching(tmp_path) as port, ExitStack() as stack:
+            stack.enter_context(pytest.MonkeyPatch.context()).setattr(serving, "Programs", Noted)
+            watch = asked(port, question=Question(port=server.getsockname()[1])).watch()
+            watch.read()  # says whose kernel it is
+            with generating(frozenset({node.pid})):
+                watch.read()
+            watch.read()
+            watch.close()
+    finally:
+        node.kill()
+        node.wait()
+    assert asked_for == [frozenset(), frozenset({os.getpid(), node.pid}), frozenset({os.getpid()})]
 
 
 def test_without_a_token_nobody_beyond_this_machine_is_answered() -> None:

@@ -24,30 +24,32 @@ class Question:
     """What a look at a host is about: the server that listens there on `port`, and the disk with its data.
 
     `data_path`: where the server says that its data are, "" where it doesn't say. `members`: ports of further members
-    of the deployment there. `ours`: the generator's process, where it runs under the same kernel; 0 where it doesn't.
+    of the deployment there. `ours`: the generator's processes, where they run under the same kernel.
     """
 
     port: int = 0
     data_path: str = ""
     members: tuple[int, ...] = ()
-    ours: int = 0
+    ours: tuple[int, ...] = ()
 
     def query(self) -> str:
         """As a part of an address."""
-        pairs = [("port", self.port), ("data", self.data_path), *(("member", port) for port in self.members)]
-        return urlencode([*pairs, ("ours", self.ours)])
+        several = (("member", self.members), ("ours", self.ours))
+        return urlencode(
+            [("port", self.port), ("data", self.data_path), *((name, each) for name, all_ in several for each in all_)]
+        )
 
     @classmethod
     def parse(cls, query: str) -> Self:
         """The question that a query asks. Raises ValueError."""
-        asked = parse_qs(query, max_num_fields=MEMBERS_MAX + 3, strict_parsing=bool(query))
+        asked = parse_qs(query, max_num_fields=2 * MEMBERS_MAX + 2, strict_parsing=bool(query))
         if "\0" in (data_path := asked.get("data", [""])[0]):
             raise ValueError("no path holds a NUL")
         return cls(
             port=_number(asked, "port"),
             data_path=data_path,
             members=tuple(map(_port, asked.get("member", ()))),
-            ours=_number(asked, "ours"),
+            ours=tuple(pid for pid in map(int, asked.get("ours", ())) if pid),
         )
 
 

@@ -2,18 +2,18 @@
 
 import http.client
 import json
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from brimline.errors import TargetError, on_one_line
-from brimline.monitor.host.asking import ANSWER_BYTES_MAX, PATH, PROTOCOL_VERSION, Question, boot_id
+from brimline.monitor.host.asking import ANSWER_BYTES_MAX, MEMBERS_MAX, PATH, PROTOCOL_VERSION, Question, boot_id
 from brimline.monitor.host.clock import ClockOffset, Exchange
 from brimline.monitor.host.figures import can_be
 from brimline.monitor.host.peer import Peer
 from brimline.monitor.host.source import HOST_COLUMNS, HostGone, Reading, meet
+from brimline.monitor.programs import generator_processes
 from brimline.record.named_times import named_times_text, read_named_times
 from brimline.servers.addresses import joined_address
 
@@ -101,7 +101,7 @@ class RemoteWatch:
 
     def _exchange(self) -> tuple[Exchange, dict[str, Any]]:
         source = self._source
-        ours = os.getpid() if self._shares_kernel else 0
+        ours = tuple(sorted(generator_processes()))[:MEMBERS_MAX] if self._shares_kernel else ()
         headers = {"Authorization": f"Bearer {source.token}"} if source.token else {}
         path = f"{PATH}?{replace(source.question, ours=ours).query()}"
         page = self._peer.get(path, headers=headers, bytes_max=ANSWER_BYTES_MAX + 1)

@@ -78,14 +78,15 @@ class HostReader:
         disk = self._disk
         if disk is None and data is not None:
             disk = disk_device(data)
-        ours = frozenset({question.ours}) if question.ours else frozenset[int]()
         search = partial(_members, question.members)
         return ServerHost(
             pid=pid,
             disk=disk,
             data=data,
             interfaces=network_interfaces(),
-            programs=None if pid is None else Programs(search, server_pid=pid, has_family=has_family, ours=ours),
+            programs=None
+            if pid is None
+            else Programs(search, server_pid=pid, has_family=has_family, ours=frozenset(question.ours)),
             has_family=has_family,
         )
 
