@@ -2,6 +2,9 @@
 
 import io
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -9,6 +12,7 @@ from rich.console import Console
 from brimline.cli import progress
 from brimline.cli.import_progress import ImportTerminalProgress
 from brimline.execution import Tick
+from brimline.execution.import_data import _Ticks
 from brimline.execution.import_progress import ImportTick
 
 TICK = ImportTick(
@@ -51,6 +55,33 @@ def test_a_line_has_rates_p99_what_was_rejected_and_the_time_left(monkeypatch: p
     assert line.startswith("shop.orders: 25 %, 2 500 000 documents, ")
     for part in ("250 000 documents/s", "25.0 MB/s", "p99 12.3 ms", "3 rejected", "30.0 s left"):
         assert part in line, line
+
+
+def test_before_the_first_document_there_is_no_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = said(replace(TICK, documents_per_s=None, bytes_per_s=None), monkeypatch)
+    assert "/s" not in line and "25 %, 2 500 000 documents, p99" in line
+
+
+def test_rates_are_over_what_this_attempt_did(tmp_path: Path) -> None:
+    """250 documents were in before. Bytes are told once in a second, and a tick comes four times as often."""
+    ticks: list[ImportTick] = []
+    sink = SimpleNamespace(tick=ticks.append)
+
+    def polled(elapsed_s: float, documents: int, input_bytes: int) -> dict[str, Any]:
+        return {
+            "elapsed_ns": int(elapsed_s * 1e9), "counts": {"inserted": documents, "rejected": 0},
+            "input_bytes": input_bytes, "is_over": False, "service_p99_ns": 0,
+        }  # fmt: skip
+
+    state = SimpleNamespace(inputs=[SimpleNamespace(size_bytes=10_000)], shares=None)
+    shown = _Ticks(sink, state, polled(0.0, 250, 0), directory=tmp_path)  # type: ignore[arg-type]
+    for quarter in range(1, 33):
+        shown.show(polled(quarter / 4, 250 + 100 * (quarter // 2), 1_000 * (quarter // 4)))
+    assert [(each.documents_per_s, each.bytes_per_s) for each in ticks[:4]] == [
+        (None, None), (200.0, None), (pytest.approx(100 / 0.75), None), (200.0, 1_000.0),
+    ]  # fmt: skip
+    assert all(700 < (each.bytes_per_s or 0) < 1_400 for each in ticks[12:])
+    assert (ticks[-1].documents_per_s, ticks[-1].bytes_per_s) == (200.0, 1_000.0)
 
 
 def test_at_the_end_no_time_is_left(monkeypatch: pytest.MonkeyPatch) -> None:

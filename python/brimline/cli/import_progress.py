@@ -28,11 +28,11 @@ def _share(tick: ImportTick) -> float | None:
 def _state(tick: ImportTick) -> str:
     share = _share(tick)
     parts: list[str] = [] if share is None else [format_percentage(share, digits=2)]
-    parts += [
-        message("{count} documents", count=format_count(tick.documents)),
-        format_rate(tick.documents_per_s, unit="documents/s"),
-        f"{format_bytes(tick.bytes_per_s)}/s",
-    ]
+    parts.append(message("{count} documents", count=format_count(tick.documents)))
+    if tick.documents_per_s is not None:
+        parts.append(format_rate(tick.documents_per_s, unit="documents/s"))
+    if tick.bytes_per_s is not None:
+        parts.append(f"{format_bytes(tick.bytes_per_s)}/s")
     if tick.service_p99_ns is not None:
         parts.append(f"p99 {format_duration(tick.service_p99_ns)}")
     if tick.rejected:

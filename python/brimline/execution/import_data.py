@@ -7,6 +7,7 @@ checkpoint, in the same process when the server is waited for, in another one wi
 import json
 import secrets
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
@@ -55,6 +56,8 @@ from brimline.wording import Verbatim, message
 
 _POLL_S = 0.1
 _TICK_S = 0.25
+_RATE_OVER_S = 3.0
+"""Several nodes tell of bytes once in an interval, which is longer than a tick."""
 _INTERVAL_NS = 1_000_000_000
 _REPLY_TIMEOUT_NS = 300_000_000_000
 _LOOK_AGAIN_S = 0.5
@@ -133,7 +136,7 @@ class _Attempts:
             state = replace(writer.state, attempts=writer.state.attempts + 1, ended_by=None)
             writer.save(replace(state, started_unix_ns=state.started_unix_ns or started_unix_ns))
             context.progress.begin(message("importing into {namespace}", namespace=Verbatim(self._namespace.text)))
-            ticks = _Ticks(context.progress, writer.state, directory=writer.directory)
+            ticks = _Ticks(context.progress, writer.state, json.loads(handle.poll(0)), directory=writer.directory)
             try:
                 if not writer.state.is_prepared:
                     self._prepare(handle)
@@ -353,9 +356,12 @@ class _ServerCpu:
 
 
 class _Ticks:
-    """Thins out polls to what an eye can follow, and derives the rates between two of them."""
+    """Thins out polls to what an eye can follow, and derives the rates over some of them.
 
-    def __init__(self, progress: ImportSink, state: ImportState, *, directory: Path) -> None:
+    `first`: the poll before anything is sent. What came in before this attempt is in no rate.
+    """
+
+    def __init__(self, progress: ImportSink, state: ImportState, first: Mapping[str, Any], *, directory: Path) -> None:
         sizes = [each.size_bytes for each in state.inputs]
         self._total = sum(size for size in sizes if size is not None) if None not in sizes else None
         self._before = 0  # what several nodes had settled is not read again; one client reads through it
@@ -367,32 +373,41 @@ class _Ticks:
                 read_sizes([(each.size_bytes or 0, each.gzip) for each in state.inputs], self._total),
             )
         self._progress = progress
-        self._last = (0.0, 0, self._before)
+        self._seen = deque([self._mark(first)])
+        self._first = self._seen[0]
 
     def show(self, progress: Mapping[str, Any]) -> None:
-        elapsed_s, counts = progress["elapsed_ns"] / 1e9, progress["counts"]
-        then_s, documents_then, bytes_then = self._last
-        since_s = elapsed_s - then_s
-        if since_s < _TICK_S and not progress["is_over"]:
+        now, bytes_now = self._mark(progress), progress["input_bytes"]
+        elapsed_s, documents, bytes_read = now
+        if elapsed_s - self._seen[-1][0] < _TICK_S and not progress["is_over"]:
             return
-        documents = documents_in(counts)
-        bytes_now = progress["input_bytes"]
-        bytes_read = self._before + bytes_now
-        per_s = 1 / since_s if since_s > 0 else 0.0
+        self._seen.append(now)
+        while self._seen[1][0] <= elapsed_s - _RATE_OVER_S:
+            self._seen.popleft()
         self._progress.tick(
             ImportTick(
                 elapsed_s=elapsed_s,
                 documents=documents,
-                rejected=counts["rejected"],
+                rejected=progress["counts"]["rejected"],
                 bytes_read=bytes_read,
                 bytes_total=self._total,
-                documents_per_s=(documents - documents_then) * per_s,
-                bytes_per_s=(bytes_read - bytes_then) * per_s,
+                documents_per_s=self._per_s(1),
+                bytes_per_s=self._per_s(2),
                 left_s=elapsed_s * (self._total - bytes_read) / bytes_now if self._total and bytes_now else None,
                 service_p99_ns=progress["service_p99_ns"] or None,
             )
         )
-        self._last = (elapsed_s, documents, bytes_read)
+
+    def _mark(self, progress: Mapping[str, Any]) -> tuple[float, int, int]:
+        return progress["elapsed_ns"] / 1e9, documents_in(progress["counts"]), self._before + progress["input_bytes"]
+
+    def _per_s(self, figure: int) -> float | None:
+        """None before the first of it: what isn't known yet is no 0."""
+        then, now = self._seen[0], self._seen[-1]
+        if now[figure] == self._first[figure] or now[0] <= then[0]:
+            return None
+        grown: float = now[figure] - then[figure]
+        return grown / (now[0] - then[0])
 
 
 def _planned(each: InputFile) -> dict[str, Any]:

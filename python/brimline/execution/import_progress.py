@@ -6,15 +6,15 @@ from typing import Protocol, runtime_checkable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportTick:
-    """How far an import is. Rates are those since the last tick; None where something isn't known."""
+    """How far an import is. Rates are of the last seconds; None where something isn't known, as before the first."""
 
     elapsed_s: float
     documents: int
     rejected: int
     bytes_read: int
     bytes_total: int | None
-    documents_per_s: float
-    bytes_per_s: float
+    documents_per_s: float | None
+    bytes_per_s: float | None
     left_s: float | None
     service_p99_ns: int | None
 
