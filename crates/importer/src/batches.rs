@@ -104,6 +104,7 @@ mod tests {
     use brimline_formats::Row;
 
     use super::*;
+    use crate::plan::tests::written;
 
     fn documents(keys: &[Option<i32>]) -> Documents {
         let mut documents = Documents::default();
@@ -124,12 +125,10 @@ mod tests {
     }
 
     fn plan(mode: &str, in_order: bool) -> ImportPlan {
-        let plan = serde_json::json!({
-            "address": "127.0.0.1:1", "database": "d", "collection": "c", "inputs": [], "format": {"format": "json"},
-            "object_ids": {"unix_s": 1, "number": 1}, "mode": mode, "upsert_fields": [], "workers": 1, "batch_documents": 2,
-            "maintain_order": in_order, "stop_on_error": in_order, "write_concern": {}, "bypass_document_validation": false,
-            "checkpoint_file": "", "rejected_file": "", "resume": null, "interval_ns": 1, "reply_timeout_ns": 1,
-        });
+        let mut plan = written();
+        plan["mode"] = mode.into();
+        plan["maintain_order"] = in_order.into();
+        plan["stop_on_error"] = in_order.into();
         serde_json::from_value(plan).expect("a plan")
     }
 

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use brimline_engine::clock::Nanos;
 use brimline_formats::{FormatOptions, GeneratedIds};
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 use crate::{Checkpoint, Place};
 
@@ -32,7 +33,8 @@ pub struct ImportPlan {
     pub mode: Mode,
     /// Fields that say which stored document is meant; `_id` where there are none.
     pub upsert_fields: Vec<String>,
-    /// Connections, each with a thread that converts and sends.
+    /// Connections, each with a thread that converts and sends; at least one, or nobody takes what is read.
+    #[serde(deserialize_with = "workers")]
     pub workers: usize,
     /// Most documents in one command.
     pub batch_documents: usize,
@@ -58,6 +60,11 @@ pub struct ImportPlan {
     pub interval_ns: Nanos,
     /// Longest wait for a connection, and for an answer.
     pub reply_timeout_ns: Nanos,
+}
+
+fn workers<'de, D: Deserializer<'de>>(from: D) -> Result<usize, D::Error> {
+    let workers = usize::deserialize(from)?;
+    if workers == 0 { Err(D::Error::custom("workers: must be at least 1, got: 0")) } else { Ok(workers) }
 }
 
 impl ImportPlan {
@@ -144,8 +151,28 @@ impl ObjectIds {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// A plan of no inputs, as it is written.
+    pub fn written() -> serde_json::Value {
+        serde_json::json!({
+            "address": "127.0.0.1:1", "database": "d", "collection": "c", "inputs": [], "format": {"format": "json"},
+            "object_ids": {"unix_s": 1, "number": 1}, "mode": "insert", "upsert_fields": [], "workers": 1,
+            "batch_documents": 2, "maintain_order": false, "stop_on_error": false, "write_concern": {},
+            "bypass_document_validation": false, "checkpoint_file": "", "rejected_file": "", "resume": null,
+            "interval_ns": 1, "reply_timeout_ns": 1,
+        })
+    }
+
+    #[test]
+    fn a_plan_without_workers_is_refused() {
+        let mut plan = written();
+        assert_eq!(serde_json::from_value::<ImportPlan>(plan.clone()).expect("a plan").workers, 1);
+        plan["workers"] = 0.into();
+        let error = serde_json::from_value::<ImportPlan>(plan).expect_err("nobody would take what is read");
+        assert_eq!(error.to_string(), "workers: must be at least 1, got: 0");
+    }
 
     #[test]
     fn object_ids_begin_with_the_time_and_tell_inputs_apart() {
