@@ -21,6 +21,7 @@ from brimline.execution.cluster.cluster import Cluster
 from brimline.experiments.settings import SweepSettings, quick
 from brimline.plan import WireTarget, resolve
 from brimline.record import RunRecord, read_experiment, read_record
+from brimline.report.view import Table
 from tests.support.command_line import CommandLine, Running
 from tests.support.namespaces import networks
 from tests.support.nodes import HereLink, processes, shared_spec
@@ -143,43 +144,63 @@ def test_a_search_ends_with_the_node_that_is_lost_and_goes_on_when_it_is_back(
     again = brimline.resume_search(ended.directory, options=options)
     assert read_experiment(again.directory).ended_by == "completed"
     assert len(again.trials) > len(ended.trials)
+    (section,) = [each for each in again.report.sections if each.id == "nodes"]
+    (table,) = section.blocks
+    assert isinstance(table, Table) and len(table.rows) == 2
+    assert f"2 nodes in all, over the measured windows of {len(again.trials)} runs" in str(table.caption)
+    runs = [read_record(path.parent).summary for path in again.directory.glob("trials/*/record.json")]
+    every = [each for run in runs if run is not None for each in run["nodes"]]
+    for node in again.report.data["nodes"]:
+        errors_ns = [each["clock"]["error_ns"] for each in every if each["node"] == node["node"]]
+        assert node["why_lost"] is None and node["clock_error_ns"] == max(errors_ns) > 0
 
 
-@pytest.mark.slow("a command with nodes of its own, and their end")
-@pytest.mark.parametrize("number", [signal.SIGKILL, *repetitions(signal.SIGTERM)])
-def test_however_the_coordinator_ends_nothing_runs_on(
-    brimline_cli: CommandLine, spec: str, number: signal.Signals
-) -> None:
+@pytest.mark.long
+@pytest.mark.slow(
+    "a command with nodes of its own, and their end; "
+    "quick twin: test_nodes_whose_coordinator_is_killed_or_falls_silent_end_by_themselves"
+)
+def test_a_coordinator_that_is_asked_to_end_takes_its_nodes_along(brimline_cli: CommandLine, spec: str) -> None:
     running = brimline_cli.start("run", spec, "--null", "--workers", "local:2")
     directory = brimline_cli.wait_for_samples("shared")
     nodes = _nodes(running)
     assert len(nodes) == 2
-    running.send(number)
-    outcome = running.end()
+    running.send(signal.SIGTERM)
+    running.end().check_error(128 + signal.SIGTERM, "interrupted by SIGTERM")
     assert _all_gone(nodes)
     record = read_record(directory)
-    if number is signal.SIGKILL:
-        assert record.ended_by == "killed" and record.operations
-    else:
-        outcome.check_error(128 + number, f"interrupted by {number.name}")
-        assert (record.ended_by, record.imbalances) == ("interrupt", ())
+    assert (record.ended_by, record.imbalances) == ("interrupt", ())
 
 
-@pytest.mark.slow("a command with nodes of its own, and their end")
-def test_a_node_whose_coordinator_falls_silent_ends_by_itself(brimline_cli: CommandLine, spec: str) -> None:
-    running = brimline_cli.start("run", spec, "--null", "--workers", "local:2")
+@pytest.mark.slow("commands with nodes of their own, and 8 s of silence")
+def test_nodes_whose_coordinator_is_killed_or_falls_silent_end_by_themselves(
+    brimline_cli: CommandLine, spec: str
+) -> None:
+    """One is killed while the nodes of the other wait for a word."""
+    silent = brimline_cli.start("run", spec, "--null", "--workers", "local:2")
     brimline_cli.wait_for_samples("shared")
-    nodes = _nodes(running)
-    running.send(signal.SIGSTOP)
+    nodes = _nodes(silent)
+    silent.send(signal.SIGSTOP)
+    until = time.monotonic() + GONE_WITHIN_S
     try:
-        assert _all_gone_or_ended(nodes)
+        other = shared_spec(brimline_cli, "duration: 120s", name="killed")
+        killed = brimline_cli.start("run", other, "--null", "--workers", "local:2")
+        directory = brimline_cli.wait_for_samples("killed")
+        its_nodes = _nodes(killed)
+        assert len(its_nodes) == len(nodes) == 2
+        killed.send(signal.SIGKILL)
+        killed.end()
+        assert _all_gone(its_nodes)
+        record = read_record(directory)
+        assert record.ended_by == "killed" and record.operations
+        assert _all_gone_or_ended(nodes, within_s=until - time.monotonic())
     finally:
-        running.send(signal.SIGCONT)
-        running.process.kill()
-        running.end()
+        silent.send(signal.SIGCONT)
+        silent.process.kill()
+        silent.end()
 
 
-def _all_gone_or_ended(processes: list[psutil.Process]) -> bool:
+def _all_gone_or_ended(processes: list[psutil.Process], *, within_s: float) -> bool:
     """A process whose parent is stopped stays as a zombie."""
 
     def over(process: psutil.Process) -> bool:
@@ -188,7 +209,7 @@ def _all_gone_or_ended(processes: list[psutil.Process]) -> bool:
         except psutil.NoSuchProcess:
             return True
 
-    return eventually(lambda: all(map(over, processes)), timeout_s=GONE_WITHIN_S)
+    return eventually(lambda: all(map(over, processes)), timeout_s=max(within_s, 0.0))
 
 
 def test_without_ray_the_error_says_how_to_get_it(brimline_cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,7 +225,7 @@ def test_how_many_take_part_is_a_factor(brimline_cli: CommandLine) -> None:
     words = ("run", spec, "--null", "--workers", "local:2", "--vary")
     brimline_cli.run(*words, "nodes=1,4").check_error(2, "4 workers are asked for, and there are 2")
     assert not list(brimline_cli.runs.glob("*/trials/*"))
-    ran = brimline_cli.run(*words, "nodes=1,2")
+    ran = brimline_cli.run(*words, "nodes=1,2", "--repeats", "2")
     assert ran.exit_code in (0, 4), ran.stderr  # so short runs say little
     records = [read_record(path) for path in sorted(brimline_cli.runs.glob("*/trials/*"))]
     assert {len(record.summary["nodes"]) for record in records if record.summary} == {1, 2}
@@ -271,7 +292,7 @@ def test_nodes_with_networks_and_clocks_of_their_own_offer_one_rate(tmp_path: Pa
     load = {"load": {"kind": "constant", "rate": RATE}, "connections": 16, "threads": 1, "warmup": "0s"}
     load["duration"] = "2s"
     with (
-        networks(NODES, subnet="10.111.0") as network,
+        networks(NODES, second=111) as network,
         scripted_server({"service": {"kind": "fixed", "ns": SERVICE_NS}}) as server,
         _reachable(network.here, server.address) as (address, arrivals),
         processes(network.command(0), *(network.command(each, *wrong) for each in range(1, NODES))) as links,

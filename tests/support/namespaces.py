@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 _NAME = "brimline"
+_SUBNETS = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,9 @@ class Networks:
 
 
 @contextmanager
-def networks(count: int, *, subnet: str) -> Iterator[Networks]:
-    """So many namespaces on `subnet`, such as "10.111.0"; the test is skipped where there can be none."""
+def networks(count: int, *, second: int) -> Iterator[Networks]:
+    """So many namespaces on a subnet of this process, 10.`second`.x; the test is skipped where there can be none."""
+    subnet = f"10.{second}.{os.getpid() % _SUBNETS}"
     if shutil.which("ip") is None or os.geteuid() != 0:
         pytest.skip("network namespaces need root and ip")
     _sweep()

@@ -20,7 +20,6 @@ from tests.support.command_line import CommandLine
 from tests.support.simulation import context
 
 _SHARED = """\
-name: shared
 data: {records: 1000}
 operations: {read: 1}
 load: {kind: constant, rate: 2000/s}
@@ -30,10 +29,10 @@ interval: 100ms
 """
 
 
-def shared_spec(cli: CommandLine, end: str) -> str:
+def shared_spec(cli: CommandLine, end: str, *, name: str = "shared") -> str:
     """Writes a workload that nodes share, and returns its file's name; `end`: the key that ends it."""
-    (cli.directory / "shared.yaml").write_text(f"{_SHARED}{end}\n")
-    return "shared.yaml"
+    (cli.directory / f"{name}.yaml").write_text(f"name: {name}\n{_SHARED}{end}\n")
+    return f"{name}.yaml"
 
 
 _LOOKS_BEFORE_LOSS = 3

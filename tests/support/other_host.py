@@ -18,7 +18,6 @@ from tests.support.namespaces import networks
 from tests.support.server import required_mongod
 from tests.support.waiting import eventually
 
-_NETWORKS = 250
 SERVER_PORT, WATCH_PORT = 27017, 27027
 
 
@@ -35,7 +34,7 @@ class OtherHost:
     def joined(cls) -> Iterator["OtherHost"]:
         """Joined during the block; what was started there ends with it. Skips where there can be none."""
         with (
-            networks(1, subnet=f"10.213.{os.getpid() % _NETWORKS}") as made,
+            networks(1, second=213) as made,
             cls.of(made.names[0], made.addresses[0]) as host,
         ):
             yield host

@@ -21,6 +21,8 @@ from tests.support.waiting import eventually
 _SOURCES = Path(__file__).parents[2] / "python"
 _UP_WITHIN_S = 120.0
 _UP = "Ray runtime started."
+_SETTINGS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled"}
+"""A token that a user of this machine has would be the head's alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class RayCluster:
     @property
     def environment(self) -> dict[str, str]:
         """What a command needs to find it."""
-        return {"RAY_ADDRESS": self.address, "RAY_USAGE_STATS_ENABLED": "0"}
+        return {"RAY_ADDRESS": self.address, **_SETTINGS}
 
     def actors(self) -> list[int]:
         """How many workers are at work on each of its nodes that has some."""
@@ -56,7 +58,7 @@ def ray_cluster(count: int) -> Iterator[RayCluster]:
     if importlib.util.find_spec("ray") is None:
         pytest.skip("no Ray here: make cluster")
     with ExitStack() as stack:
-        network = stack.enter_context(networks(count, subnet="10.112.0"))
+        network = stack.enter_context(networks(count, second=112))
         directory = tempfile.mkdtemp(prefix="blray", dir="/tmp")  # paths of sockets are short
         stack.callback(shutil.rmtree, directory, ignore_errors=True)
         port, client = free_port(), free_port()
@@ -87,7 +89,7 @@ def _started(prefix: Sequence[str], log: Path, *words: str) -> Iterator[subproce
             env={
                 **os.environ,
                 "PYTHONPATH": str(_SOURCES),
-                "RAY_USAGE_STATS_ENABLED": "0",
+                **_SETTINGS,
                 "RAY_raylet_start_wait_time_s": "120",
                 "GRPC_ENABLE_FORK_SUPPORT": "0",  # or, now and then, what it forks for a client dies
             },
