@@ -21,8 +21,8 @@ from tests.support.waiting import eventually
 _SOURCES = Path(__file__).parents[2] / "python"
 _UP_WITHIN_S = 120.0
 _UP = "Ray runtime started."
-_SETTINGS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled"}
-"""A token that a user of this machine has would be the head's alone."""
+_SETTINGS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled", "RAY_worker_niceness": "0"}
+"""A token that a user of it has would be the head's alone. At niceness 15, Ray's own, a node waits for others."""
 
 
 @dataclass(frozen=True, slots=True)
