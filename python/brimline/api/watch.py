@@ -7,7 +7,7 @@ from brimline.errors import UsageError
 from brimline.monitor.host.asking import PORT_DEFAULT
 from brimline.monitor.host.serving import HostReader, HostServer
 from brimline.record import brimline_version
-from brimline.servers.addresses import joined_address, names_loopback
+from brimline.servers.addresses import joined_address, names_loopback, read_address
 from brimline.servers.password import watch_token
 
 LISTEN_DEFAULT = f"127.0.0.1:{PORT_DEFAULT}"
@@ -29,7 +29,9 @@ def watch(
         UsageError: the address can't be, nobody knows a token though other machines may ask, or there is no such disk.
         TargetError: nothing can listen there.
     """
-    host, port = _address(listen)
+    if (address := read_address(listen, port_min=0)) is None:
+        raise UsageError(f"{listen} is no address to listen at", hint=f"write one like {LISTEN_DEFAULT}")
+    host, port = address
     token = watch_token(token_file, option="--token-file")
     if not token and not names_loopback(host):
         raise UsageError(
@@ -44,10 +46,3 @@ def watch(
     wanted = "a token is wanted" if token else "whoever is on this machine may ask"
     say(f"watching this host: asked at {joined_address(host, server.server_address[1])}, {wanted}")
     return server
-
-
-def _address(listen: str) -> tuple[str, int]:
-    host, _, port = listen.rpartition(":")
-    if not host or not port.isdigit() or int(port) >= 1 << 16:
-        raise UsageError(f"{listen} is no address to listen at", hint=f"write one like {LISTEN_DEFAULT}")
-    return host.strip("[]"), int(port)

@@ -13,7 +13,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from brimline.errors import UsageError, redact_uri
 from brimline.servers.access import OPEN, Access, Login, Tls
-from brimline.servers.addresses import joined_address
+from brimline.servers.addresses import joined_address, read_port
 from brimline.servers.lab.lookup import lab_password_file
 from brimline.servers.password import PasswordSource
 from brimline.servers.uri_options import hint_for_option
@@ -109,8 +109,7 @@ def parse_target_uri(text: str, *, password: PasswordSource | None = None) -> Ta
 def require_ports(hosts: str) -> None:
     """Raises UsageError where a port among `hosts` is a number that no port has."""
     for number in re.findall(r":([0-9]+)(?=,|$)", hosts):
-        if not 0 < int(number[:9]) < 1 << 16:
-            raise UsageError(f"the port {number} is out of range", hint="a port is a number from 1 to 65535")
+        read_port(number)
 
 
 def _options(query: str) -> dict[str, str]:

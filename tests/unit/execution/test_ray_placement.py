@@ -110,6 +110,7 @@ def test_an_address_without_a_cluster_is_told_at_once(monkeypatch: pytest.Monkey
     assert "ray://HEAD:10001" in (refused.value.hint or "") and ray.actors == []
 
 
-def test_a_port_that_is_none_is_told_before_anything_is_asked() -> None:
-    with pytest.raises(ValueError, match="99999' has a port that is none"):
-        read_where("ray://127.0.0.1:99999")
+@pytest.mark.parametrize("port", ["0", "99999"])
+def test_a_port_that_is_none_is_told_before_anything_is_asked(port: str) -> None:
+    with pytest.raises(ValueError, match=f":{port}' has a port that is none"):
+        read_where(f"ray://127.0.0.1:{port}")

@@ -58,6 +58,12 @@ def test_a_file_may_be_called_as_an_address_is(tmp_path: Path, monkeypatch: pyte
     assert isinstance(source("db1:27027"), FileHost)
 
 
+@pytest.mark.parametrize("port", ["0", "99999", "123456"])
+def test_a_port_that_none_can_be_is_refused(port: str) -> None:
+    with pytest.raises(UsageError, match=f"the port {port} is out of range"):
+        source(f"db1:{port}")
+
+
 @pytest.mark.parametrize(
     ("deployment", "said"),
     [
@@ -70,7 +76,10 @@ def test_a_server_that_it_has_no_meaning_for(deployment: Deployment, said: str) 
         source("db:27027", deployment=deployment)
 
 
-@pytest.mark.parametrize("where", ["https://db:9100", "http://user:secret@db:9100", "http://", "http://db:x"])
+@pytest.mark.parametrize(
+    "where",
+    ["https://db:9100", "http://user:secret@db:9100", "http://", "http://db:x", "http://db:0", "http://db:99999"],
+)
 def test_a_page_that_cant_be_read_is_refused_without_its_secret(where: str) -> None:
     with pytest.raises(UsageError, match="is no address of a node exporter's page") as refused:
         source(where)

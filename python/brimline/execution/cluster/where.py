@@ -55,6 +55,8 @@ def read_where(text: str, per_node: int = 1) -> Where:
 def _check_port(address: str) -> None:
     """Raises ValueError."""
     try:
-        urlsplit(address).port  # noqa: B018
+        known = urlsplit(address).port != 0
     except ValueError:
-        raise ValueError(f"{address!r} has a port that is none; ports end at 65535") from None
+        known = False
+    if not known:
+        raise ValueError(f"{address!r} has a port that is none; ports are 1 to 65535")

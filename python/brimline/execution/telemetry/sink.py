@@ -18,6 +18,7 @@ from brimline.execution.telemetry.metrics import Figures
 from brimline.plan import Plan
 from brimline.record import brimline_version
 from brimline.record.model import Samples
+from brimline.servers.addresses import read_address
 from brimline.threads import Worker
 
 if TYPE_CHECKING:
@@ -199,10 +200,9 @@ def telemetry_beside(beside: ProgressSink, *, prometheus: str | None, otlp: str 
 
 
 def _address(text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
-    if not host or not port.isdigit() or int(port) >= 1 << 16:
+    if (address := read_address(text, port_min=0)) is None:
         raise UsageError(f"--prometheus {text} is no address to listen at", hint="write one like 127.0.0.1:9464")
-    return host.strip("[]"), int(port)
+    return address
 
 
 def _collector_url(text: str) -> str:

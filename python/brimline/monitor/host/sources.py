@@ -1,6 +1,6 @@
 """Owns which source of a host's figures is meant: a watcher by its address, an exporter by its page, else a file."""
 
-import re
+import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,12 +19,12 @@ from brimline.monitor.host.file import TIME_GRAIN_NS, FileHost
 from brimline.monitor.host.remote import FIRST_EXCHANGES, RemoteHost
 from brimline.monitor.host.source import HostSource
 from brimline.monitor.server_host import data_path
+from brimline.servers.addresses import read_address
 from brimline.servers.deployment import Deployment, control_client, split_address
 from brimline.servers.members import known_members
 from brimline.units import NS_PER_S
 
 _EXPORTER_PORT = 9100
-_ADDRESS = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[\w.-]+):(?P<port>\d{1,5})", re.ASCII)
 
 
 def host_source(where: str, *, deployment: Deployment, token: str, disk: str | None) -> HostSource:
@@ -42,14 +42,15 @@ def host_source(where: str, *, deployment: Deployment, token: str, disk: str | N
         raise UsageError(
             "the host of one of several shards would not speak for the others", hint="leave --host-metrics out"
         )
-    if (address := _ADDRESS.fullmatch(where)) is not None and not Path(where).exists():
+    # `Path.exists` raises of what is too long for a name.
+    address = None if os.path.exists(where) else read_address(where)  # noqa: PTH110
+    if address is not None:
         if disk is not None:
             raise UsageError(
                 f"--host-disk {disk} is for an exporter or a file; brimline watch knows the server's own disk",
                 hint="leave --host-disk out",
             )
-        host, port = address["host"].strip("[]"), int(address["port"])
-        source = RemoteHost(host=host, port=port, token=token, question=question_about(deployment))
+        source = RemoteHost(host=address[0], port=address[1], token=token, question=question_about(deployment))
         source.require()
         return source
     if where.startswith(("http://", "https://")):
@@ -64,10 +65,10 @@ def host_source(where: str, *, deployment: Deployment, token: str, disk: str | N
 def _exporter(where: str, disk: str | None) -> ExporterHost:
     try:
         address = urlsplit(where)
-        host, port = address.hostname, address.port or _EXPORTER_PORT
+        host, port = address.hostname, _EXPORTER_PORT if address.port is None else address.port
     except ValueError:
         host, port = None, 0
-    if host is None or address.scheme != "http" or address.username is not None:
+    if host is None or not port or address.scheme != "http" or address.username is not None:
         raise UsageError(
             f"--host-metrics {where} is no address of a node exporter's page",
             hint="write http://HOST:9100/metrics; behind TLS or a login use brimline watch, or a file of its pages",
