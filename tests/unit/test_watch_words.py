@@ -18,6 +18,15 @@ def test_who_may_ask_must_know_a_token_beyond_this_machine(brimline_cli: Command
 def test_a_token_has_no_word_of_its_own(brimline_cli: CommandLine) -> None:
     refused = brimline_cli.run("watch", "--token", "of-nobody")
     assert refused.exit_code == 2 and "of-nobody" not in refused.stderr
+    assert "no such option: --token; possible options: --listen, --token-file\n" in refused.stderr
+
+
+def test_a_token_that_can_not_be_sent_is_refused_by_both_sides(brimline_cli: CommandLine) -> None:
+    """The reasons are in tests/unit/servers/test_watch_token.py; a run reads the token as a server is known."""
+    bad = {"BRIMLINE_WATCH_TOKEN": "geheim密码"}
+    refused = brimline_cli.run("watch", "--listen", "127.0.0.1:0", environment=bad)
+    refused.check_error(2, "the token of BRIMLINE_WATCH_TOKEN has a character that is no printable ASCII")
+    assert "geheim" not in refused.stderr
 
 
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -357,6 +357,9 @@ def _help_of(error: Exception) -> str:
 
 def _parser_says(error: Exception) -> str:
     """What an error of the parser is about, in our words where its own are a riddle."""
+    if _unknown(error) and (known := getattr(error, "possibilities", None)):
+        # Theirs are in brackets right behind the option, where its value would be: of a secret it would be masked.
+        return f"{_lower_first(str(error.message))}; possible options: {', '.join(sorted(known))}"  # type: ignore[attr-defined]
     text = str(error.format_message())  # type: ignore[attr-defined]  # their class is private to typer
     if more := _MORE_WORDS.fullmatch(text):
         context = getattr(error, "ctx", None)
