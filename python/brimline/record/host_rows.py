@@ -13,6 +13,7 @@ from brimline.record.model import Scalar, ServerRow
 from brimline.record.named_times import named_times_text, read_named_times
 
 _OF_THE_LOOK = ("at_ns", "gap", "server")
+_BY_NAME = ("members_cpu_ns_by_name", "others_cpu_ns_by_name")
 _CPU_COUNT = "server_cpu_count"
 _SPACINGS_MAX = 3.0
 """Readings further apart than so many times as usual have a hole between them."""
@@ -29,12 +30,25 @@ def with_host(server: Sequence[ServerRow], host: Sequence[ServerRow]) -> list[Se
         return list(host)
     readings = [row for row in host if isinstance(row.get("at_ns"), int)]
     readings.sort(key=_at_ns)
-    good = [row for row in readings if not row.get("gap")]
+    good = _named([row for row in readings if not row.get("gap")])
     gone = [_at_ns(row) for row in readings if row.get("gap")]
     instants = [_at_ns(row) for row in good]
     spacings = [later - earlier for earlier, later in pairwise(instants)]
     spacing_max = _SPACINGS_MAX * median(spacings) if spacings else 0.0
     return [_merged(row, good, instants, gone, spacing_max) for row in server]
+
+
+def _named(readings: Sequence[ServerRow]) -> Sequence[ServerRow]:
+    """With times by name in all between those that have them: not every look reads all processes."""
+    filled = [{**row} for row in readings]
+    for column in _BY_NAME:
+        known = [number for number, row in enumerate(readings) if row.get(column) is not None]
+        for first, last in pairwise(known):
+            begun_ns, length_ns = _at_ns(readings[first]), max(_at_ns(readings[last]) - _at_ns(readings[first]), 1)
+            for number in range(first + 1, last):
+                share = (_at_ns(readings[number]) - begun_ns) / length_ns
+                filled[number][column] = _between(readings[first][column], readings[last][column], share)
+    return filled
 
 
 def _merged(

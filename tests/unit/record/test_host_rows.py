@@ -65,6 +65,13 @@ def test_times_by_name_lie_between_as_well() -> None:
     assert row["others_cpu_ns_by_name"] == "cc1=20;new=4"
 
 
+def test_times_by_name_that_every_second_look_has_are_known_between_as_well() -> None:
+    names = {0: "cc1=0", 2: "cc1=40", 4: "cc1=80"}
+    host = [reading(second, others_cpu_ns_by_name=names.get(second)) for second in range(6)]
+    rows = with_host([look(second + 0.5) for second in range(5)], host)
+    assert [each.get("others_cpu_ns_by_name") for each in rows] == ["cc1=10", "cc1=30", "cc1=50", "cc1=70", None]
+
+
 def test_without_rows_of_the_server_the_hosts_are_all_there_is() -> None:
     host = [reading(1, host_busy_ns=5)]
     assert with_host([], host) == host and with_host([look(1)], []) == [look(1)]
