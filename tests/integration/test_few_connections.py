@@ -10,7 +10,7 @@ from brimline import Options
 from brimline.api.capacity import capacity
 from brimline.errors import TargetError
 from brimline.experiments.settings import SweepSettings, quick
-from brimline.experiments.trial import UP_AGAIN_SHARE
+from brimline.experiments.trial import fewer_connections
 from brimline.monitor.opcounters import read_opcounters
 from brimline.report.view import Report, Table
 from brimline.servers import Deployment
@@ -85,7 +85,7 @@ def test_a_level_without_all_its_connections_is_no_end(brimline_cli: CommandLine
 
     searches = [trial for trial in searched.trials if trial.probe.stage in ("search", "verify")]
     assert searches[0].failed and searches[0].probe.connections == 32
-    fewer = int(UP_AGAIN_SHARE * (searches[0].connections_up or 0))
+    fewer = fewer_connections(searches[0].connections_up or 0)
     assert 8 < fewer < 24
     assert searches[1:] and {trial.probe.connections for trial in searches[1:]} == {fewer}
     assert not any(trial.failed for trial in searches[1:])

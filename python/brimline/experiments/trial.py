@@ -15,6 +15,8 @@ SEARCH_STAGES: tuple[Stage, ...] = ("search", "verify", "reused")
 """Stages whose trials are held to the objective; `reused`: what another objective asked for."""
 UP_AGAIN_SHARE = 0.9
 """Of the connections that were up once, this share can be had again."""
+OWN_CONNECTIONS = 6
+"""Beside a load brimline has so many more: two each for the data, for watching the server and for a look at it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +101,11 @@ def not_had_text(up: int, wanted: int) -> str:
 
 
 def fewer_connections(up: int) -> int:
-    """How many can be had again where `up` could be had once; at least 1."""
-    return max(1, int(UP_AGAIN_SHARE * up))
+    """How many can be had again where `up` could be had once; at least 1.
+
+    Those of brimline's own may not have been there yet.
+    """
+    return max(1, min(int(UP_AGAIN_SHARE * up), up - OWN_CONNECTIONS))
 
 
 def of_stage(trials: Sequence[Trial], *stages: Stage) -> list[Trial]:

@@ -11,7 +11,7 @@ from brimline.analysis.finding import Finding, Standing
 from brimline.experiments.runner import describe_outcome
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.sweep import Sweep, SweepConclusion, SweepEnd
-from brimline.experiments.trial import Trial
+from brimline.experiments.trial import Trial, fewer_connections
 
 from .observations import closed_trial, not_had
 
@@ -45,6 +45,12 @@ def test_doubles_until_two_levels_gain_nothing() -> None:
     assert conclusion.saturation_ops_per_s == 8000
     assert conclusion.saturation is None
     assert conclusion.text == "saturation throughput 8 000 ops/s, one run per level; knee at 8 connections"
+
+
+@pytest.mark.parametrize(("up", "fewer"), [(512, 460), (20, 14), (7, 1), (3, 1)])
+def test_room_is_left_for_the_connections_of_brimline_itself(up: int, fewer: int) -> None:
+    """A tenth of 20 is not enough: the server then closed those that look at it before a load."""
+    assert fewer_connections(up) == fewer
 
 
 @pytest.mark.parametrize("repeats", [1, 2])
