@@ -28,7 +28,6 @@ SHORT_CAPACITY = CapacitySettings(
     sweep=SHORT_SWEEP,
     calibrate_s=0.3,
     warmup_s=0.1,
-    glance_s=None,
     window_s=0.6,
     operations_min=400,
     budget_s=9.0,

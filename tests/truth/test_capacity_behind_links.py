@@ -44,7 +44,6 @@ SHORT = CapacitySettings(
     sweep=SweepSettings(warmup_s=0.1, duration_s=0.5, connections_max=16),
     calibrate_s=0.2,
     warmup_s=0.1,
-    glance_s=None,
     window_s=0.5,
     operations_min=100,
     budget_s=8.0,

@@ -141,6 +141,7 @@ def test_a_result_is_near_the_truth_where_windows_differ_by_5_percent() -> None:
     found = searched(LAWS[name], settings=standard())
     sys.stdout.write(f"\n{found.row(f'{name}, standard preset')}\n")
     assert found.error < ERROR_MAX
+    assert found.covered >= COVERAGE_MIN * SEARCHES
 
 
 @pytest.mark.long

@@ -12,8 +12,8 @@ from brimline.wording import joined, message
 SWEEP_LEVELS_TYPICAL = 6
 """Levels of a sweep up to its plateau, 1 to 32 connections; the flat ones that end it come on top."""
 
-GLANCES_TYPICAL, WINDOWS_TYPICAL = 2, 12
-"""Windows of a search on a quiet machine, and how many of them are short."""
+WINDOWS_TYPICAL = 12
+"""Windows of a search on a quiet machine."""
 
 ASSUMED_COPY_BYTES_PER_S = 100e6
 """Of `$out`, with data in memory: 53 MB/s were seen with documents of 200 bytes, 220 MB/s with those of 1 KB."""
@@ -113,21 +113,18 @@ def sweep_time(settings: SweepSettings) -> TimeEstimate:
 def capacity_time(settings: CapacitySettings, *, goals: int = 1) -> TimeEstimate:
     """Time of a capacity search, or of one for several `goals` that share their probes.
 
-    Typical: two glances, then windows until the figure is known well and held, with the reference load between them. A
-    further goal begins with what is known. Windows of a slow target are longer, up to `window_factor_max`.
+    Typical: windows until the figure is known well and held, with the reference load between them. A further goal
+    begins with what is known. Windows of a slow target are longer, up to `window_factor_max`.
     """
     sweep = sweep_time(settings.sweep)
     probe_s = window_time(settings)
-    glance_s = None if settings.ramp_up_s is not None else settings.glance_s
-    glances = 0 if glance_s is None else GLANCES_TYPICAL
-    windows = WINDOWS_TYPICAL - glances
-    references = windows * goals // settings.windows_per_reference
+    references = WINDOWS_TYPICAL * goals // settings.windows_per_reference
     reference_s = settings.sweep.warmup_s + settings.sweep.duration_s
+    searching = WINDOWS_TYPICAL - settings.verifications + (WINDOWS_TYPICAL // 2) * (goals - 1)
     stages = (
         StageCost("calibrate", 1, settings.calibrate_s),
         *sweep.stages,
-        StageCost("glance", glances, settings.warmup_s + (glance_s or 0.0)),
-        StageCost("search", windows - settings.verifications + (windows // 2) * (goals - 1), probe_s),
+        StageCost("search", searching, probe_s),
         StageCost("reference", references, reference_s),
         StageCost("verify", settings.verifications * goals, probe_s),
     )

@@ -78,7 +78,6 @@ class CapacitySettings:
     calibrate_s: float = 5.0
     warmup_s: float = 5.0
     hold: float = HOLD  # share of the windows that meet the objective at the sustained load
-    glance_s: float | None = 15.0  # a short window where little is known yet; None: all are alike
     window_s: float = 60.0
     windows_max: int = 30
     windows_per_reference: int = 4  # after so many windows the reference load runs again
@@ -109,12 +108,17 @@ class CapacitySettings:
         if self.width_max is not None and not 2 * self.resolution <= self.width_max <= WIDTH_MAX:
             raise ValueError(f"the width of an interval lies from {2 * self.resolution:.0%} to {WIDTH_MAX:.0%}")
 
-    def length_s(self, usual_s: float, rate_ops_per_s: float) -> float:
+    @property
+    def usual_s(self) -> float:
+        """Length of a window, unless its load holds too few operations; of T-L-R R."""
+        return self.ramp_up_s or self.window_s
+
+    def length_s(self, rate_ops_per_s: float) -> float:
         """Length of a window at this rate: the usual, or longer where that holds too few operations; of T-L-R R."""
         if self.ramp_up_s is not None:
             return self.ramp_up_s
         needed_s = math.ceil(self.operations_min / rate_ops_per_s)
-        return min(max(usual_s, needed_s), self.window_factor_max * usual_s)
+        return min(max(self.window_s, needed_s), self.window_factor_max * self.window_s)
 
     @property
     def width_sought(self) -> float:
@@ -140,7 +144,7 @@ class CapacitySettings:
     @property
     def windows_span_checkpoints(self) -> bool:
         """Whether what decides was long enough to see a checkpoint."""
-        return (self.ramp_up_s or self.window_s) >= CHECKPOINT_S
+        return self.usual_s >= CHECKPOINT_S
 
     @property
     def axis(self) -> Axis:
@@ -156,7 +160,6 @@ def quick(slo: Slo | None = None) -> CapacitySettings:
         sweep=SweepSettings(warmup_s=0.3, duration_s=1.5),
         calibrate_s=1.0,
         warmup_s=0.5,
-        glance_s=None,
         window_s=4.0,
         operations_min=400,  # fewer give no upper bound for a p99
         budget_s=81.0,

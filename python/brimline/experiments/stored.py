@@ -60,12 +60,13 @@ def stored_frontier_settings(experiment: ExperimentRecord) -> FrontierSettings:
 
 def stored_capacity_settings(stored: Mapping[str, Any]) -> CapacitySettings:
     """The settings of a capacity search as they were stored. Raises RecordError."""
-    settings = {name: value for name, value in stored.items() if name != SEED}
+    # `glance_s`: of searches that also made windows too short for a checkpoint.
+    settings = {name: value for name, value in stored.items() if name not in (SEED, "glance_s")}
     if "slo" in settings:
         settings["slo"] = _with_limits(settings["slo"])
     if "verify_s" in settings:  # an older search, whose windows had other names
         known = {each.name for each in fields(CapacitySettings)}
-        settings |= {"window_s": settings["verify_s"], "glance_s": settings.get("bracket_s")}
+        settings |= {"window_s": settings["verify_s"]}
         settings = {name: value for name, value in settings.items() if name in known - {"resolution", "width_max"}}
     return read_part(CapacitySettings, settings)
 

@@ -45,14 +45,13 @@ class Window:
     """What one window showed at a load.
 
     `met`: chance that the objective held in it, which a figure near its limit leaves open. `weight`: what it shows, as
-    a share of a whole window. `false_met`: chance that such a window holds where most don't. `answered`: what a window
-    answered that was offered more than the server could do; None of every other window.
+    a share of a steady window. `answered`: what a window answered that was offered more than the server could do; None
+    of every other window.
     """
 
     load: float
     met: float
     weight: float = 1.0
-    false_met: float = FALSE_MET
     answered: float | None = None
 
 
@@ -113,14 +112,22 @@ class HoldPosterior:
         """Share of windows that are disturbed whatever the load: the mean over the posterior."""
         return float(self._weight.sum(axis=(0, 1)) @ np.array(LAPSES))
 
-    def information(self, loads: Sequence[float], *, false_met: float = FALSE_MET) -> NDArray[np.float64]:
+    def information(self, loads: Sequence[float]) -> NDArray[np.float64]:
         """What a window at each of `loads` is expected to teach about the sustained load, in nats."""
-        met = self._met(loads, self._log_loads, false_met)
+        met = self._met(np.log(loads), self._log_loads)
         held = np.einsum("wxsl,xsl->wx", met, self._weight)
         before = self._weight.sum(axis=(1, 2))
         missed = np.maximum(before[None, :] - held, 0.0)
         after = _entropy(held) * held.sum(axis=-1) + _entropy(missed) * missed.sum(axis=-1)
         return np.asarray(_entropy(before) - after, dtype=np.float64)
+
+    def _above(self, log: NDArray[np.float64] | float, log_loads: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How far above a load, whose logarithm is `log`, half of the windows bear [window, load, spread].
+
+        Half of them bear more than the sustained load, which a share `hold` does.
+        """
+        middle = log_loads[:, None] + self._z * np.array(SPREADS)
+        return np.asarray(middle - np.asarray(log)[..., None, None], dtype=np.float64)
 
     def _weights(self, log_loads: NDArray[np.float64]) -> NDArray[np.float64]:
         """The posterior, not normalised [load, spread, lapse, excess]."""
@@ -134,36 +141,26 @@ class HoldPosterior:
 
     def _told_by_outcomes(self, log_loads: NDArray[np.float64]) -> NDArray[np.float64]:
         """Log likelihood of the windows that met their objective or missed it [load, spread, lapse]."""
-        told = np.zeros((len(log_loads), len(SPREADS), len(LAPSES)))
         seen = [each for each in self._windows if each.answered is None]
-        for false_met in {each.false_met for each in seen}:
-            alike = [each for each in seen if each.false_met == false_met]
-            met = self._met([each.load for each in alike], log_loads, false_met)
-            shown, weight = (
-                np.array(each)[:, None, None, None] for each in zip(*((w.met, w.weight) for w in alike), strict=True)
-            )
-            borderline = 1 - np.abs(2 * shown - 1)
-            near = self._just_borne([each.load for each in alike], log_loads)
-            decided = shown * met + (1 - shown) * (1 - met)
-            told += (weight * np.log(borderline * near + (1 - borderline) * decided)).sum(axis=0)
-        return told
+        log = np.log([each.load for each in seen])
+        shown, weight = (np.reshape(each, (-1, 1, 1, 1)) for each in ([w.met for w in seen], [w.weight for w in seen]))
+        borderline, met = 1 - np.abs(2 * shown - 1), self._met(log, log_loads)
+        decided = shown * met + (1 - shown) * (1 - met)
+        told = weight * np.log(borderline * self._just_borne(log, log_loads) + (1 - borderline) * decided)
+        return np.asarray(told.sum(axis=0), dtype=np.float64)
 
-    def _just_borne(self, loads: Sequence[float], log_loads: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _just_borne(self, log: NDArray[np.float64], log_loads: NDArray[np.float64]) -> NDArray[np.float64]:
         """How likely it is that a window just bears its load, as one does whose figure lies at its limit.
 
         Relative to where that is most likely [window, load, spread, 1].
         """
-        spreads = np.array(SPREADS)
-        middle = log_loads[None, :, None] + self._z * spreads
-        distance = (np.log(np.asarray(loads, dtype=np.float64))[:, None, None] - middle) / np.hypot(
-            spreads, BORDERLINE_WIDTH
-        )
+        distance = self._above(log, log_loads) / np.hypot(SPREADS, BORDERLINE_WIDTH)
         return np.asarray(np.maximum(np.exp(-0.5 * distance**2), BORDERLINE_LAPSE)[..., None], dtype=np.float64)
 
     def _told_by_throughput(self, log_loads: NDArray[np.float64]) -> NDArray[np.float64]:
         """Log likelihood of what full windows and reference runs answered [load, spread, lapse, excess]."""
-        spreads, (excess, shows) = np.array(SPREADS), np.array(EXCESSES).T
-        width = np.hypot(spreads[:, None] * shows, ANSWERED_NOISE)[:, None, :]  # [spread, 1, excess]
+        excess, shows = np.array(EXCESSES).T
+        width = np.hypot(np.outer(SPREADS, shows), ANSWERED_NOISE)[:, None, :]  # [spread, 1, excess]
         odd = (np.array(LAPSES) + OUTLIER)[:, None]  # [lapse, 1]
 
         def density(distance: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -171,23 +168,20 @@ class HoldPosterior:
             return np.asarray(np.log((1 - odd) * normal + odd / OUTLIER_RANGE), dtype=np.float64)
 
         told = np.zeros((len(log_loads), len(SPREADS), len(LAPSES), len(EXCESSES)))
-        # Half of the windows bear more than the load that a share `hold` of them does.
-        middle = log_loads[:, None, None, None] + (self._z * spreads)[:, None, None] + excess
         for each in self._windows:
             if each.answered is not None:
-                told += each.weight * density(math.log(each.answered) - middle)
+                told += each.weight * density(self._above(math.log(each.answered), log_loads)[..., None, None] + excess)
         count = len(self._log_references)
         for each in self._log_references - np.median(self._log_references) if count > 1 else ():
             told += (1 - 1 / count) * density(np.full((1, 1, 1), each))  # one of them went into their median
         return told
 
-    def _met(self, loads: Sequence[float], log_loads: NDArray[np.float64], false_met: float) -> NDArray[np.float64]:
+    def _met(self, log: NDArray[np.float64], log_loads: NDArray[np.float64]) -> NDArray[np.float64]:
         """Chance that a window meets its objective [window, load, spread, lapse]."""
         from scipy.special import ndtr  # not above, as in __init__
 
-        distance = log_loads[None, :, None] - np.log(np.asarray(loads, dtype=np.float64))[:, None, None]
-        borne = ndtr(distance / np.array(SPREADS) + self._z)[..., None]
-        met = false_met + np.maximum(1 - np.array(LAPSES) - false_met, 0.0) * borne
+        borne = ndtr(self._above(log, log_loads) / SPREADS)[..., None]
+        met = FALSE_MET + (1 - np.array(LAPSES) - FALSE_MET) * borne
         return np.asarray(np.clip(met, _CHANCE_MIN, 1 - _CHANCE_MIN), dtype=np.float64)
 
 

@@ -16,7 +16,7 @@ from brimline.analysis.cpu_use import ServerCpu
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.lateness import LagEffect, Lateness
 from brimline.experiments.axis import Axis, On
-from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind, of_service
+from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
 from brimline.experiments.capacity.estimate import why_wide
 from brimline.experiments.capacity.figures import figures_of
 from brimline.experiments.capacity.machine import Movement, drift
@@ -24,6 +24,7 @@ from brimline.experiments.capacity.outcome import TrialOutcome, judge_trial
 from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.cost import capacity_time
 from brimline.experiments.settings import CapacitySettings, Grade, quick, standard
+from brimline.experiments.stored import stored_capacity_settings
 from brimline.experiments.trial import Probe, Trial, connections_had, fewer_connections
 from brimline.report.search.further import turning_points
 from brimline.report.search.view import _what_next, lacked_facts
@@ -197,7 +198,6 @@ def test_a_search_of_a_service_says_nothing_of_checkpoints() -> None:
         trials.append(replace(trial, observation=replace(trial.observation, target="http")))
     conclusion = capacity.conclude(trials)
     assert conclusion.reasons_not_quotable[-1] == "windows of 4 s are shorter than 60 s"
-    assert of_service(conclusion.state.judged)
 
 
 def test_conclusion_of_a_search_with_a_known_bottleneck() -> None:
@@ -211,7 +211,7 @@ def test_conclusion_of_a_search_with_a_known_bottleneck() -> None:
     assert conclusion.sweep.saturation_ops_per_s == pytest.approx(2000, rel=0.03)
     assert conclusion.sweep.saturation is None  # each level ran once
     assert not conclusion.quotable
-    assert conclusion.reasons_not_quotable == ("windows of 4 s are shorter than the 60 s between checkpoints",)
+    assert conclusion.reasons_not_quotable == ("windows of 4 s are shorter than 60 s",)
     for part in (
         "sustained ",
         "at response p99 ≤ 10 ms; knee at 2 connections",
@@ -568,12 +568,21 @@ def test_the_figure_is_the_rate_that_held_and_its_windows_are_counted_there() ->
     conclusion = play(limit(7700), standard())[1]
     assert conclusion.grade is Grade.VERIFIED and conclusion.sustained is not None
     rate = conclusion.sustained.value
-    there = [each for each in conclusion.state.judged if each.load == rate and not conclusion.state.glanced(each)]
-    outcomes = [each.outcome for each in there]
+    outcomes = [each.outcome for each in conclusion.state.judged if each.load == rate]
     assert conclusion.tried.windows == len(outcomes)
     assert conclusion.tried.held == outcomes.count(TrialOutcome.PASS) >= 3
     assert f"sustained {format_number(rate, digits=4)} ops/s (verified, 95 % CI" in conclusion.headline
     assert conclusion.sustained.low < rate < conclusion.sustained.high
+
+
+def test_short_windows_of_an_older_search_do_not_count() -> None:
+    """It looked at 15 s now and then, which may lack a checkpoint."""
+    old = stored_capacity_settings({"preset": "standard", "glance_s": 15.0})
+    trials, conclusion = play(limit(7700), old)
+    (window, *_) = (trial.probe for trial in trials if trial.probe.stage == "search")
+    short = replace(window, duration_s=15.0, rate_ops_per_s=9000.0)
+    looked = Capacity(old, 1).conclude([*trials, open_trial(short, TrialOutcome.PASS)])
+    assert looked.sustained == conclusion.sustained and looked.state.judged == conclusion.state.judged
 
 
 def test_windows_near_the_limit_decide_little() -> None:

@@ -269,3 +269,7 @@ def test_no_interval_is_so_wide_that_its_figure_is_written_as_0(
     assert known_text(value, low, high, "ops/s") == texts
     headline = Estimate(value=value, low=low, high=high, unit="ops/s")
     assert f"{headline.value_text} ops/s" == texts[0]
+
+
+def test_of_a_time_the_figure_has_four_digits_and_the_ends_of_its_interval_three() -> None:
+    assert known_text(12_345_678.0, 11_987_654.0, 13_456_789.0, "ns") == ("12.35 ms", "12.0 ms", "13.5 ms")

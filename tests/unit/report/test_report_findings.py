@@ -494,6 +494,7 @@ def test_json_has_the_stable_keys_of_a_search(reports: Reports) -> None:
     assert low <= document["sustained_ops_per_s"] <= high
     assert document["quotable"] is False
     assert document["grade"] == "verified" and document["hold"] == 0.9
+    assert document["window_s"] == 4.0
     assert 3 <= document["verifications"] <= document["verification_windows"]
     assert document["saturation_ops_per_s"] > 0
     assert document["saturation_interval_ops_per_s"] is None

@@ -18,6 +18,7 @@ EXPERIMENTS: Mapping[str, str] = {
     "at_least": "The highest load that held, where no end was found above it.",
     "at_most": "The lowest load that did not hold, where none held.",
     "hold": "Share of the windows that meet the objective at the sustained load.",
+    "window_s": "Length of such a window, unless its load is so low that it has to be longer.",
     "not_narrower": "Why the interval is no narrower, a sentence each.",
     "missed": "What was asked for of the figure and is not so, a sentence each.",
     "window_spread": "How much the load differs that single windows bear, as a share of it.",

@@ -1,6 +1,5 @@
 """Owns what a capacity search concludes: the number with its interval and reason, or why there is none."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -139,21 +138,16 @@ class CapacityConclusion(Found):
     @property
     def reasons_not_quotable(self) -> tuple[str, ...]:
         """Why it may not."""
-        settings, judged = self.settings, self.state.judged
+        settings = self.settings
         reasons: list[str] = []
         if self.sustained is None:
             reasons.append("no sustained load was found")
         elif self.grade is not Grade.VERIFIED:
             reasons.append("the figure was not held in repeated windows")
         if not settings.windows_span_checkpoints:
-            short = (
-                "windows of {window} are shorter than {between:g} s"
-                if of_service(judged)
-                else "windows of {window} are shorter than the {between:g} s between checkpoints"
-            )
-            window = f"{settings.ramp_up_s or settings.window_s:g} s"
-            reasons.append(message(short, window=window, between=CHECKPOINT_S))
-        if any(each.trial.observation.server.shared_host for each in judged):
+            short = "windows of {length:g} s are shorter than {least:g} s"
+            reasons.append(message(short, length=settings.usual_s, least=CHECKPOINT_S))
+        if any(each.trial.observation.server.shared_host for each in self.state.judged):
             reasons.append("generator and server share a host")
         if self.bottleneck is not None and self.bottleneck.kind is BottleneckKind.HOST:
             reasons.append("other programs used the server's host")
@@ -254,8 +248,3 @@ def _broken_off(trial: Trial) -> tuple[ConclusionKind, str]:
     # A search that was killed, or that met an error of its own, says nothing of the target.
     lost = observation.ended_by == TARGET_LOST
     return ConclusionKind.TARGET_LOST if lost else ConclusionKind.INCOMPLETE, ended
-
-
-def of_service(judged: Sequence[Judged]) -> bool:
-    """Whether the probes went to a service, of which no checkpoint is known."""
-    return any(each.trial.observation.target == "http" for each in judged)

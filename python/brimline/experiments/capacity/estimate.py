@@ -92,8 +92,8 @@ def at_load(state: SearchState, load: float) -> Tried:
 
 
 def tried_loads(state: SearchState) -> list[Tried]:
-    """Every load that a deciding window was offered, ascending; a window that decided nothing does not count."""
-    settled = [each for each in state.deciding if each.outcome is not TrialOutcome.INCONCLUSIVE]
+    """Every load that a usable window was offered, ascending; a window that decided nothing does not count."""
+    settled = [each for each in usable(state.judged) if each.outcome is not TrialOutcome.INCONCLUSIVE]
     return [
         Tried(
             load=load,
@@ -177,7 +177,7 @@ def why_wide(state: SearchState, estimate: Estimate, ended: Sequence[str]) -> tu
     spread, lapse, moved = state.posterior.spread, state.posterior.lapse, state.movement
     differ = message(
         "windows of {length:g} s at one load differ by about {spread}",
-        length=state.settings.ramp_up_s or state.settings.window_s,
+        length=state.settings.usual_s,
         spread=format_percentage(spread, digits=1),
     )
     reasons: list[str] = [differ]

@@ -17,7 +17,7 @@ from brimline.experiments.axis import On
 from brimline.experiments.capacity.conclusion import CapacityConclusion, conclude
 from brimline.experiments.capacity.estimate import candidate, find, is_narrow
 from brimline.experiments.capacity.outcome import TrialOutcome
-from brimline.experiments.capacity.search_state import GLANCE_FALSE_MET, SearchState
+from brimline.experiments.capacity.search_state import SearchState
 from brimline.experiments.cost import capacity_time, window_time
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.sweep import Sweep
@@ -32,15 +32,12 @@ from brimline.experiments.trial import (
     put_back_each_s,
     spent_s,
 )
-from brimline.stats.hold_chance import FALSE_MET
 from brimline.wording import message
 
 ENOUGH, ENOUGH_BESIDE_GENERATOR = 2, 4
 """So many windows at an end of what can be tried bound the load. What the generator missed there, the next may hold."""
 SPARE_VERIFICATIONS = 1
 """One window in ten misses at the very load that is sought, so that time is kept for another."""
-GLANCES_MAX = 4
-"""More short windows tell little: what one of them missed, all of them may."""
 CANDIDATES = 41
 """Loads among which the most instructive is chosen."""
 CANDIDATES_WITHIN = 0.99
@@ -138,7 +135,7 @@ class Capacity:
         further = self._most_instructive(state)
         if found.sustained is None and self._at_an_end(state, self._settings.axis.load_of(further)):
             return None
-        verifying = self._probe(state, "verify", chosen.load, self._settings.window_s)
+        verifying = self._probe(state, "verify", chosen.load)
         reserved = missing + SPARE_VERIFICATIONS
         affordable = self._affordable(state, further.cost_s + reserved * verifying.cost_s)
         return verifying if missing and (narrow or left <= reserved or not affordable) else further
@@ -150,33 +147,21 @@ class Capacity:
         return load in (state.least, state.most) and sum(each.load == load for each in state.windows) >= enough
 
     def _most_instructive(self, state: SearchState) -> Probe:
-        """The window that is expected to teach most per second: a glance where little is known, else a whole one."""
+        """The window that is expected to teach most per second."""
         axis, posterior = self._settings.axis, state.posterior
         low, high = posterior.interval(CANDIDATES_WITHIN)
         spaced = np.exp(np.linspace(math.log(low), math.log(high), CANDIDATES))
         loads = sorted({min(max(axis.nearest(float(each)), state.least), state.most) for each in spaced})
-        ways = [(self._settings.window_s, FALSE_MET, loads)]
-        glances = sum(state.glanced(each) for each in state.judged)
-        if self._settings.glance_s is not None and self._settings.ramp_up_s is None and glances < GLANCES_MAX:
-            higher = [each for each in loads if each > state.highest_glance]
-            ways.append((self._settings.glance_s, GLANCE_FALSE_MET, higher))
-        told: list[tuple[float, Probe]] = []
-        for length_s, false_met, fitting in ways:
-            gains = posterior.information(fitting, false_met=false_met)
-            probes = [self._probe(state, "search", load, length_s) for load in fitting]
-            told += [(float(gain) / probe.cost_s, probe) for gain, probe in zip(gains, probes, strict=True)]
-        return max(told, key=lambda each: each[0])[1]
+        probes = [self._probe(state, "search", load) for load in loads]
+        told = posterior.information(loads) / np.array([each.cost_s for each in probes])
+        return probes[int(told.argmax())]
 
     def _reference_due(self, state: SearchState) -> bool:
         """Whether so many windows ran since the reference load did, and it can still be had."""
         if state.connections_had is not None and state.connections_had < state.knee_connections:
             return False
-        since = 0
-        for trial in reversed(of_stage(state.trials, "sweep", "reference", *SEARCH_STAGES)):
-            if trial.probe.stage in ("sweep", "reference"):
-                break
-            since += trial.probe.stage != "reused" and not trial.failed
-        return since >= self._settings.windows_per_reference
+        windows = sum(not each.failed for each in of_stage(state.trials, *SEARCH_STAGES))
+        return windows >= self._settings.windows_per_reference * (1 + len(of_stage(state.trials, "reference")))
 
     def _reference(self, state: SearchState) -> Probe:
         """One and the same closed-loop load, at the knee: what it answers says how much the machine itself moved."""
@@ -199,7 +184,7 @@ class Capacity:
             duration_s=self._settings.calibrate_s,
         )
 
-    def _probe(self, state: SearchState, stage: Stage, load: float, usual_s: float) -> Probe:
+    def _probe(self, state: SearchState, stage: Stage, load: float) -> Probe:
         settings, axis = self._settings, self._settings.axis
         threads = settings.on is On.THREADS
         return Probe(
@@ -209,7 +194,7 @@ class Capacity:
             connections=round(load) if axis.whole else state.open_loop_connections,
             rate_ops_per_s=None if axis.whole else load,
             warmup_s=0.0 if threads else settings.warmup_s,
-            duration_s=state.length_s(usual_s, load),
+            duration_s=state.length_s(load),
             loops=settings.loops if threads else None,
             ramp_up_s=settings.ramp_up_s if threads else None,
             goal=settings.goal,

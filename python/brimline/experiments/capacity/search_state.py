@@ -2,24 +2,20 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Self
 
 from brimline.experiments.axis import On
 from brimline.experiments.capacity.machine import Movement, movement
-from brimline.experiments.capacity.outcome import Judged, TrialOutcome, judge_trial, usable, window_of
+from brimline.experiments.capacity.outcome import Judged, TrialOutcome, judge_trial, window_of
 from brimline.experiments.settings import CHECKPOINT_S, CapacitySettings
 from brimline.experiments.sweep import Sweep, SweepConclusion, SweepEnd
 from brimline.experiments.trial import SEARCH_STAGES, Trial, connections_had, null_ceiling, of_stage, spent_s
 from brimline.stats.hold_chance import HoldPosterior, Window
 from brimline.units import NS_PER_S
 
-GLANCE_FALSE_MET = 0.3
-"""Chance that a window too short to contain a checkpoint holds where a long one would not."""
-GLANCE_WEIGHT = 0.5
-"""What a miss in so short a window shows."""
 LIKELY_SHARE = 0.95
 """The sustained load lies about here, as a share of what the sweep reached."""
 LOW_SHARE, HIGH_SHARE = 0.01, 4.0
@@ -54,7 +50,8 @@ class SearchState:
             judged=tuple(
                 judge_trial(trial, settings.slo, axis=settings.axis, null_ceiling_ops_per_s=ceiling)
                 for trial in of_stage(trials, *SEARCH_STAGES)
-                if trial.observation.ended_by == "completed"
+                # An older search looked at shorter windows too, which may lack a checkpoint.
+                if trial.observation.ended_by == "completed" and trial.probe.duration_s >= settings.usual_s
             ),
             references=tuple(
                 trial
@@ -107,53 +104,25 @@ class SearchState:
         """Connections of the knee, or of the sweep's last level where there is none."""
         return self.sweep.knee_connections or self.sweep.levels[-1].connections
 
-    def length_s(self, usual_s: float, load: float) -> float:
+    def length_s(self, load: float) -> float:
         """Length of a window at `load`.
 
-        One that decides holds a whole period of checkpoints: the pause between two, and the longest that was seen.
+        It holds a whole period of checkpoints, the pause between two and the longest that was seen, where it is long.
         """
         settings = self.settings
         # How many operations a second a number of connections makes is known only about.
         rate_ops_per_s = max(self.reached_ops_per_s, 1e-9) if settings.axis.whole else load
-        length_s = settings.length_s(usual_s, rate_ops_per_s)
-        if not settings.windows_span_checkpoints or usual_s < CHECKPOINT_S or settings.ramp_up_s is not None:
+        length_s = settings.length_s(rate_ops_per_s)
+        if not settings.windows_span_checkpoints or settings.ramp_up_s is not None:
             return length_s
         longest_s = max(trial.observation.checkpoint_s or 0.0 for trial in self.trials)
         return max(length_s, math.ceil(CHECKPOINT_S + longest_s))
 
-    @property
-    def deciding(self) -> list[Judged]:
-        """The usable trials that can be held against each other.
-
-        Where windows span checkpoints, a pass in a shorter one is only a glance: it contradicts nothing.
-        """
-        return [each for each in usable(self.judged) if not self.glanced(each) or each.outcome is not TrialOutcome.PASS]
-
-    @property
-    def highest_glance(self) -> float:
-        """The highest load at which a glance held; 0 without one."""
-        held = (each for each in self.judged if each.outcome is TrialOutcome.PASS)
-        return max((each.load for each in held if self.glanced(each)), default=0.0)
-
     @cached_property
     def windows(self) -> list[Window]:
-        """What each probe at a load shows.
-
-        Glances that held share one vote, at the highest load that they passed: what one of them missed, all may.
-        """
-        found, highest = [], self.highest_glance
-        for each in self.judged:
-            if each.outcome is TrialOutcome.INVALID:
-                continue
-            window = window_of(each, self.settings.slo)
-            if not self.glanced(each):
-                found.append(window)
-            elif each.outcome is not TrialOutcome.PASS:
-                found.append(replace(window, weight=GLANCE_WEIGHT))
-            elif each.load == highest:
-                found.append(replace(window, false_met=GLANCE_FALSE_MET))
-                highest = math.nan
-        return found
+        """What each probe at a load shows."""
+        proven = (each for each in self.judged if each.outcome is not TrialOutcome.INVALID)
+        return [window_of(each, self.settings.slo) for each in proven]
 
     @cached_property
     def posterior(self) -> HoldPosterior:
@@ -210,11 +179,6 @@ class SearchState:
                 return max(1.0, reached * (settings.ramp_up_s or 0.0) / (settings.loops or 1))
             case _:
                 return reached
-
-    def glanced(self, judged: Judged) -> bool:
-        """Whether a window was too short to contain a checkpoint, where those that decide are not."""
-        short = judged.probe.duration_s < CHECKPOINT_S and self.settings.ramp_up_s is None
-        return short and self.settings.windows_span_checkpoints
 
 
 _posterior = lru_cache(maxsize=8)(HoldPosterior)

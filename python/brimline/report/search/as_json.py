@@ -50,6 +50,7 @@ def capacity_document(
         "at_least": conclusion.at_least,
         "at_most": conclusion.at_most,
         "hold": settings.hold,
+        "window_s": settings.usual_s,
         "not_narrower": list(conclusion.not_narrower),
         "missed": list(conclusion.missed),
         "window_spread": state.posterior.spread if state.judged else None,

@@ -96,7 +96,7 @@ def windows_fact(settings: CapacitySettings) -> Fact:
     """What a search itself asked of its windows."""
     share, time = (
         format_percentage(settings.hold),
-        format_duration((settings.ramp_up_s or settings.window_s) * NS_PER_S),
+        format_duration(settings.usual_s * NS_PER_S),
     )
     return Fact(label="Windows that hold", value=message("at least {share}", share=share),
                 note=message("of {time} each", time=time))  # fmt: skip
@@ -104,8 +104,8 @@ def windows_fact(settings: CapacitySettings) -> Fact:
 
 def turning_points(state: SearchState) -> tuple[float | None, float | None]:
     """The highest load of a single window that passed, and the lowest of one that failed."""
-    passed = [each.load for each in state.deciding if each.outcome is TrialOutcome.PASS]
-    failed = [each.load for each in state.deciding if each.outcome is TrialOutcome.FAIL]
+    passed = [each.load for each in state.judged if each.outcome is TrialOutcome.PASS]
+    failed = [each.load for each in state.judged if each.outcome is TrialOutcome.FAIL]
     return max(passed, default=None), min(failed, default=None)
 
 
