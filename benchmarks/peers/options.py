@@ -13,6 +13,8 @@ from benchmarks.peers.settings import CELLS, Settings, default_cores
 from brimline.errors import UsageError
 
 _LOOK_RECORDS, _LOOK_READY_BYTES = 10_000, 64 << 20
+_LOOK_BATCH = 50
+"""No document of a load is in before a batch of each thread has come so far: 32 000 of them, cold, outlast a look."""
 _NUMBERS = ("rounds", "records", "threads", "batch", "measured_s", "warmup_s", "warmup_compiling_s")
 
 
@@ -64,7 +66,8 @@ def settings_of(given: argparse.Namespace) -> Settings:
 
 def short_windows(settings: Settings) -> Settings:
     """Long enough to see what a client does, not how fast it is."""
-    return replace(settings, warmup_s=0.5, warmup_compiling_s=1.0, measured_s=1.0)
+    short = replace(settings, warmup_s=0.5, warmup_compiling_s=1.0, measured_s=1.0, batched_part=1.0)
+    return replace(short, batch=min(settings.batch, _LOOK_BATCH))
 
 
 def _list_of(what: str, known: Sequence[str]) -> Callable[[str], list[str]]:

@@ -199,6 +199,8 @@ def test_options_go_before_the_short_windows_of_a_look() -> None:
     whole = settings_of(read_arguments([]))
     assert whole.measured_s > 3
     assert settings.ready_bytes_max < 1 << 30 < whole.ready_bytes_max, "a look has no figures that memory could change"
+    on_the_way = settings.threads * settings.batch
+    assert on_the_way < 2_000 < whole.threads * whole.batch, "else nothing is in before a look is over"
 
 
 def test_a_load_by_count_has_a_collection_as_large_on_average_as_that_of_a_window_of_unbatched_ycsb() -> None:
