@@ -708,6 +708,17 @@ def test_a_driver_that_refuses_an_option_is_one_error(broken: Path, brimline_cli
     assert "ulimit" not in outcome.stderr
 
 
+def test_a_runner_of_another_protocol_is_one_error(broken: Path, brimline_cli: CommandLine, tmp_path: Path) -> None:
+    """As one that was built before the engine was."""
+    _program(
+        broken,
+        "import bson\nwhole = frames.ready\n"
+        "frames.ready = lambda name: bson.encode({**bson.decode(whole(name)), 'version': 2})\n",
+    )
+    outcome = _against(brimline_cli, tmp_path, "go", {})
+    outcome.check_error(5, "the runner speaks another version of the protocol than 1", "make runners")
+
+
 @pytest.mark.parametrize(
     ("mode", "told"), [(stat.S_IRWXU, "no such library!"), (stat.S_IRUSR, "can't be started: Permission denied")]
 )
