@@ -27,7 +27,7 @@ from brimline.execution.cluster import shared_run
 from brimline.execution.cluster.link import Link
 from brimline.execution.cluster.processes import ProcessLink
 from brimline.execution.cluster.ray_nodes import RayLink, _Actor
-from brimline.execution.cluster.shared_work import LOOK_S
+from brimline.execution.cluster.shared_work import look_s
 from brimline.execution.cluster.shares import share_orders
 from brimline.plan import NullTarget, resolve
 from brimline.spec import load_spec
@@ -39,8 +39,6 @@ BUSY_SHARE = 0.5
 THREADS_PER_NODE = 4
 RESPONSE_S = 0.002
 WORKERS = 1_000
-CALLS_PER_S = 1 / LOOK_S + shared_run._ROUND_TRIPS_UNDER_WAY / (shared_run._CLOCK_EVERY_NS / 1e9)
-"""To each node: looks at it, and readings of its clock."""
 BATCHES, CALLS, IDLE_S = 5, 50, 5.0
 STARTS_WITHIN_S = 240.0
 US_PER_S, BITS_PER_BYTE = 1e6, 8
@@ -92,18 +90,26 @@ def needs(rate_ops_per_s: float, measured: Measured) -> Needs:
         in_flight=rate_ops_per_s * RESPONSE_S,
         server_cpus=rate_ops_per_s * measured.server_us / US_PER_S / BUSY_SHARE,
         coordinator_bytes_per_s=nodes * measured.histograms * measured.histogram_bytes,
-        coordinator_share=nodes * coordinator_us(measured) / US_PER_S,
+        coordinator_share=nodes * coordinator_us(measured, nodes) / US_PER_S,
     )
 
 
-def coordinator_us(measured: Measured) -> float:
-    """Its CPU for one node in a second."""
-    return measured.histograms * measured.merge_us + CALLS_PER_S * measured.call_us
+def calls_per_s(nodes: int) -> float:
+    """To each of `nodes`: looks at it, and readings of its clock."""
+    return 1 / look_s(nodes) + shared_run._ROUND_TRIPS_UNDER_WAY / (shared_run._CLOCK_EVERY_NS / 1e9)
+
+
+def coordinator_us(measured: Measured, nodes: int) -> float:
+    """Its CPU for one of `nodes` in a second."""
+    return measured.histograms * measured.merge_us + calls_per_s(nodes) * measured.call_us
 
 
 def most_nodes(measured: Measured) -> int:
     """How many one coordinator leads while its CPU is half busy."""
-    return int(BUSY_SHARE * US_PER_S / coordinator_us(measured))
+    fits = (
+        nodes for nodes in range(1, WORKERS + 1) if nodes * coordinator_us(measured, nodes) <= BUSY_SHARE * US_PER_S
+    )
+    return max(fits, default=0)
 
 
 def cpu_of_a_find(results: Mapping[str, Any]) -> tuple[float, float]:

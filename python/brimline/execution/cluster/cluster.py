@@ -28,6 +28,7 @@ from brimline.record.data_import import ImportShares
 from brimline.record.environment import brimline_version
 from brimline.record.import_parts import ImportParts
 from brimline.servers import Access
+from brimline.servers.addresses import joined_address
 from brimline.servers.deployment import is_loopback
 from brimline.units import counted, format_count
 from brimline.wording import Verbatim, message
@@ -113,7 +114,7 @@ class Cluster:
         token = token_urlsafe()
         port, watch = self._watch_on(host, token)
         self._watches.append(watch)
-        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}", token
+        return joined_address(host, port), token
 
     def start(self, plan: Plan, access: Access, *, held: bool, identity: bytes | None) -> SharedRun:
         """See `Executor`."""

@@ -235,7 +235,7 @@ class SharedImport(SharedWork[_Node]):
     def _follow_started(self, node: _Node) -> None:
         while True:
             self._tell(node)
-            look: ImportLook = self._ask(node, "look", LOOK_S)
+            look: ImportLook = self._ask(node, "look", self._look_s)
             if look.is_ready and not node.first_documents:
                 node.first_documents = self._ask(node, "first_documents")
             self._take(node, look)

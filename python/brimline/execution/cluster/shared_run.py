@@ -145,7 +145,7 @@ class SharedRun(SharedWork[_Node]):
             raise Unfit(unfit)
         while True:
             self._tell(node)
-            look: Look = node.link.call("look", LOOK_S, self._settled_elsewhere(node))
+            look: Look = node.link.call("look", self._look_s, self._settled_elsewhere(node))
             stage = look.progress["stage"]
             if stage == "ready" and node.clock is None:
                 node.read_clock()

@@ -1,5 +1,6 @@
 """Owns work that several nodes share: each has a thread here that follows it, and what one of them lacks ends all."""
 
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -15,6 +16,8 @@ from brimline.record.model import NodeFacts
 from brimline.threads import Worker
 
 LOOK_S = 0.1
+_LOOK_MAX_S = 1.0
+_NODES_OF_A_LOOK = 10
 GIVE_UP_S = 1.0
 """After a node is lost: how long the others may take to come to their end, before they give up what is under way.
 
@@ -22,6 +25,11 @@ The work proves nothing any more; with the node's silence before, it is over wit
 """
 _STOP, _ABORT = 1, 2
 _ALIKE = "have the same brimline, drivers, limits (ulimit -n) and room for what is sent (TMPDIR) on all nodes"
+
+
+def look_s(nodes: int) -> float:
+    """How long a look at one of so many waits for news: calls are nearly all that leading them costs."""
+    return min(_LOOK_MAX_S, LOOK_S * math.ceil(nodes / _NODES_OF_A_LOOK))
 
 
 class Unfit(Exception):
@@ -93,6 +101,7 @@ class SharedWork(Generic[AnyNode]):
     ) -> None:
         self._nodes, self._finish = nodes, finish
         self._access, self._on_lost = access, on_lost
+        self._look_s = look_s(len(nodes))
         self._changed = threading.Condition()
         self._wanted = 0
         self._lost_at: float | None = None
