@@ -143,6 +143,7 @@ def test_requests_of_a_bulk_write_go_to_client_routed_shards_one_by_one(tmp_path
         ("insert: {collection: orders, document: {_id: $fresh}, count: 3}", "it has 3 statements"),
         ("insert: {collection: orders, documents: [{_id: $fresh}, {_id: $fresh}]}, expect: {inserted: 2}",
          "it has 2 statements"),
+        ("command: {find: orders, filter: {_id: $one}}", "its find is written as a command"),
         ("command: {ping: 1}", "ping is about no single document"),
     ],
 )  # fmt: skip

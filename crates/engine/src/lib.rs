@@ -25,6 +25,7 @@ mod intervals;
 pub mod kinds;
 mod load;
 pub mod looks;
+mod message;
 pub mod mission;
 pub mod operation;
 pub mod operation_log;

@@ -14,6 +14,8 @@ use rustix::event::PollFlags;
 use thiserror::Error;
 
 use crate::clock::{Clock, Nanos, thread_cpu_ns};
+use crate::message::Message;
+use crate::terms::Terms;
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +76,9 @@ pub struct Query {
     clock: Clock,
     connection: Connection,
     handshake: Handshake,
-    command: Command,
+    /// The command as one BSON document.
+    body: Vec<u8>,
+    get_more: Message,
     state: State,
     sending: bool,
     request_id: i32,
@@ -94,7 +98,8 @@ impl Query {
             clock: Clock::start(),
             connection,
             handshake,
-            command,
+            body: command.body,
+            get_more: Message::get_more(&command.database, &command.collection, None, &Terms::default()),
             state: State::Opening,
             sending: true,
             request_id: 0,
@@ -171,7 +176,7 @@ impl Query {
 
     fn ask(&mut self) -> Result<(), QueryError> {
         self.request_id += 1;
-        let body = elements(&self.command.body)?;
+        let body = elements(&self.body)?;
         op_msg::request(self.connection.request(), self.request_id, |writer| writer.encoded_elements(body));
         self.sent_at = self.clock.now();
         self.send()
@@ -221,12 +226,7 @@ impl Query {
 
     fn ask_for_more(&mut self, cursor: i64) -> Result<(), QueryError> {
         self.request_id += 1;
-        let Command { database, collection, .. } = &self.command;
-        op_msg::request(self.connection.request(), self.request_id, |writer| {
-            writer.int64("getMore", cursor);
-            writer.string("collection", collection);
-            writer.string("$db", database);
-        });
+        self.get_more.render(self.request_id, cursor, self.connection.request(), |_, _| ());
         self.send()
     }
 }

@@ -2,7 +2,7 @@
 
 use brimline_bson::Writer;
 use brimline_wire::session::SessionPlace;
-use brimline_wire::template::{Template, TemplateBuilder};
+use brimline_wire::template::TemplateBuilder;
 
 use crate::plan::Plan;
 use crate::plan::target::{Acknowledgement, Reads, TargetPlan, WriteConcern};
@@ -10,14 +10,12 @@ use crate::plan::target::{Acknowledgement, Reads, TargetPlan, WriteConcern};
 /// How long a majority may take to confirm a commit that is sent again, in ms.
 const AGAIN_TIMEOUT_MS: u32 = 10_000;
 
-/// A cursor's id: an int64.
-pub const CURSOR_BYTES: usize = 8;
-
-/// What reads say about where they go and what they may see.
+/// What a command says besides what it does.
 #[derive(Clone, Copy, Default)]
-pub struct ReadTerms<'p> {
-    pub reads: Option<&'p Reads>,
-    pub concern: Option<&'p str>,
+pub struct Terms<'p> {
+    pub preference: Option<&'p Reads>,
+    pub read_concern: Option<&'p str>,
+    pub write_concern: Option<&'p WriteConcern>,
     pub session: Membership,
 }
 
@@ -30,51 +28,77 @@ pub enum Membership {
     Id,
     /// And a number, for a write that may be sent again.
     Numbered,
+    /// As what begins a transaction.
+    Begins,
+    /// As what a transaction goes on with or ends with.
+    Continues,
 }
 
 impl Membership {
     pub fn append(self, builder: &mut TemplateBuilder) -> Option<SessionPlace> {
+        let place = match self {
+            Self::Nothing => return None,
+            Self::Id => SessionPlace::append_id(builder),
+            Self::Numbered | Self::Begins | Self::Continues => SessionPlace::append(builder),
+        };
+        builder.fixed(|writer| {
+            if matches!(self, Self::Begins) {
+                writer.boolean("startTransaction", true);
+            }
+            if matches!(self, Self::Begins | Self::Continues) {
+                writer.boolean("autocommit", false);
+            }
+        });
+        Some(place)
+    }
+
+    /// That of the further batches of a command's cursor.
+    pub fn of_cursor(self) -> Self {
         match self {
-            Self::Nothing => None,
-            Self::Id => Some(SessionPlace::append_id(builder)),
-            Self::Numbered => Some(SessionPlace::append(builder)),
+            Self::Nothing => Self::Nothing,
+            Self::Id | Self::Numbered => Self::Id,
+            Self::Begins | Self::Continues => Self::Continues,
         }
     }
 }
 
-/// What writes say about themselves.
-#[derive(Clone, Copy, Default)]
-pub struct WriteTerms<'p> {
-    pub concern: Option<&'p WriteConcern>,
-    pub session: Membership,
-}
-
-/// What the plan's reads and writes say of themselves.
-pub fn terms(plan: &Plan) -> (ReadTerms<'_>, WriteTerms<'_>) {
+/// What the plan's reads and its writes say.
+pub fn terms(plan: &Plan) -> (Terms<'_>, Terms<'_>) {
     match &plan.target {
         TargetPlan::Wire { reads, read_concern, write_concern, retry_writes, sessions, .. } => {
             let session = if *sessions { Membership::Id } else { Membership::Nothing };
-            let terms = ReadTerms { reads: reads.as_ref(), concern: read_concern.as_deref(), session };
-            let session = if *retry_writes { Membership::Numbered } else { session };
-            (terms, WriteTerms { concern: write_concern.as_ref(), session })
+            let of_writes = if *retry_writes { Membership::Numbered } else { session };
+            (
+                Terms {
+                    preference: reads.as_ref(),
+                    read_concern: read_concern.as_deref(),
+                    session,
+                    ..Terms::default()
+                },
+                Terms { write_concern: write_concern.as_ref(), session: of_writes, ..Terms::default() },
+            )
         }
         TargetPlan::Linked(_)
         | TargetPlan::Runner(_)
         | TargetPlan::Null { .. }
-        | TargetPlan::Simulated { .. } => (ReadTerms::default(), WriteTerms::default()),
+        | TargetPlan::Simulated { .. } => (Terms::default(), Terms::default()),
     }
 }
 
-pub fn append_read_terms(builder: &mut TemplateBuilder, terms: ReadTerms<'_>) {
-    if let Some(level) = terms.concern {
-        builder.begin_subdocument("readConcern");
-        builder.fixed(|writer| writer.string("level", level));
-        builder.end();
-    }
-    if let Some(reads) = terms.reads {
-        builder.begin_subdocument("$readPreference");
-        builder.fixed(|writer| write_preference(writer, reads));
-        builder.end();
+impl Terms<'_> {
+    /// Appends all but the session.
+    pub fn append(&self, builder: &mut TemplateBuilder) {
+        if let Some(level) = self.read_concern {
+            builder.begin_subdocument("readConcern");
+            builder.fixed(|writer| writer.string("level", level));
+            builder.end();
+        }
+        if let Some(reads) = self.preference {
+            builder.begin_subdocument("$readPreference");
+            builder.fixed(|writer| write_preference(writer, reads));
+            builder.end();
+        }
+        append_write_concern(builder, self.write_concern);
     }
 }
 
@@ -96,7 +120,7 @@ fn write_preference(writer: &mut Writer<'_>, reads: &Reads) {
     }
 }
 
-pub fn append_write_concern(builder: &mut TemplateBuilder, write_concern: Option<&WriteConcern>) {
+fn append_write_concern(builder: &mut TemplateBuilder, write_concern: Option<&WriteConcern>) {
     let Some(WriteConcern { w, journal, timeout_ms }) = write_concern else {
         return;
     };
@@ -114,23 +138,6 @@ pub fn append_write_concern(builder: &mut TemplateBuilder, write_concern: Option
         }
     });
     builder.end();
-}
-
-pub fn finish(mut builder: TemplateBuilder, database: &str) -> Template {
-    builder.fixed(|writer| writer.string("$db", database));
-    builder.finish(0)
-}
-
-/// What a command of a transaction says of it.
-pub fn append_membership(builder: &mut TemplateBuilder, begins: bool) -> SessionPlace {
-    let session = SessionPlace::append(builder);
-    builder.fixed(|writer| {
-        if begins {
-            writer.boolean("startTransaction", true);
-        }
-        writer.boolean("autocommit", false);
-    });
-    session
 }
 
 /// The concern of a commit that is sent again.

@@ -8,18 +8,16 @@ use std::sync::Arc;
 use brimline_bson::Writer;
 use brimline_datagen::{Documents, KeyElement, Verified};
 use brimline_wire::session::Session;
-use brimline_wire::template::Template;
 
-use self::templates::{
-    Placed, Returned, find_template, get_more_template, insert_template, scan_template, update_template,
-};
+use self::templates::{Returned, find_template, insert_template, scan_template, update_template};
 use self::transaction::Transaction;
 use crate::command::{Command, Part};
+use crate::message::Message;
 use crate::operation::Operation;
 use crate::own::Own;
 use crate::plan::error::PlanError;
 use crate::plan::{Plan, Work};
-use crate::terms::{CURSOR_BYTES, terms};
+use crate::terms::terms;
 
 /// The templates of a plan, and the documents that go into them.
 pub struct Commands {
@@ -28,15 +26,13 @@ pub struct Commands {
     id: KeyElement,
     /// The key in a range, its lower end.
     id_from: KeyElement,
-    find: Placed,
+    find: Message,
     /// Of reads that name the fields they return, which differ in what follows the session. Boxed: most plans have none.
-    find_by_name: Option<Box<Template>>,
-    scan: Placed,
-    get_more: Placed,
-    update: Placed,
-    insert: Placed,
-    /// Where its cursor is in a `getMore`.
-    cursor_at: usize,
+    find_by_name: Option<Box<Message>>,
+    scan: Message,
+    get_more: Message,
+    update: Message,
+    insert: Message,
     /// Boxed: most plans have none.
     transaction: Option<Box<Transaction>>,
     own: Option<Arc<Own>>,
@@ -65,25 +61,22 @@ impl Commands {
         };
         let names_read_fields = matches!(plan.work, Work::Mix { name_read_fields: true, .. });
         let returned = Returned::of(read_all_fields);
-        let (terms, write_terms) = terms(plan);
-        let database = plan.namespace.database.as_str();
-        let collection = plan.namespace.collection.as_str();
-        let (get_more, cursor_at) = get_more_template(database, collection, terms);
+        let (reads, writes) = terms(plan);
+        let namespace = &plan.namespace;
         let upserts = plan.upserts();
         Ok(Self {
             id: documents.key_element("_id"),
             id_from: documents.key_element("$gte"),
-            find: find_template(database, collection, returned, terms),
+            find: find_template(namespace, returned, &reads),
             find_by_name: names_read_fields
-                .then(|| Box::new(find_template(database, collection, Returned::Named(&documents), terms).0)),
+                .then(|| Box::new(find_template(namespace, Returned::Named(&documents), &reads))),
             documents,
-            scan: scan_template(database, collection, returned, terms),
-            get_more,
-            cursor_at,
-            update: update_template(database, collection, write_terms),
-            insert: insert_template(database, collection, upserts, ordered, write_terms),
+            scan: scan_template(namespace, returned, &reads),
+            get_more: Message::get_more(&namespace.database, &namespace.collection, None, &reads),
+            update: update_template(namespace, &writes),
+            insert: insert_template(namespace, upserts, ordered, &writes),
             transaction: (plan.has_transactions() && plan.own().is_none())
-                .then(|| Box::new(Transaction::new(&plan.namespace, returned, terms, write_terms))),
+                .then(|| Box::new(Transaction::new(namespace, returned, &reads, &writes))),
             own,
             read_all_fields,
             write_all_fields,
@@ -160,11 +153,13 @@ impl Commands {
         out: &mut Vec<u8>,
     ) {
         match command {
-            Command::Find => self.find_of(operation).render(request_id, out, |slot, writer| match slot {
-                0 => self.documents.append_key(&self.id, record, writer.buffer()),
-                _ => self.project(operation, writer),
-            }),
-            Command::Scan => self.scan.0.render(request_id, out, |slot, writer| match slot {
+            Command::Find => {
+                self.find_of(operation).template.render(request_id, out, |slot, writer| match slot {
+                    0 => self.documents.append_key(&self.id, record, writer.buffer()),
+                    _ => self.project(operation, writer),
+                });
+            }
+            Command::Scan => self.scan.template.render(request_id, out, |slot, writer| match slot {
                 0 => self.documents.append_key(&self.id_from, record, writer.buffer()),
                 1 => {
                     writer.int32("limit", operation.documents as i32);
@@ -172,16 +167,12 @@ impl Commands {
                 }
                 _ => self.project(operation, writer),
             }),
-            Command::GetMore(cursor) => {
-                let at = out.len() + self.cursor_at;
-                self.get_more.0.render(request_id, out, |_, _| ());
-                out[at..at + CURSOR_BYTES].copy_from_slice(&cursor.to_le_bytes());
-            }
-            Command::Update => self.update.0.render(request_id, out, |slot, writer| match slot {
+            Command::GetMore(cursor) => self.get_more.render(request_id, cursor, out, |_, _| ()),
+            Command::Update => self.update.template.render(request_id, out, |slot, writer| match slot {
                 0 => self.documents.append_key(&self.id, record, writer.buffer()),
                 _ => self.assign(operation, record, writer),
             }),
-            Command::Insert => self.insert.0.render_with_documents(
+            Command::Insert => self.insert.template.render_with_documents(
                 request_id,
                 out,
                 |_, _| (),
@@ -191,7 +182,7 @@ impl Commands {
                         .for_each(|record| self.documents.append_document(record, out));
                 },
             ),
-            Command::Upsert => self.insert.0.render_with_documents(
+            Command::Upsert => self.insert.template.render_with_documents(
                 request_id,
                 out,
                 |_, _| (),
@@ -202,7 +193,7 @@ impl Commands {
                 },
             ),
             Command::Statement(place) => {
-                let template = self.transaction().statement(place);
+                let template = &self.transaction().statement(place).template;
                 template.render(request_id, out, |slot, writer| match slot {
                     0 => self.documents.append_key(&self.id, record, writer.buffer()),
                     _ if place.is_read() => self.project(operation, writer),
@@ -210,7 +201,7 @@ impl Commands {
                 });
             }
             Command::Commit | Command::CommitAgain => {
-                self.transaction().commit(command).render(request_id, out, |_, _| ());
+                self.transaction().message(command).render(request_id, 0, out, |_, _| ());
             }
             Command::Step(..) => unreachable!("a step is completed from what its connection keeps"),
         }
@@ -240,10 +231,10 @@ impl Commands {
         writer.end_document(statement);
     }
 
-    fn find_of(&self, operation: &Operation) -> &Template {
+    fn find_of(&self, operation: &Operation) -> &Message {
         match &self.find_by_name {
             Some(by_name) if operation.kind.only_reads_by_key() => by_name,
-            _ => &self.find.0,
+            _ => &self.find,
         }
     }
 
@@ -260,22 +251,20 @@ impl Commands {
     )]
     #[inline(always)]
     pub fn stamp(&self, command: Command, session: &Session, request: &mut [u8]) {
-        let place = match command {
-            Command::Find => self.find.1,
-            Command::Update => self.update.1,
-            Command::Insert | Command::Upsert => self.insert.1,
-            Command::Scan => self.scan.1,
-            Command::GetMore(_) => self.get_more.1,
+        let message = match command {
+            Command::Find => &self.find,
+            Command::Update => &self.update,
+            Command::Insert | Command::Upsert => &self.insert,
+            Command::Scan => &self.scan,
+            Command::GetMore(_) => &self.get_more,
             Command::Statement(_) | Command::Commit | Command::CommitAgain => {
-                Some(self.transaction().session(command))
+                self.transaction().message(command)
             }
             Command::Step(step, part) => {
                 return self.own().step(step.number).stamp(part, session, request);
             }
         };
-        if let Some(place) = place {
-            place.stamp(session, request);
-        }
+        message.stamp(session, request);
     }
 
     /// Names the field that a partial read returns.

@@ -1,13 +1,11 @@
 //! The templates of single commands.
 
 use brimline_datagen::Documents;
-use brimline_wire::session::SessionPlace;
-use brimline_wire::template::{Template, TemplateBuilder};
+use brimline_wire::template::TemplateBuilder;
 
-use crate::terms::{CURSOR_BYTES, ReadTerms, WriteTerms, append_read_terms, append_write_concern, finish};
-
-/// A template, and where the session is in it when it has one.
-pub(super) type Placed = (Template, Option<SessionPlace>);
+use crate::message::Message;
+use crate::plan::Namespace;
+use crate::terms::Terms;
 
 /// What of a document a read returns.
 #[derive(Clone, Copy)]
@@ -26,105 +24,73 @@ impl Returned<'_> {
     }
 }
 
-pub(super) fn find_template(
-    database: &str,
-    collection: &str,
-    returned: Returned<'_>,
-    terms: ReadTerms<'_>,
-) -> Placed {
-    let mut builder = TemplateBuilder::new();
-    builder.fixed(|writer| writer.string("find", collection));
-    let session = terms.session.append(&mut builder);
-    append_find(&mut builder, returned, terms);
-    (finish(builder, database), session)
+/// A find of one document.
+pub(super) fn find_template(namespace: &Namespace, returned: Returned<'_>, terms: &Terms<'_>) -> Message {
+    template("find", namespace, terms, |builder| {
+        builder.begin_subdocument("filter");
+        builder.slot();
+        builder.end();
+        builder.fixed(|writer| {
+            writer.int32("limit", 1);
+            writer.boolean("singleBatch", true);
+        });
+        append_projection(builder, returned);
+    })
 }
 
-/// What a find of one document says besides its collection.
-pub(super) fn append_find(builder: &mut TemplateBuilder, returned: Returned<'_>, terms: ReadTerms<'_>) {
-    builder.begin_subdocument("filter");
-    builder.slot();
-    builder.end();
-    builder.fixed(|writer| {
-        writer.int32("limit", 1);
-        writer.boolean("singleBatch", true);
-    });
-    append_projection(builder, returned);
-    append_read_terms(builder, terms);
+/// A find of documents from a key on, in the order of their keys.
+pub(super) fn scan_template(namespace: &Namespace, returned: Returned<'_>, terms: &Terms<'_>) -> Message {
+    template("find", namespace, terms, |builder| {
+        builder.begin_subdocument("filter");
+        builder.begin_subdocument("_id");
+        builder.slot();
+        builder.end();
+        builder.end();
+        builder.begin_subdocument("sort");
+        builder.fixed(|writer| writer.int32("_id", 1));
+        builder.end();
+        builder.slot();
+        append_projection(builder, returned);
+    })
 }
 
-pub(super) fn scan_template(
-    database: &str,
-    collection: &str,
-    returned: Returned<'_>,
-    terms: ReadTerms<'_>,
-) -> Placed {
-    let mut builder = TemplateBuilder::new();
-    builder.fixed(|writer| writer.string("find", collection));
-    let session = terms.session.append(&mut builder);
-    builder.begin_subdocument("filter");
-    builder.begin_subdocument("_id");
-    builder.slot();
-    builder.end();
-    builder.end();
-    builder.begin_subdocument("sort");
-    builder.fixed(|writer| writer.int32("_id", 1));
-    builder.end();
-    builder.slot();
-    append_projection(&mut builder, returned);
-    append_read_terms(&mut builder, terms);
-    (finish(builder, database), session)
+/// An update of one document.
+pub(super) fn update_template(namespace: &Namespace, terms: &Terms<'_>) -> Message {
+    template("update", namespace, terms, |builder| {
+        builder.begin_array("updates");
+        builder.begin_subdocument("0");
+        builder.begin_subdocument("q");
+        builder.slot();
+        builder.end();
+        builder.begin_subdocument("u");
+        builder.begin_subdocument("$set");
+        builder.slot();
+        builder.end();
+        builder.end();
+        builder.end();
+        builder.end();
+    })
 }
 
-/// The second is where its cursor is.
-pub(super) fn get_more_template(database: &str, collection: &str, terms: ReadTerms<'_>) -> (Placed, usize) {
-    let mut builder = TemplateBuilder::new();
-    builder.fixed(|writer| writer.int64("getMore", 0));
-    let cursor = builder.fixed_position() - CURSOR_BYTES;
-    builder.fixed(|writer| writer.string("collection", collection));
-    let session = terms.session.append(&mut builder);
-    ((finish(builder, database), session), cursor)
-}
-
-pub(super) fn update_template(database: &str, collection: &str, terms: WriteTerms<'_>) -> Placed {
-    let mut builder = TemplateBuilder::new();
-    builder.fixed(|writer| writer.string("update", collection));
-    let session = terms.session.append(&mut builder);
-    append_update(&mut builder);
-    append_write_concern(&mut builder, terms.concern);
-    (finish(builder, database), session)
-}
-
-/// The statement of an update of one document.
-pub(super) fn append_update(builder: &mut TemplateBuilder) {
-    builder.begin_array("updates");
-    builder.begin_subdocument("0");
-    builder.begin_subdocument("q");
-    builder.slot();
-    builder.end();
-    builder.begin_subdocument("u");
-    builder.begin_subdocument("$set");
-    builder.slot();
-    builder.end();
-    builder.end();
-    builder.end();
-    builder.end();
-}
-
+/// An insert of the documents that follow it.
 pub(super) fn insert_template(
-    database: &str,
-    collection: &str,
+    namespace: &Namespace,
     upserts: bool,
     ordered: bool,
-    terms: WriteTerms<'_>,
-) -> Placed {
-    let mut builder = TemplateBuilder::new();
-    builder.fixed(|writer| {
-        writer.string(if upserts { "update" } else { "insert" }, collection);
-        writer.boolean("ordered", ordered);
-    });
-    let session = terms.session.append(&mut builder);
-    append_write_concern(&mut builder, terms.concern);
-    (finish(builder, database), session)
+    terms: &Terms<'_>,
+) -> Message {
+    template(if upserts { "update" } else { "insert" }, namespace, terms, |builder| {
+        builder.fixed(|writer| writer.boolean("ordered", ordered));
+    })
+}
+
+fn template(
+    name: &str,
+    namespace: &Namespace,
+    terms: &Terms<'_>,
+    body: impl FnOnce(&mut TemplateBuilder),
+) -> Message {
+    Message::new(&namespace.database, terms, |writer| writer.string(name, &namespace.collection), body)
 }
 
 fn append_projection(builder: &mut TemplateBuilder, returned: Returned<'_>) {

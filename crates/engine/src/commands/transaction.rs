@@ -6,26 +6,20 @@
 //!
 //! Source: the drivers' transactions specification.
 
-use brimline_wire::session::SessionPlace;
-use brimline_wire::template::{Template, TemplateBuilder};
-
-use super::templates::{Returned, append_find, append_update};
+use super::templates::{Returned, find_template, update_template};
 use crate::command::{Command, Place};
+use crate::message::Message;
 use crate::plan::Namespace;
-use crate::plan::target::WriteConcern;
-use crate::terms::{ReadTerms, WriteTerms, append_membership, append_write_concern, by_majority, finish};
-
-/// A template with the place of the session in it.
-type Numbered = (Template, SessionPlace);
+use crate::terms::{Membership, Terms};
 
 /// The templates of a plan's transactions.
 pub(super) struct Transaction {
-    first_find: Numbered,
-    find: Numbered,
-    first_update: Numbered,
-    update: Numbered,
-    commit: Numbered,
-    commit_again: Numbered,
+    first_find: Message,
+    find: Message,
+    first_update: Message,
+    update: Message,
+    commit: Message,
+    commit_again: Message,
 }
 
 impl Transaction {
@@ -33,48 +27,32 @@ impl Transaction {
     pub(super) fn new(
         namespace: &Namespace,
         returned: Returned<'_>,
-        reads: ReadTerms<'_>,
-        writes: WriteTerms<'_>,
+        reads: &Terms<'_>,
+        writes: &Terms<'_>,
     ) -> Self {
-        let statement = |name: &str, begins: bool, rest: &dyn Fn(&mut TemplateBuilder)| {
-            let mut builder = TemplateBuilder::new();
-            builder.fixed(|writer| writer.string(name, &namespace.collection));
-            let session = append_membership(&mut builder, begins);
-            if let Some(level) = reads.concern.filter(|_| begins) {
-                builder.begin_subdocument("readConcern");
-                builder.fixed(|writer| writer.string("level", level));
-                builder.end();
-            }
-            rest(&mut builder);
-            (finish(builder, &namespace.database), session)
-        };
-        let find = |builder: &mut TemplateBuilder| append_find(builder, returned, ReadTerms::default());
+        let begins =
+            Terms { read_concern: reads.read_concern, session: Membership::Begins, ..Terms::default() };
+        let continues = Terms { session: Membership::Continues, ..Terms::default() };
+        let [commit, commit_again] = Message::commits(writes.write_concern);
         Self {
-            first_find: statement("find", true, &find),
-            find: statement("find", false, &find),
-            first_update: statement("update", true, &append_update),
-            update: statement("update", false, &append_update),
-            commit: commit(writes.concern),
-            commit_again: commit(Some(&by_majority(writes.concern))),
+            first_find: find_template(namespace, returned, &begins),
+            find: find_template(namespace, returned, &continues),
+            first_update: update_template(namespace, &begins),
+            update: update_template(namespace, &continues),
+            commit,
+            commit_again,
         }
     }
 
-    pub(super) fn statement(&self, place: Place) -> &Template {
-        &self.of_statement(place).0
-    }
-
-    pub(super) fn commit(&self, command: Command) -> &Template {
-        &self.of_commit(command).0
-    }
-
-    pub(super) fn session(&self, command: Command) -> SessionPlace {
+    pub(super) fn message(&self, command: Command) -> &Message {
         match command {
-            Command::Statement(place) => self.of_statement(place).1,
-            _ => self.of_commit(command).1,
+            Command::Statement(place) => self.statement(place),
+            Command::CommitAgain => &self.commit_again,
+            _ => &self.commit,
         }
     }
 
-    fn of_statement(&self, place: Place) -> &Numbered {
+    pub(super) fn statement(&self, place: Place) -> &Message {
         match (place.is_read(), place.is_first()) {
             (true, true) => &self.first_find,
             (true, false) => &self.find,
@@ -82,16 +60,4 @@ impl Transaction {
             (false, false) => &self.update,
         }
     }
-
-    fn of_commit(&self, command: Command) -> &Numbered {
-        if command == Command::CommitAgain { &self.commit_again } else { &self.commit }
-    }
-}
-
-fn commit(concern: Option<&WriteConcern>) -> Numbered {
-    let mut builder = TemplateBuilder::new();
-    builder.fixed(|writer| writer.int32("commitTransaction", 1));
-    let session = append_membership(&mut builder, false);
-    append_write_concern(&mut builder, concern);
-    (finish(builder, "admin"), session)
 }

@@ -37,6 +37,12 @@ pub fn key_of_step(
     let Some((_, [first, rest @ ..])) = KEY_PATHS.iter().find(|(command, _)| *command == step.command) else {
         return refused(format!("{} is about no single document", step.command));
     };
+    if step.collection.is_none() {
+        return refused(format!(
+            "its {} is written as a command, whose documents aren't followed",
+            step.command
+        ));
+    }
     let is_here = |each: &super::plan::CollectionPlan| {
         each.database == step.database && Some(&each.collection) == step.collection.as_ref()
     };

@@ -7,22 +7,18 @@ use brimline_datagen::expression::{
     Draw, ElementName, Expression, ExpressionField, ExpressionSpec, Misfit, Uses, World,
 };
 use brimline_net::link::Looks as ReplyLooks;
-use brimline_wire::session::{Session, SessionPlace};
-use brimline_wire::template::{Template, TemplateBuilder};
+use brimline_wire::session::Session;
 
 use super::plan::{OwnStep, StepAccess, StepCounter, TransactionPlace};
 use super::replies::Checks;
 use super::routing::key_of_step;
 use crate::command::{Opcounter, Part, StepRef};
 use crate::kinds::OperationKind;
+use crate::message::Message;
 use crate::plan::Plan;
 use crate::plan::error::PlanError;
 use crate::plan::pacer::ThinkTime;
-use crate::plan::target::WriteConcern;
-use crate::terms::{
-    CURSOR_BYTES, Membership, ReadTerms, append_membership, append_read_terms, append_write_concern,
-    by_majority, finish, terms,
-};
+use crate::terms::{Membership, Terms, by_majority, terms};
 
 /// Fields of a command that say what the engine says otherwise.
 const READ_CONCERN: &str = "readConcern";
@@ -70,8 +66,8 @@ struct CommandWording {
     main: Message,
     /// What differs between operations, all of it in the one slot.
     changing: Vec<Element>,
-    /// Of a step whose reply has a cursor: the further command, and where its cursor is.
-    get_more: Option<(Message, usize)>,
+    /// Of a step whose reply has a cursor: the further command.
+    get_more: Option<Message>,
     /// Of a commit: the same once more.
     again: Option<Message>,
     /// Of a step within a transaction: what ends it.
@@ -80,9 +76,6 @@ struct CommandWording {
 
 /// An element that a step puts into its command.
 type Element = (ElementName, Expression);
-
-/// A template, and where its session is.
-type Message = (Template, Option<SessionPlace>);
 
 impl Step {
     /// Prepares step `place` of operation `operation`, which has `number` among all of the plan.
@@ -263,74 +256,51 @@ impl Step {
         out: &mut Vec<u8>,
     ) -> Result<(), Misfit> {
         let Wording::Command(wording) = &self.wording else { return Ok(()) };
-        match part {
-            Part::Main => wording.complete(&wording.main.0, world, draw, request_id, out),
-            Part::Again => {
-                let template = wording.again.as_ref().map_or(&wording.main.0, |again| &again.0);
-                wording.complete(template, world, draw, request_id, out)
-            }
-            Part::More => {
-                if let Some(((template, _), cursor_at)) = &wording.get_more {
-                    let at = out.len() + cursor_at;
-                    template.render(request_id, out, |_, _| ());
-                    out[at..at + CURSOR_BYTES].copy_from_slice(&cursor.to_le_bytes());
+        let mut outcome = Ok(());
+        if let Some(message) = wording.message(part) {
+            message.render(request_id, cursor, out, |_, writer| {
+                for (name, value) in &wording.changing {
+                    if outcome.is_ok() {
+                        outcome = world.put(value, name, draw, writer.buffer());
+                    }
                 }
-                Ok(())
-            }
-            Part::Abort => {
-                if let Some((template, _)) = &wording.abort {
-                    template.render(request_id, out, |_, _| ());
-                }
-                Ok(())
-            }
+            });
         }
+        outcome
     }
 
     /// Writes `session` into one of its messages.
     pub fn stamp(&self, part: Part, session: &Session, request: &mut [u8]) {
         let Wording::Command(wording) = &self.wording else { return };
-        let place = match part {
-            Part::Main => wording.main.1,
-            Part::Again => wording.again.as_ref().and_then(|again| again.1),
-            Part::More => wording.get_more.as_ref().and_then(|((_, place), _)| *place),
-            Part::Abort => wording.abort.as_ref().and_then(|abort| abort.1),
-        };
-        if let Some(place) = place {
-            place.stamp(session, request);
+        if let Some(message) = wording.message(part) {
+            message.stamp(session, request);
         }
     }
 }
 
 impl CommandWording {
     fn new(plan: &Plan, step: &OwnStep, body: Body) -> Self {
-        let terms = Terms::of(plan, step);
+        let terms = terms_of(plan, step);
+        let again = Terms { write_concern: Some(&by_majority(terms.write_concern)), ..terms };
         let is_commit = step.transaction == Some(TransactionPlace::Commit);
+        let collection = step.collection.as_deref().unwrap_or("$cmd.aggregate");
+        let get_more = || Message::get_more(&step.database, collection, step.batch_size, &terms);
         Self {
-            main: body.message(step, &terms),
-            again: is_commit.then(|| body.message(step, &terms.again(plan))),
-            abort: step.transaction.map(|_| abort()),
-            get_more: step.cursor.then(|| get_more(step, &terms)),
+            main: body.message(step, terms),
+            again: is_commit.then(|| body.message(step, again)),
+            abort: step.transaction.map(|_| Message::abort()),
+            get_more: step.cursor.then(get_more),
             changing: body.changing,
         }
     }
 
-    fn complete(
-        &self,
-        template: &Template,
-        world: &World,
-        draw: &mut Draw<'_>,
-        request_id: i32,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Misfit> {
-        let mut outcome = Ok(());
-        template.render(request_id, out, |_, writer| {
-            for (name, value) in &self.changing {
-                if outcome.is_ok() {
-                    outcome = world.put(value, name, draw, writer.buffer());
-                }
-            }
-        });
-        outcome
+    fn message(&self, part: Part) -> Option<&Message> {
+        match part {
+            Part::Main => Some(&self.main),
+            Part::Again => self.again.as_ref(),
+            Part::More => self.get_more.as_ref(),
+            Part::Abort => self.abort.as_ref(),
+        }
     }
 }
 
@@ -344,51 +314,25 @@ fn opcounter(counter: StepCounter) -> Opcounter {
     }
 }
 
-/// What a command says of itself besides its body.
-struct Terms<'p> {
-    reads: ReadTerms<'p>,
-    writes: Option<WriteConcern>,
-    session: Membership,
-    transaction: Option<TransactionPlace>,
-}
-
-impl<'p> Terms<'p> {
-    fn of(plan: &'p Plan, step: &OwnStep) -> Self {
-        let (reads, writes) = terms(plan);
-        let has_session = !matches!(reads.session, Membership::Nothing);
-        let numbered = step.retryable && matches!(writes.session, Membership::Numbered);
-        let is_in_transaction = step.transaction.is_some();
-        let begins = step.transaction == Some(TransactionPlace::Begin);
-        let says_concern = begins || (step.access == StepAccess::Read && !is_in_transaction);
-        let writes_alone = step.access == StepAccess::Write && !is_in_transaction;
-        let commits = step.transaction == Some(TransactionPlace::Commit);
-        Self {
-            reads: ReadTerms {
-                reads: reads.reads.filter(|_| step.access == StepAccess::Read && !is_in_transaction),
-                concern: reads.concern.filter(|_| says_concern),
-                session: reads.session,
-            },
-            writes: writes.concern.filter(|_| writes_alone || commits).cloned(),
-            session: if numbered {
-                Membership::Numbered
-            } else if has_session {
-                Membership::Id
-            } else {
-                Membership::Nothing
-            },
-            transaction: step.transaction,
-        }
-    }
-
-    /// Those of a commit that is sent once more.
-    fn again(&self, plan: &'p Plan) -> Self {
-        let (_, writes) = terms(plan);
-        Self {
-            reads: self.reads,
-            writes: Some(by_majority(writes.concern)),
-            session: self.session,
-            transaction: self.transaction,
-        }
+/// What the command of a step says besides its body.
+fn terms_of<'p>(plan: &'p Plan, step: &OwnStep) -> Terms<'p> {
+    let (reads, writes) = terms(plan);
+    let (reads_alone, writes_alone) = match step.transaction {
+        Some(_) => (false, false),
+        None => (step.access == StepAccess::Read, step.access == StepAccess::Write),
+    };
+    let begins = step.transaction == Some(TransactionPlace::Begin);
+    let commits = step.transaction == Some(TransactionPlace::Commit);
+    Terms {
+        preference: reads.preference.filter(|_| reads_alone),
+        read_concern: reads.read_concern.filter(|_| reads_alone || begins),
+        write_concern: writes.write_concern.filter(|_| writes_alone || commits),
+        session: match step.transaction {
+            Some(TransactionPlace::Begin) => Membership::Begins,
+            Some(_) => Membership::Continues,
+            None if step.retryable => writes.session,
+            None => reads.session,
+        },
     }
 }
 
@@ -441,26 +385,21 @@ impl Body {
         Ok(body)
     }
 
-    fn message(&self, step: &OwnStep, terms: &Terms<'_>) -> Message {
-        let mut builder = TemplateBuilder::new();
-        builder.fixed(|writer: &mut Writer<'_>| writer.buffer().extend_from_slice(&self.head));
-        let session = match terms.transaction {
-            Some(place) => Some(append_membership(&mut builder, place == TransactionPlace::Begin)),
-            None => terms.session.append(&mut builder),
-        };
-        builder.fixed(|writer| writer.buffer().extend_from_slice(&self.fixed));
+    fn message(&self, step: &OwnStep, terms: Terms<'_>) -> Message {
         let [has_read_concern, has_write_concern, has_preference] = self.has;
-        let reads = ReadTerms {
-            reads: terms.reads.reads.filter(|_| !has_preference),
-            concern: terms.reads.concern.filter(|_| !has_read_concern),
-            session: terms.reads.session,
+        let terms = Terms {
+            preference: terms.preference.filter(|_| !has_preference),
+            read_concern: terms.read_concern.filter(|_| !has_read_concern),
+            write_concern: terms.write_concern.filter(|_| !has_write_concern),
+            session: terms.session,
         };
-        append_read_terms(&mut builder, reads);
-        append_write_concern(&mut builder, terms.writes.as_ref().filter(|_| !has_write_concern));
-        if !self.changing.is_empty() {
-            builder.slot();
-        }
-        (finish(builder, &step.database), session)
+        let head = |writer: &mut Writer<'_>| writer.buffer().extend_from_slice(&self.head);
+        Message::new(&step.database, &terms, head, |builder| {
+            builder.fixed(|writer| writer.buffer().extend_from_slice(&self.fixed));
+            if !self.changing.is_empty() {
+                builder.slot();
+            }
+        })
     }
 }
 
@@ -480,31 +419,4 @@ fn fields(body: &ExpressionSpec) -> Option<Cow<'_, [ExpressionField]>> {
         }
         _ => None,
     }
-}
-
-fn get_more(step: &OwnStep, terms: &Terms<'_>) -> (Message, usize) {
-    let mut builder = TemplateBuilder::new();
-    builder.fixed(|writer| writer.int64("getMore", 0));
-    let cursor = builder.fixed_position() - CURSOR_BYTES;
-    let collection = step.collection.as_deref().unwrap_or("$cmd.aggregate");
-    builder.fixed(|writer| writer.string("collection", collection));
-    let session = match terms.transaction {
-        Some(_) => Some(append_membership(&mut builder, false)),
-        None if matches!(terms.session, Membership::Nothing) => None,
-        None => Some(SessionPlace::append_id(&mut builder)),
-    };
-    if let Some(documents) = step.batch_size {
-        builder.fixed(|writer| writer.int32("batchSize", documents as i32));
-    }
-    if let Some(reads) = terms.reads.reads {
-        append_read_terms(&mut builder, ReadTerms { reads: Some(reads), ..ReadTerms::default() });
-    }
-    ((finish(builder, &step.database), session), cursor)
-}
-
-fn abort() -> Message {
-    let mut builder = TemplateBuilder::new();
-    builder.fixed(|writer| writer.int32("abortTransaction", 1));
-    let session = append_membership(&mut builder, false);
-    (finish(builder, "admin"), Some(session))
 }

@@ -7,7 +7,7 @@ use brimline_engine::command::Command;
 use brimline_engine::commands::Commands;
 use brimline_engine::operation::Operation;
 use brimline_engine::plan::Plan;
-use brimline_engine::plan::target::TargetPlan;
+use brimline_engine::plan::target::{Reads, TargetPlan};
 use brimline_engine::workload::Workload;
 use brimline_wire::session::Session;
 
@@ -96,5 +96,22 @@ fn a_scan_goes_on_with_the_cursor_it_has() {
         let body = body(&message);
         assert!(matches!(body.find("getMore").unwrap(), Some(Value::Int64(CURSOR))));
         assert!(matches!(body.find("collection").unwrap(), Some(Value::String(_))));
+    }
+}
+
+#[test]
+fn a_scan_goes_on_where_it_began() {
+    let mut plan = with(true, true);
+    if let TargetPlan::Wire { reads, read_concern, .. } = &mut plan.target {
+        let mode = "secondary".to_owned();
+        *reads = Some(Reads { addresses: vec![], mode, tag_sets: vec![], max_staleness_s: None });
+        *read_concern = Some("majority".to_owned());
+    }
+    let messages = all(&plan, &Session::start().unwrap());
+    let says = |message: &[u8], name: &str| body(message).find(name).unwrap().is_some();
+    for (command, message) in &messages {
+        let is_more = matches!(command, Command::GetMore(_));
+        assert_eq!(says(message, "$readPreference"), command.is_read(), "{command:?}");
+        assert_eq!(says(message, "readConcern"), command.is_read() && !is_more, "{command:?}");
     }
 }
