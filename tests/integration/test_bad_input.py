@@ -1,13 +1,14 @@
 """What users get wrong and what goes wrong around them: one error, one hint, the right exit code, no secret kept."""
 
 import resource
-import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from brimline.execution.cluster import cluster
+from brimline.execution.cluster.shared_work import LOOK_S
 from brimline.servers import Deployment
 from brimline.servers.bundled import free_port
 from tests.support.command_line import CommandLine, Outcome
@@ -15,7 +16,6 @@ from tests.support.nodes import HereLink
 from tests.support.repetitions import repetitions
 from tests.support.scripted_server import scripted_server
 from tests.support.small_disk import small_disk
-from tests.support.waiting import eventually
 from tests.support.ycsb_command import workload
 
 SECRET = "hunter2-S3cr3t"
@@ -174,12 +174,15 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_measured(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Also while nodes measure, of which none goes on."""
-    monkeypatch.setattr(cluster, "ProcessLink", HereLink)
+    nodes: list[HereLink] = []
+    monkeypatch.setattr(cluster, "ProcessLink", lambda: nodes.append(HereLink()) or nodes[-1])
     spec = _spec(tmp_path, more="interval: 10ms\nload: {kind: constant, rate: 2000/s}\n")
     outcome = brimline_cli.run("run", spec, "--null", "--duration", "120s", "--runs-dir", full_disk, *workers)
     outcome.check_error(1, "no space left on device", "free some space", "is kept in")
     _check_prefix(brimline_cli, full_disk)
-    assert eventually(lambda: not [each for each in threading.enumerate() if each.name.startswith("brimline-node")])
+    asked = [each.calls for each in nodes]
+    time.sleep(5 * LOOK_S)
+    assert [each.calls for each in nodes] == asked and len(nodes) == (2 if workers else 0)
 
 
 def _check_prefix(brimline_cli: CommandLine, runs: Path | None = None) -> None:
