@@ -544,7 +544,7 @@ def _context(uri: str | None, options: Options, progress: ImportSink | None, wai
     require_mongodb("import", uri, options)
     with (
         interruptible() as stop,
-        nodes_of(options, progress) as executor,
+        nodes_of(options, stop, progress) as executor,
         server_in_use(uri, options, say=progress.step, stop=stop) as deployment,
     ):
         stop.raise_if_requested()

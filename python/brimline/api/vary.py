@@ -342,7 +342,7 @@ def _conduct(
         made = measure_named(settings.measure)
         measure = None if made is None else made.measure
         try:
-            with nodes_of(options) as executor:
+            with nodes_of(options, stop) as executor:
                 work = VaryWork(
                     settings=settings,
                     writer=writer,

@@ -262,12 +262,11 @@ def workplace(
     if uri is None:
         refuse_over_shards(loaded.spec, options)
         options = fitted(loaded.spec, options)
-    reaching = nodes_of(options) if stop is None else nullcontext(executor)
-    listening = interruptible() if stop is None else nullcontext(stop)
+    is_alone = stop is None
     with (
-        listening as stop,
+        interruptible() if stop is None else nullcontext(stop) as stop,
         at_work(options.progress),
-        reaching as executor,
+        nodes_of(options, stop) if is_alone else nullcontext(executor) as executor,
         _deployment(uri, options, stop) as deployment,
     ):
         stop.raise_if_requested()
@@ -354,10 +353,11 @@ def _with_uri(spec: Spec, uri: str) -> Spec:
 
 
 @contextmanager
-def nodes_of(options: Options, progress: ImportSink | None = None) -> Iterator[Executor | None]:
-    """Who performs the runs: the nodes of `--workers`, or this process. Raises UsageError and TargetError.
+def nodes_of(options: Options, stop: StopToken, progress: ImportSink | None = None) -> Iterator[Executor | None]:
+    """Who performs the runs: the nodes of `--workers`, or this process.
 
-    `progress`: who is told, None: that of the options.
+    `progress`: who is told, None: that of the options. Raises UsageError and TargetError, and Interrupted where `stop`
+    is requested before they are there.
     """
     where = options.where_workers_are()
     if where is None:
@@ -367,7 +367,7 @@ def nodes_of(options: Options, progress: ImportSink | None = None) -> Iterator[E
 
     listener: ProgressSink | ImportSink = options.progress if progress is None else progress
     listener.step("reaching the workers")
-    with opened(where) as cluster:
+    with opened(where, stop) as cluster:
         listener.note(cluster.described)
         yield cluster
 

@@ -1,14 +1,25 @@
-"""What Ray is asked for: an actor of its own for each worker, on a node of its own, that is never started again."""
+"""What Ray is asked for: an actor of its own for each worker, on a node of its own, that is never started again.
 
+And how it is reached: no wait for it is without an end, and none outlasts the wish to end.
+"""
+
+import socket
 import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
-from brimline.errors import TargetError, UsageError
-from brimline.execution.cluster import ray_nodes
+from brimline.errors import Interrupted, TargetError, UsageError
+from brimline.execution.cluster import cluster, ray_nodes
+from brimline.execution.cluster.link import ANSWER_WITHIN_S, NodeLost
 from brimline.execution.cluster.where import read_where
+from brimline.execution.stop import StopToken
+
+_READY = object()
 
 
 class _Ray(ModuleType):
@@ -21,16 +32,23 @@ class _Ray(ModuleType):
         self.actors: list[tuple[dict[str, Any], Any]] = []
         self.killed: list[bool] = []
         self.exceptions = SimpleNamespace(RayError=OSError, GetTimeoutError=TimeoutError)
+        self.begin: Callable[[], object] = lambda: None
+        self.has_room = True
+        self.ended = threading.Event()
 
     def nodes(self) -> list[dict[str, Any]]:
         names = {"NodeManagerAddress": "10.0.0.1", "NodeManagerHostname": "db", "NodeID": "n"}
         return [{"Alive": True, "Resources": {"CPU": count}, **names} for count in self.cpus]
 
-    def init(self, **_: Any) -> None: ...
+    def init(self, **_: Any) -> None:
+        self.begin()
 
-    def shutdown(self) -> None: ...
+    def shutdown(self) -> None:
+        self.ended.set()
 
     def get(self, answer: Any, *, timeout: float) -> Any:
+        if answer is _READY and not self.has_room:
+            raise self.exceptions.GetTimeoutError
         return answer
 
     def kill(self, _actor: Any, *, no_restart: bool) -> None:
@@ -46,7 +64,7 @@ class _Ray(ModuleType):
 
     def placement_group(self, bundles: list[dict[str, int]], strategy: str) -> Any:
         self.groups.append((bundles, strategy))
-        return SimpleNamespace(ready=lambda: True)
+        return SimpleNamespace(ready=lambda: _READY)
 
 
 def _cluster(monkeypatch: pytest.MonkeyPatch, cpus: list[int]) -> _Ray:
@@ -60,6 +78,7 @@ def _cluster(monkeypatch: pytest.MonkeyPatch, cpus: list[int]) -> _Ray:
     modules = {"ray": ray, "ray.util.placement_group": groups, "ray.util.scheduling_strategies": strategies}
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
     return ray
 
 
@@ -68,7 +87,7 @@ def test_each_node_has_its_workers_and_none_is_started_again(
     monkeypatch: pytest.MonkeyPatch, per_node: int, places: list[int]
 ) -> None:
     ray = _cluster(monkeypatch, [2, 2, 0, 2])
-    with ray_nodes.ray_links(read_where("ray", per_node)) as links:
+    with ray_nodes.ray_links(read_where("ray", per_node), StopToken()) as links:
         assert len(links) == len(places)
     assert ray.groups == [([{"CPU": per_node}] * 3, "STRICT_SPREAD")]
     assert [place for _, place in ray.actors] == places
@@ -80,7 +99,7 @@ def test_each_node_has_its_workers_and_none_is_started_again(
 def test_nodes_with_too_few_processors_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     ray = _cluster(monkeypatch, [1, 2])
     too_few = pytest.raises(UsageError, match="2 nodes are asked for, and the cluster has 1 with 2 CPUs")
-    with too_few, ray_nodes.ray_links(read_where("ray:2", 2)):
+    with too_few, ray_nodes.ray_links(read_where("ray:2", 2), StopToken()):
         pass
     assert ray.groups == ray.actors == []
 
@@ -104,10 +123,136 @@ def test_who_watches_a_host_takes_no_processor_of_it_and_is_not_started_again(mo
 def test_an_address_without_a_cluster_is_told_at_once(monkeypatch: pytest.MonkeyPatch, address: str, why: str) -> None:
     """Ray waits for half a minute, and prints a warning of its own."""
     ray = _cluster(monkeypatch, [1])
-    with pytest.raises(TargetError) as refused, ray_nodes.ray_links(read_where(address)):
+    with pytest.raises(TargetError) as refused, ray_nodes.ray_links(read_where(address), StopToken()):
         pass
     assert f"no Ray cluster answers at {address}: {why}" in refused.value.message
     assert "ray://HEAD:10001" in (refused.value.hint or "") and ray.actors == []
+
+
+def test_where_the_environment_names_no_cluster_it_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray waits without an end."""
+    ray = _cluster(monkeypatch, [1])
+    ray.begin = lambda: pytest.fail("Ray was asked")
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:9")
+    with pytest.raises(TargetError) as refused, ray_nodes.ray_links(read_where("ray"), StopToken()):
+        pass
+    assert "no Ray cluster answers at 127.0.0.1:9: connection refused" in refused.value.message
+    assert "RAY_ADDRESS names it" in (refused.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("says", "why"), [(b"", "no answer within 0.05 s"), (b"HTTP/1.1 400 Bad Request", "something else answers there")]
+)
+@pytest.mark.parametrize("is_named", [True, False])
+def test_what_accepts_and_does_not_speak_as_ray_does_is_told(
+    monkeypatch: pytest.MonkeyPatch, says: bytes, why: str, is_named: bool
+) -> None:
+    ray = _cluster(monkeypatch, [1])
+    ray.begin = lambda: pytest.fail("Ray was asked")
+    monkeypatch.setattr(ray_nodes, "_SPEAKS_WITHIN_S", 0.05)
+    with _saying(says) as address:
+        monkeypatch.setenv("RAY_ADDRESS", "" if is_named else address)
+        where = read_where(f"ray://{address}" if is_named else "ray")
+        with pytest.raises(TargetError) as refused, ray_nodes.ray_links(where, StopToken()):
+            pass
+    assert refused.value.message.endswith(f"{address}: {why}")
+
+
+def test_what_speaks_as_ray_does_is_asked_by_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty frame of settings, as RFC 9113 has it in section 6.5."""
+    ray = _cluster(monkeypatch, [1])
+    with (
+        _saying(b"\x00\x00\x00\x04\x00\x00\x00\x00\x00") as address,
+        ray_nodes.ray_links(read_where(f"ray://{address}"), StopToken()) as links,
+    ):
+        assert len(links) == 1
+    assert ray.ended.is_set()
+
+
+@contextmanager
+def _saying(words: bytes) -> Iterator[str]:
+    """The address of who says `words` to whoever has said something, and then nothing more."""
+
+    def answer() -> None:
+        with suppress(OSError):
+            there, _ = listening.accept()
+            with there:
+                there.recv(100)
+                there.sendall(words)
+                there.recv(100)  # until it is left
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=answer, daemon=True).start()
+        yield f"127.0.0.1:{listening.getsockname()[1]}"
+
+
+WITHIN_S = 1.0
+
+
+def test_who_is_to_end_does_not_wait_for_ray_and_leaves_it_when_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    ray, comes, stop = _cluster(monkeypatch, [1]), threading.Event(), StopToken()
+
+    def begin() -> None:
+        stop.request()
+        comes.wait(5 * WITHIN_S)
+
+    ray.begin = begin
+    monkeypatch.setattr("brimline.execution.cluster.awaiting._LEFT_WITHIN_S", 0.0)
+    with pytest.raises(Interrupted) as ended, ray_nodes.ray_links(read_where("ray"), stop):
+        pass
+    assert ended.value.exit_code == 130 and not ray.ended.is_set()
+    comes.set()
+    assert ray.ended.wait(WITHIN_S), "nothing is left on the cluster"
+
+
+def test_a_cluster_that_never_comes_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    ray, comes = _cluster(monkeypatch, [1]), threading.Event()
+    ray.begin = comes.wait
+    monkeypatch.setattr("brimline.execution.cluster.awaiting._LEFT_WITHIN_S", 0.0)
+    monkeypatch.setattr(ray_nodes, "_REACHED_WITHIN_S", 0.05)
+    never = pytest.raises(TargetError, match=r"no Ray cluster to be reached: no answer within 0\.05 s")
+    with never, ray_nodes.ray_links(read_where("ray"), StopToken()):
+        pass
+    comes.set()
+    assert ray.ended.wait(WITHIN_S)
+
+
+def test_who_is_to_end_does_not_wait_for_room_on_the_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    ray, stop = _cluster(monkeypatch, [1]), StopToken()
+    ray.has_room = False
+    ray.nodes = lambda: [stop.request(), *_Ray.nodes(ray)][1:]  # type: ignore[method-assign]
+    with pytest.raises(Interrupted), ray_nodes.ray_links(read_where("ray"), stop):
+        pass
+    assert ray.actors == [] and ray.ended.is_set()
+
+
+class _Beginning:
+    """A node that answers when it is closed."""
+
+    def __init__(self) -> None:
+        self.closed = threading.Event()
+
+    def call(self, name: str, *_: Any, within_s: float = ANSWER_WITHIN_S) -> Any:
+        self.closed.wait(5 * WITHIN_S)
+        raise NodeLost("it was closed")
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+def test_who_is_to_end_does_not_wait_for_nodes_to_say_who_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    links: list[_Beginning] = []
+    stop = StopToken()
+
+    def made() -> _Beginning:
+        links.append(_Beginning())
+        stop.request()
+        return links[-1]
+
+    monkeypatch.setattr(cluster, "ProcessLink", made)
+    with pytest.raises(Interrupted), cluster.opened(read_where("local:2"), stop):
+        pass
+    assert [each.closed.is_set() for each in links] == [True, True]
 
 
 @pytest.mark.parametrize("port", ["0", "99999"])

@@ -6,12 +6,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
+from functools import partial
 from secrets import token_urlsafe
 from typing import Any
 
 from brimline import _native
 from brimline.errors import NodeGone, TargetError, UsageError
 from brimline.execution.cluster.access import PortableAccess
+from brimline.execution.cluster.awaiting import awaited
 from brimline.execution.cluster.link import Link, NodeLost
 from brimline.execution.cluster.node import network, process_space
 from brimline.execution.cluster.node_import import ImportOrder, hash_of, identity_of
@@ -20,6 +22,7 @@ from brimline.execution.cluster.shared_import import SharedImport
 from brimline.execution.cluster.shared_run import SharedRun
 from brimline.execution.cluster.shares import share_orders, taking_part
 from brimline.execution.cluster.where import Where
+from brimline.execution.stop import StopToken
 from brimline.monitor.host.asking import boot_id
 from brimline.monitor.programs import generating
 from brimline.plan import Plan
@@ -154,8 +157,11 @@ class Cluster:
 
 
 @contextmanager
-def opened(where: Where) -> Iterator[Cluster]:
-    """The nodes for the length of the `with` block. Raises UsageError and TargetError."""
+def opened(where: Where, stop: StopToken) -> Iterator[Cluster]:
+    """The nodes for the length of the `with` block.
+
+    Raises UsageError and TargetError, and Interrupted where `stop` is requested before all of them are there.
+    """
     with ExitStack() as stack:
         links: list[Link] = []
         if where.is_ray:
@@ -164,14 +170,30 @@ def opened(where: Where) -> Iterator[Cluster]:
                 watch_on,
             )  # the extra is asked for by who wants it
 
-            cluster = Cluster(stack.enter_context(ray_links(where)), where=where, watch_on=watch_on)
+            cluster = _gathered(stack.enter_context(ray_links(where, stop)), where, stop, watch_on=watch_on)
             stack.enter_context(generating(cluster.pids_here))  # Ray started them, and not this process
             yield cluster
             return
         for _ in range(where.processes):
             links.append(link := ProcessLink())
             stack.callback(link.close)
-        yield Cluster(links, where=where)
+        yield _gathered(links, where, stop)
+
+
+def _gathered(
+    links: Sequence[Link],
+    where: Where,
+    stop: StopToken,
+    *,
+    watch_on: Callable[[str, str], tuple[int, object]] | None = None,
+) -> Cluster:
+    """The cluster of these nodes. Raises UsageError, TargetError, and Interrupted."""
+
+    def give_up() -> None:
+        for link in links:
+            link.close()
+
+    return awaited(partial(Cluster, links, where=where, watch_on=watch_on), stop, give_up=give_up)
 
 
 def _name_apart(hellos: Sequence[dict[str, Any]]) -> None:

@@ -30,7 +30,7 @@ class ProcessLink:
             )
         self._connection = Connection(os.dup(ours.fileno()))
         self._socket = ours
-        self._end_within_s = _END_WITHIN_S
+        self._end_within_s = 0.0  # one that has yet to begin has nothing to end
         self._lock = threading.Lock()
 
     @property
@@ -47,6 +47,7 @@ class ProcessLink:
                 if not self._connection.poll(within_s):
                     raise self._silent(within_s)
                 is_well, answer = self._connection.recv()
+                self._end_within_s = _END_WITHIN_S
         except BlockingIOError as error:
             raise self._silent(within_s) from error
         except (EOFError, OSError) as error:
@@ -57,6 +58,8 @@ class ProcessLink:
 
     def close(self) -> None:
         """See `Link`."""
+        with suppress(OSError):  # it is gone, or closed
+            self._socket.shutdown(socket.SHUT_RDWR)  # also where another thread waits for an answer
         self._connection.close()
         self._socket.close()
         try:

@@ -3,30 +3,44 @@
 Beside them is one that tells how the host of the server is doing, where that is a node as well.
 """
 
+import logging
 import os
-import signal
 import socket
 import threading
+import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
 
 from brimline.doctor.extras import CLUSTER
 from brimline.errors import TargetError, UsageError
+from brimline.execution.cluster.awaiting import awaited
 from brimline.execution.cluster.link import ANSWER_WITHIN_S, NodeLost
 from brimline.execution.cluster.node import NodeEngine
 from brimline.execution.cluster.where import Where
+from brimline.execution.stop import StopToken
 from brimline.monitor.host.peer import reason_of
 from brimline.monitor.host.serving import HostReader, HostServer
 from brimline.record.environment import brimline_version
+from brimline.servers.addresses import read_address
 from brimline.units import counted
 
 _PLACED_WITHIN_S = 30.0
-_CONNECTS_WITHIN_S = 5.0
+_PLACED_STEP_S = 0.2
+_SPEAKS_WITHIN_S = 10.0
+_REACHED_WITHIN_S = 120.0
+"""A cluster that speaks; Ray itself waits for some of its parts without an end."""
 _LISTENS_WITHIN_S = 60.0
 """Python and what it imports take their time on a busy machine."""
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ADDRESS = "RAY_ADDRESS"
+_FIRST_WORDS = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
+"""Of HTTP/2, over which Ray speaks: the preface and settings without one, which are answered with settings.
+
+https://www.rfc-editor.org/rfc/rfc9113#section-3.4
+"""
+_SETTINGS = b"\x04"
 
 
 class RayLink:
@@ -114,49 +128,74 @@ def _addresses(host: str) -> set[str]:
 
 
 @contextmanager
-def ray_links(where: Where) -> Iterator[list[RayLink]]:
-    """An actor on each node of the cluster, or on as many as `where` says. Raises UsageError and TargetError."""
-    ray = _imported()
-    with _own_signals():
-        try:
-            _reach(ray, where)
-        except (ConnectionError, RuntimeError, TimeoutError, ValueError) as error:
-            raise TargetError(
-                f"there is no Ray cluster to be reached: {_in_one_line(error)}",
-                hint="start one with `ray start --head`, on further machines with `ray start --address=HOST:6379`",
-            ) from error
+def ray_links(where: Where, stop: StopToken) -> Iterator[list[RayLink]]:
+    """An actor on each node of the cluster, or on as many as `where` says.
+
+    Raises UsageError and TargetError, and Interrupted where `stop` is requested before they are there.
+    """
+    ray, left = _imported(), threading.Event()
     try:
-        yield from _placed(ray, where)
+        # Not in this thread: Ray waits in ways that no signal ends.
+        awaited(partial(_reach, ray, where, left), stop, within_s=_REACHED_WITHIN_S, give_up=left.set)
+    except (ConnectionError, RuntimeError, TimeoutError, ValueError, ray.exceptions.RayError) as error:
+        raise TargetError(
+            f"there is no Ray cluster to be reached: {_in_one_line(error)}",
+            hint="start one with `ray start --head`, on further machines with `ray start --address=HOST:6379`",
+        ) from error
+    try:
+        yield from _placed(ray, where, stop)
     finally:
         ray.shutdown()
 
 
-def _reach(ray: Any, where: Where) -> None:
-    """Joins the cluster. One that is reached from outside forks a server for each client, which now and then dies."""
-    if where.address:
-        _require_listening(where.address)
+def _reach(ray: Any, where: Where, left: threading.Event) -> None:
+    """Joins the cluster; leaves it where nobody waits for it any more, as `left` says.
+
+    One that is reached from outside forks a server for each client, which now and then dies.
+    """
+    address = where.address or os.environ.get(_ADDRESS, "")
+    if (place := read_address(address.removeprefix("ray://"))) is not None:
+        _require_ray(place, address, named=where.address is not None)
     settings: dict[str, Any] = {"address": where.address or "auto", "log_to_driver": False, "logging_level": "error"}
     if not where.address:
         settings["configure_logging"] = False
-    try:
-        ray.init(**settings)
-    except ConnectionAbortedError:
-        ray.init(**settings)
+    logging.getLogger("ray").setLevel(logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is wrong is said once, as an error
+        try:
+            ray.init(**settings)
+        except ConnectionAbortedError:
+            ray.init(**settings)
+    if left.is_set():
+        ray.shutdown()
 
 
-def _require_listening(address: str) -> None:
-    """Raises TargetError where nothing listens there: Ray says no more than that it waited, after half a minute."""
-    place = urlsplit(address)
+def _require_ray(place: tuple[str, int], address: str, *, named: bool) -> None:
+    """Raises TargetError where nothing speaks there as Ray does: Ray itself waits for minutes, or without an end.
+
+    `named`: by --workers, else by the environment.
+    """
     try:
-        socket.create_connection((place.hostname or "", place.port or 0), timeout=_CONNECTS_WITHIN_S).close()
+        with socket.create_connection(place, timeout=_SPEAKS_WITHIN_S) as there:
+            is_ray = os.environ.get("RAY_USE_TLS", "").lower() in ("1", "true") or _speaks(there)
+        reason = "" if is_ray else "something else answers there"
     except OSError as error:
-        raise TargetError(
-            f"no Ray cluster answers at {address}: {reason_of(error, within_s=_CONNECTS_WITHIN_S)}",
-            hint="name the head and the port of its client server, ray://HEAD:10001, which `ray start --head` opens",
-        ) from error
+        reason = reason_of(error, within_s=_SPEAKS_WITHIN_S)
+    if not reason:
+        return
+    hint = "name the head and the port of its client server, ray://HEAD:10001, which `ray start --head` opens"
+    if not named:
+        hint = f"{_ADDRESS} names it: correct it, or start Ray there (`ray start --head`); or give --workers ray://HEAD:10001"
+    raise TargetError(f"no Ray cluster answers at {address}: {reason}", hint=hint)
 
 
-def _placed(ray: Any, where: Where) -> Iterator[list[RayLink]]:
+def _speaks(there: socket.socket) -> bool:
+    """Whether it answers as HTTP/2 is answered. Raises OSError."""
+    there.sendall(_FIRST_WORDS)
+    return there.recv(9, socket.MSG_WAITALL)[3:4] == _SETTINGS
+
+
+def _placed(ray: Any, where: Where, stop: StopToken) -> Iterator[list[RayLink]]:
     there = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= where.per_node]
     count = where.count or len(there)
     if not 1 <= count <= len(there):
@@ -171,13 +210,7 @@ def _placed(ray: Any, where: Where) -> Iterator[list[RayLink]]:
     group = placement_group([{"CPU": where.per_node}] * count, strategy="STRICT_SPREAD")
     links: list[RayLink] = []
     try:
-        try:
-            ray.get(group.ready(), timeout=_PLACED_WITHIN_S)
-        except ray.exceptions.GetTimeoutError as error:
-            raise TargetError(
-                f"the cluster gave no room on {counted(count, 'node')} within {_PLACED_WITHIN_S:g} s",
-                hint="see what else runs on it: `ray status`",
-            ) from error
+        _await_room(ray, group, count, stop)
         remote = ray.remote(max_restarts=0, max_task_retries=0, num_cpus=1)(_Actor)
         for bundle in range(count):
             for _ in range(where.per_node):
@@ -191,6 +224,22 @@ def _placed(ray: Any, where: Where) -> Iterator[list[RayLink]]:
             remove_placement_group(group)
 
 
+def _await_room(ray: Any, group: Any, count: int, stop: StopToken) -> None:
+    """Raises TargetError, and Interrupted."""
+    ready, until_s = group.ready(), time.monotonic() + _PLACED_WITHIN_S
+    while True:
+        try:
+            ray.get(ready, timeout=_PLACED_STEP_S)
+            return
+        except ray.exceptions.GetTimeoutError as error:
+            stop.raise_if_requested()
+            if time.monotonic() > until_s:
+                raise TargetError(
+                    f"the cluster gave no room on {counted(count, 'node')} within {_PLACED_WITHIN_S:g} s",
+                    hint="see what else runs on it: `ray status`",
+                ) from error
+
+
 def _imported() -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
@@ -202,18 +251,6 @@ def _imported() -> Any:
             hint=f"{CLUSTER.how}; --workers local:N needs nothing",
         ) from error
     return ray
-
-
-@contextmanager
-def _own_signals() -> Iterator[None]:
-    """What a signal does stays as it was, whatever is set meanwhile."""
-    before = {number: signal.getsignal(number) for number in _SIGNALS}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            with suppress(ValueError):  # not in the main thread, where nothing was set
-                signal.signal(number, handler)
 
 
 def _in_one_line(error: BaseException) -> str:
