@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from brimline.analysis.finding import Finding, Standing
-from brimline.record.model import NodeRow, NodeTotals, RunRecord
+from brimline.record.model import NodeRow, NodeTotals, RunRecord, Summary
 from brimline.units import NS_PER_S, format_count, format_duration, format_percentage
 from brimline.wording import Verbatim, joined, message
 
@@ -128,8 +128,8 @@ def node_findings(record: RunRecord) -> list[Finding]:
     nodes = record.summary.get("nodes", []) if record.summary else []
     if not nodes:
         return []
-    if lost := [node for node in nodes if node["lost"] is not None]:
-        evidence = message("lost: {nodes}; what the others measured is kept", nodes=_named(lost))
+    if lost := lost_nodes(record.summary):
+        evidence = message("lost: {nodes}; what the others measured is kept", nodes=lost)
         return [Finding(CHECK, Standing.FAIL, evidence)]
     late_ns = max(node["late_ns"] for node in nodes)
     if late_ns > 0:
@@ -156,6 +156,12 @@ def node_findings(record: RunRecord) -> list[Finding]:
         return [Finding(CHECK, Standing.WARN, evidence)]
     evidence = message("{count} nodes began together, on one clock to within {error}", count=count, error=error)
     return [Finding(CHECK, Standing.PASS, evidence)]
+
+
+def lost_nodes(summary: Summary | None) -> str:
+    """Those of a run that were lost, with their hosts; "" where none was."""
+    nodes = summary.get("nodes", []) if summary else []
+    return _named([node for node in nodes if node["lost"] is not None])
 
 
 def blamed(record: RunRecord, finding: Finding, figure: Callable[[NodeFigures], float]) -> Finding:

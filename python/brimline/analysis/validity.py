@@ -15,7 +15,7 @@ from brimline.analysis.lateness import LAG_CHECK, Lateness, lag_finding
 from brimline.analysis.loads import loads_beside, main_load
 from brimline.analysis.monitor_cost import monitor_findings
 from brimline.analysis.never_succeeded import most_often, never_succeeded
-from brimline.analysis.nodes import blamed, node_findings
+from brimline.analysis.nodes import blamed, lost_nodes, node_findings
 from brimline.analysis.operation_names import shown
 from brimline.analysis.outages import outages
 from brimline.analysis.standstills import runner_standstills, standstill_findings
@@ -33,6 +33,7 @@ from brimline.monitor import (
     Agreement,
     Opcounters,
     agreement_by_shard,
+    agreement_of,
     brought_by_rows,
     check_agreement,
     of_shard,
@@ -241,19 +242,19 @@ def opcounters(record: RunRecord) -> Finding:
         before, after = (
             SqlCounters.from_dict(each) for each in (record.opcounters["before"], record.opcounters["after"])
         )
-        return _agreed(check_sql_agreement(record.plan, record.summary, before=before, after=after))
+        return _agreed(record.summary, check_sql_agreement(record.plan, record.summary, before=before, after=after))
     brought = brought_by_rows(record.operations, record.steps)
     together = _agreement(record, record.opcounters, record.summary, brought)
     counted, sent = record.opcounters.get("shards"), record.summary.get("shards")
     if counted is None or sent is None:
-        return _agreed(together)
+        return _agreed(record.summary, together)
     shards: dict[str, Agreement] = {
         message("shard {number} ({address})", number=number, address=Verbatim(shard["address"])): _agreement(
             record, shard, *of_shard(record.plan, record.summary, of_it)
         )
         for number, (shard, of_it) in enumerate(zip(counted, sent, strict=True), start=1)
     }
-    return _agreed(agreement_by_shard(together, shards))
+    return _agreed(record.summary, agreement_by_shard(together, shards))
 
 
 def _agreement(
@@ -273,7 +274,15 @@ def _agreement(
     )
 
 
-def _agreed(agreement: Agreement) -> Finding:
+def _agreed(summary: Summary, agreement: Agreement) -> Finding:
+    """What a lost node sent is not known in full, so that the server may have counted more than is known of."""
+    if (lost := lost_nodes(summary)) and agreement.verdict != "unknown":
+        if fewer := [check for check in agreement.checks if check.deficit and not check.agrees]:
+            agreement = agreement_of(fewer)
+        else:
+            agreement = Agreement(
+                verdict="unknown", evidence=message("what was sent is not known in full: lost: {nodes}", nodes=lost)
+            )
     verdict, evidence = Standing(agreement.verdict), agreement.evidence
     return Finding("opcounters", verdict, evidence, another_client=agreement.another_client)
 

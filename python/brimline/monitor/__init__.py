@@ -1,7 +1,7 @@
 """Owns watching the server on the run's clock, and comparing its command counters with brimline's."""
 
 from brimline.monitor.absence import Absence, reason_text
-from brimline.monitor.agreement import Agreement, CounterCheck, agreement_by_shard, check_agreement
+from brimline.monitor.agreement import Agreement, CounterCheck, agreement_by_shard, agreement_of, check_agreement
 from brimline.monitor.namespace import namespace_document
 from brimline.monitor.opcounters import Opcounters, read_opcounters
 from brimline.monitor.own_work import OwnCounts, brought_by_rows, command_names, of_shard, own_counts
@@ -29,6 +29,7 @@ __all__ = [
     "ServerSampler",
     "WatchedProcess",
     "agreement_by_shard",
+    "agreement_of",
     "around",
     "brought_by_rows",
     "check_agreement",

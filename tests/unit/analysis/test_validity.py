@@ -106,6 +106,27 @@ def test_opcounters(counted: int, uncertain: int, verdict: Standing) -> None:
     assert finding(record, "opcounters").verdict is verdict
 
 
+def _node(number: int, lost: str | None) -> dict[str, Any]:
+    of_run = {"elapsed_ns": S, "late_ns": 0, "clock": {}, "sent": 0, "failed": 0}
+    return {"node": number, "host": "there", "lost": lost, **of_run}
+
+
+@pytest.mark.parametrize("others", [None, "gone"])
+def test_what_a_lost_node_sent_is_no_other_clients_work(others: str | None) -> None:
+    """It has told no commands. That the server counted fewer than the others had acknowledged is wrong all the same."""
+    nodes = [_node(0, others), _node(1, "gone")]
+    sent = 0 if others else 10_000
+    totals = summary(commands={"query": sent} if sent else {}, nodes=nodes)
+    found = finding(run_record(opcounters=around(sent + 9_000), summary=totals), "opcounters")
+    names = ", ".join(f"{node['node']} (there)" for node in nodes if node["lost"])
+    said = f"what was sent is not known in full: lost: {names}"
+    assert (found.verdict, found.evidence, found.another_client) == (Standing.UNKNOWN, said, False)
+    if sent:
+        fewer = finding(run_record(opcounters=around(9_999), summary=totals), "opcounters")
+        assert (fewer.verdict, fewer.another_client) == (Standing.FAIL, False)
+        assert "1 fewer than the 10000 it acknowledged" in fewer.evidence
+
+
 def of_shards(*sent_and_counted: tuple[int, int], uncertain: int = 0) -> RunRecord:
     """Client-routed shards, each with the finds that were sent to it and those that it counted."""
     sent, counted = (sum(each) for each in zip(*sent_and_counted, strict=True))
