@@ -24,7 +24,8 @@ def server_columns() -> Iterator[str]:
         "`host.csv` is there only with `--host-metrics`: a row for each reading of the server's host, `at_ns`, `gap`, "
         "`server` and those of these columns that a host fills. Who reads a record brings them to the instants of "
         "`server.csv`. What is known of the source is `monitor.host` of `server.json`: `source`, `from`, "
-        "`clock_error_ns`, the most by which instants can be wrong, and `gaps`, from when to when there was no reading."
+        "`clock_error_ns`, the most by which instants can be wrong, `gaps`, from when to when there was no reading, "
+        "and `unusable_since_ns`, when a column of which something is told at times first had nothing of use."
     )
     yield plain(inspect.getdoc(ServerRow) or "")
     for group, columns in groupby(_columns(), key=itemgetter(1)):

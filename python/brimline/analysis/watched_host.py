@@ -18,6 +18,8 @@ _BUSY = "host_busy_ns"
 _COUNTERS = (_BUSY, "disk_busy_ms", "host_network_bytes_in", "host_network_bytes_out")
 """What a host tells of itself by its growth: each where it is told at all."""
 _MEMORY = "host_memory_available_bytes"
+_TOLD_THROUGHOUT = (*_COUNTERS, _MEMORY, "host_cpu_count")
+"""What a source tells in each reading or in none."""
 
 
 def host_findings(record: RunRecord) -> list[Finding]:
@@ -38,10 +40,25 @@ def host_findings(record: RunRecord) -> list[Finding]:
             reason=Verbatim(str(gaps[0].get("reason", ""))),
         )
         return [Finding("host_watched", Standing.UNKNOWN, evidence)]
-    if why := _why_unclear(ServerWindow.of(record.server, start_ns=0, end_ns=elapsed_ns)):
+    if why := _unusable(host, elapsed_ns) or _why_unclear(
+        ServerWindow.of(record.server, start_ns=0, end_ns=elapsed_ns)
+    ):
         evidence = message("{by} {why}: how the server's host was is unknown", by=by, why=why)
         return [Finding("host_watched", Standing.UNKNOWN, evidence)]
     return [Finding("host_watched", Standing.PASS, _by_clock(host, by))]
+
+
+def _unusable(host: Mapping[str, Any], elapsed_ns: int) -> str:
+    """Which columns had readings within the run that nothing can be made of, and since when; "" where none had."""
+    told: Mapping[str, int] = host.get("unusable_since_ns") or {}
+    since_ns = {name: told[name] for name in _TOLD_THROUGHOUT if name in told and told[name] <= elapsed_ns}
+    if not since_ns:
+        return ""
+    return message(
+        "told nothing of use in {columns}, first {time} into the run",
+        columns=Verbatim(", ".join(since_ns)),
+        time=format_duration(min(since_ns.values())),
+    )
 
 
 def _why_unclear(window: ServerWindow) -> str:

@@ -78,6 +78,26 @@ def test_numbers_that_can_not_be_say_nothing_of_the_host(told: dict[str, list[fl
         assert finding.evidence.count("_") == odd.count("_"), "those and no other"
 
 
+@pytest.mark.parametrize(
+    ("since_ns", "evidence"),
+    [
+        (
+            {"host_busy_ns": 3 * S, "host_cpu_count": 2 * S},
+            "in host_busy_ns, host_cpu_count, first 2.00 s into the run",
+        ),
+        ({"host_memory_available_bytes": 0}, "in host_memory_available_bytes, first 0 ns into the run"),
+        ({"host_busy_ns": 1000 * S, "server_cpu_ns": S, "shared_host": S}, ""),
+    ],
+)
+def test_columns_of_no_use_are_named_and_since_when(since_ns: dict[str, int], evidence: str) -> None:
+    """Those that end with the server's process are none of them, nor what came behind the run."""
+    rows = [{"at_ns": at * S} | {name: SOUND[name][at - 1] for name in SOUND} for at in (1, 2, 3)]
+    (finding,) = host_findings(run_record(server_facts=facts(unusable_since_ns=since_ns), server=rows))
+    assert finding.verdict is (Standing.UNKNOWN if evidence else Standing.PASS), finding.evidence
+    if evidence:
+        assert f"told nothing of use {evidence}: how the server's host was is unknown" in finding.evidence
+
+
 def test_a_host_that_nobody_watched_from_elsewhere_is_no_check() -> None:
     local = {"monitor": {"host": {"disk": "sda", "interfaces_bits_per_s": {}}}}
     assert host_findings(run_record(server_facts=local)) == [] == host_findings(run_record())

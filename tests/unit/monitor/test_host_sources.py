@@ -1,22 +1,26 @@
 """What `--host-metrics` names, and of which servers it has no meaning."""
 
+import time
 from contextlib import closing
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import count
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from brimline.errors import TargetError, UsageError
-from brimline.monitor.host import sources
+from brimline.monitor.host import peer, sources
 from brimline.monitor.host.asking import Question
-from brimline.monitor.host.exporter import ExporterHost
+from brimline.monitor.host.exporter import ExporterHost, ExporterWatch
 from brimline.monitor.host.file import FileHost
 from brimline.monitor.host.remote import RemoteHost
+from brimline.monitor.host.source import HostGone
 from brimline.monitor.host.sources import host_source
 from brimline.servers import Deployment
+from brimline.units import NS_PER_S
 
 SAMPLES = Path(__file__).parent / "samples"
 ELSEWHERE = Deployment(
@@ -124,3 +128,20 @@ def test_a_node_exporter_is_read_where_its_page_is() -> None:
             thread.join()
     with pytest.raises(TargetError, match="connection refused"):
         source(at)
+
+
+def test_a_page_of_a_clock_that_jumped_is_no_reading() -> None:
+    times_s = iter((1_000.0, 1_100.0, 1_100.002))
+    ours_ns = count(time.monotonic_ns(), NS_PER_S // 1000)
+
+    class Told:
+        def get(self, *_: object, **__: object) -> peer.Page:
+            body = f"node_time_seconds {next(times_s)}\n".encode()
+            return peer.Page(status=200, body=body, sent_ns=next(ours_ns), received_ns=next(ours_ns))
+
+    source = ExporterHost(host="db", port=9100, path="/metrics", disk=None)
+    watch = ExporterWatch(source, cast("peer.Peer", Told()))
+    assert watch.read().gap == ""
+    with pytest.raises(HostGone, match="its clock jumped"):
+        watch.read()
+    assert watch.read().gap == ""

@@ -7,9 +7,10 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
+from itertools import chain, count, repeat
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from brimline.api.watch import watch
 from brimline.errors import TargetError, UsageError
 from brimline.monitor.host import peer, serving
 from brimline.monitor.host.asking import PROTOCOL_VERSION, Question
-from brimline.monitor.host.remote import Refused, RemoteHost, RemoteWatch
+from brimline.monitor.host.remote import FIRST_EXCHANGES, Refused, RemoteHost, RemoteWatch
 from brimline.monitor.host.sampler import REST_WITHIN_S, HostSampler
 from brimline.monitor.host.serving import CONNECTIONS_MAX, HostServer
 from brimline.monitor.host.source import HOST_COLUMNS, HostGone, Reading, meet
@@ -102,7 +103,8 @@ def test_a_node_that_others_started_is_the_generators_here_too(tmp_path: Path) -
     finally:
         node.kill()
         node.wait()
-    assert asked_for == [frozenset(), frozenset({os.getpid(), node.pid}), frozenset({os.getpid()})]
+    own = frozenset({os.getpid()})
+    assert asked_for == [frozenset(), own, own | {node.pid}]
 
 
 def test_without_a_token_nobody_beyond_this_machine_is_answered() -> None:
@@ -195,9 +197,14 @@ def _is_answered(watch: RemoteWatch) -> bool:
         return False
 
 
-def answering(body: bytes, *, status: int = 200) -> HTTPServer:
+def answering(told: bytes | Callable[[], dict[str, Any]], *, status: int = 200) -> HTTPServer:
+    """Answers `told`; a document is made anew for each answer."""
+
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
         def do_GET(self) -> None:
+            body = told if isinstance(told, bytes) else json.dumps(told()).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -205,10 +212,71 @@ def answering(body: bytes, *, status: int = 200) -> HTTPServer:
 
         def log_message(self, *_: Any) -> None: ...
 
-    return HTTPServer(("127.0.0.1", 0), Handler)
+    return ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 
 
 WHOLE = {"protocol": PROTOCOL_VERSION, "at_ns": 1, "boot_id": "x", "columns": {}, "facts": {}, "brimline": "0.1.0"}
+
+
+def whole(**told: Any) -> dict[str, Any]:
+    """What a host tells now."""
+    return WHOLE | {"at_ns": time.monotonic_ns()} | told
+
+
+def test_it_is_asked_eight_times_before_a_run_and_once_per_look_then() -> None:
+    """The first answer is late, as the server's process is looked for; the quickest says where the clocks are."""
+    asked_count, late_ns = 0, 100_000_000
+
+    def told() -> dict[str, Any]:
+        nonlocal asked_count
+        asked_count += 1
+        if asked_count == 1:
+            time.sleep(late_ns / 1e9)
+        return whole()
+
+    with served(answering(told)) as port:
+        watch = asked(port).watch()
+        watch.read()
+        assert asked_count == FIRST_EXCHANGES == 8
+        assert watch.facts()["clock_error_ns"] < late_ns / 2
+        watch.read()
+        watch.close()
+    assert asked_count == 9
+
+
+def boots_anew(count: int) -> dict[str, Any]:
+    return whole(boot_id=str(count))
+
+
+def jumps(count: int) -> dict[str, Any]:
+    return whole(at_ns=time.monotonic_ns() + count % 2 * 100_000_000_000)
+
+
+@pytest.mark.parametrize(("told", "reason"), [(boots_anew, "started anew"), (jumps, "clock jumped")])
+def test_times_that_can_not_be_are_no_reading(told: Callable[[int], dict[str, Any]], reason: str) -> None:
+    counted = count()
+    with served(answering(lambda: told(next(counted)))) as port:
+        with pytest.raises(TargetError, match=reason):
+            asked(port).require()
+        watch = asked(port).watch()
+        for _ in range(3):
+            with pytest.raises(HostGone, match=reason):
+                watch.read()
+        watch.close()
+
+
+def test_a_host_that_was_started_anew_is_said_once_and_read_on() -> None:
+    boots = chain(["a"] * 8, repeat("b"))
+    since = {"a": 0, "b": 10**18}
+    with served(
+        answering(lambda: whole(boot_id=(boot := next(boots)), at_ns=time.monotonic_ns() - since[boot] % 10**9))
+    ) as port:
+        watch = asked(port).watch()
+        watch.read()
+        with pytest.raises(HostGone, match="started anew"):
+            watch.read()
+        assert watch.read().gap == ""
+        watch.close()
 
 
 @pytest.mark.parametrize(
@@ -221,6 +289,7 @@ WHOLE = {"protocol": PROTOCOL_VERSION, "at_ns": 1, "boot_id": "x", "columns": {}
         ({"hello": 1}, "is no brimline watch"),
         (["what"], "is no brimline watch"),
         (WHOLE | {"at_ns": "soon"}, "answers what can't be read"),
+        *((WHOLE | {"at_ns": at_ns}, "answers what can't be read") for at_ns in (10**400, -(10**30), -1)),
         (WHOLE | {"columns": {"host_busy_ns": [1]}}, "answers what can't be read"),
         (WHOLE | {"columns": {"host_busy_ns": True}}, "answers what can't be read"),
         ({"error": "no\x1b[2Jroom"}, "refuses: no�[2Jroom"),
@@ -244,6 +313,7 @@ def test_an_answer_that_is_too_deep_is_refused() -> None:
         {"disk_busy_ms": float("inf"), "host_memory_total_bytes": "much"},
         {"others_cpu_ns_by_name": "make=" + "9" * 5000, "members_cpu_ns_by_name": 7},
         {"others_cpu_ns_by_name": "a=-5;=3;b;c=\u0661"},
+        {"host_cpu_count": 0, "server_cpu_count": 1 << 17, "disk_reads": -1},
     ],
 )
 @pytest.mark.parametrize(
@@ -255,12 +325,13 @@ def test_an_answer_that_is_too_deep_is_refused() -> None:
 )
 def test_what_can_not_be_says_nothing(columns: dict[str, Any], facts: dict[str, Any]) -> None:
     """Of a record with it nobody could read anything any more."""
-    with served(answering(json.dumps(WHOLE | {"columns": columns, "facts": facts}).encode())) as port:
+    with served(answering(lambda: whole(columns=columns | {"host_iowait_ns": None}, facts=facts))) as port:
         watch = asked(port).watch()
-        told = watch.read().columns
+        reading = watch.read()
+        told = reading.columns
         known = watch.facts()
         watch.close()
-    assert {told[name] for name in columns} == {None}
+    assert {told[name] for name in columns} == {None} and reading.cant_be == columns.keys()
     assert known["disk"] is None and set(known["interfaces_bits_per_s"].values()) <= {None}
     assert link_bits_per_s({"monitor": {"host": known}}) == ()
     assert known.keys() == {"disk", "interfaces_bits_per_s", "source", "from", "clock_error_ns"}
@@ -343,8 +414,26 @@ def test_readings_are_rows_on_the_runs_clock_and_a_silence_is_a_gap_with_its_rea
     assert sampler.facts() == {
         "source": "watch",
         "gaps": [{"start_ns": 500, "end_ns": 8_000, "reason": "connection refused"}],
+        "unusable_since_ns": {"shared_host": 8_000},
     }
     assert sampler.filled == {"host_busy_ns", "shared_host"}
+
+
+def test_a_column_that_says_nothing_of_use_is_noted_from_its_first_such_reading_within_the_run() -> None:
+    whole = {"host_busy_ns": 7, "disk_busy_ms": 1}
+    _, sampler = sampled(
+        Reading(at_ns=500, cant_be=frozenset({"host_cpu_count"})),  # before the run
+        Reading(at_ns=1_500, columns=whole),
+        Reading(at_ns=2_500, gap="connection refused"),
+        Reading(at_ns=3_500, columns=whole | {"disk_busy_ms": None}),
+        Reading(at_ns=4_500, columns={}, cant_be=frozenset({"host_busy_ns", "host_cpu_count"})),
+        Reading(at_ns=5_500, columns=whole),
+    )
+    assert sampler.facts()["unusable_since_ns"] == {
+        "disk_busy_ms": 2_500,
+        "host_busy_ns": 3_500,
+        "host_cpu_count": 3_500,
+    }
 
 
 def test_an_answer_without_an_end_is_left_and_told() -> None:

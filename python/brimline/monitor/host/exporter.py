@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brimline.errors import TargetError
-from brimline.monitor.host.clock import ClockOffset, Exchange
+from brimline.monitor.host.clock import JUMPED, ClockOffset, Exchange
 from brimline.monitor.host.exposition import scrapes
 from brimline.monitor.host.figures import HostFigures, data_disk
 from brimline.monitor.host.file import require_one_disk
@@ -67,7 +67,8 @@ class ExporterWatch:
         page = self.peer.get(self.source.path, headers={"Accept": "text/plain"}, bytes_max=PAGE_BYTES_MAX)
         figures = _scraped(page)
         exchange = Exchange(page.sent_ns, figures.unix_ns - apart_ns, page.received_ns)
-        self._clock.learn(exchange)
+        if self._clock.learn(exchange):
+            raise HostGone(JUMPED)
         self.disks |= set(figures.disks)
         disk = data_disk(figures.disks, self.source.disk)
         self._facts = {"disk": disk, "interfaces_bits_per_s": dict(figures.speeds_bits_per_s)}
@@ -79,7 +80,7 @@ class ExporterWatch:
 
     def facts(self) -> dict[str, Any]:
         """Where it was learnt, and the most by which its instants can be wrong."""
-        error_ns = self._clock.error_ns if self._clock.known else None
+        error_ns = self._clock.placed_error_ns
         return {**self._facts, "source": "exporter", "from": self.source.address, "clock_error_ns": error_ns}
 
     def close(self) -> None:

@@ -9,16 +9,18 @@ from typing import Any
 
 from brimline.errors import TargetError, on_one_line
 from brimline.monitor.host.asking import ANSWER_BYTES_MAX, MEMBERS_MAX, PATH, PROTOCOL_VERSION, Question, boot_id
-from brimline.monitor.host.clock import ClockOffset, Exchange
+from brimline.monitor.host.clock import JUMPED, ClockOffset, Exchange
 from brimline.monitor.host.figures import can_be
 from brimline.monitor.host.peer import Peer
 from brimline.monitor.host.source import HOST_COLUMNS, HostGone, Reading, meet
 from brimline.monitor.programs import generator_processes
 from brimline.record.named_times import named_times_text, read_named_times
 from brimline.servers.addresses import joined_address
+from brimline.servers.deployment import CPU_COUNT_MAX
 
 FIRST_EXCHANGES = 8
 """Round trips before a run, of which the quickest says how far the clocks are apart."""
+STARTED_ANEW = "the host was started anew"
 _WORDS_MAX = 80
 _TEXTS = ("members_cpu_ns_by_name", "others_cpu_ns_by_name")
 
@@ -71,7 +73,7 @@ class RemoteWatch:
     def __init__(self, source: RemoteHost) -> None:
         self._source = source
         self._peer = Peer(source.host, source.port)
-        self._boot_id = ""
+        self._boot_id: str | None = None
         self._clock = ClockOffset()
         self._facts: Mapping[str, Any] = {}
         self._shares_kernel = False
@@ -79,12 +81,18 @@ class RemoteWatch:
     def read(self) -> Reading:
         """What the host shows now. Raises HostGone, and Refused where it never will."""
         exchange, answer = self._exchange()
-        if not self._clock.known:
-            for _ in range(FIRST_EXCHANGES - 1):
-                exchange, answer = self._exchange()
+        for _ in range(FIRST_EXCHANGES - self._clock.exchange_count):
+            exchange, answer = self._exchange()
         self._facts = _facts(answer["facts"])
-        columns = {name: _told(name, value) for name, value in answer["columns"].items() if name in HOST_COLUMNS}
-        return Reading(at_ns=self._clock.placed(exchange), columns={**columns, "shared_host": self._shares_kernel})
+        told = {name: value for name, value in answer["columns"].items() if name in HOST_COLUMNS}
+        columns = {name: _told(name, value) for name, value in told.items()}
+        return Reading(
+            at_ns=self._clock.placed(exchange),
+            columns={**columns, "shared_host": self._shares_kernel},
+            cant_be=frozenset(
+                name for name, value in told.items() if value not in (None, "") and columns[name] is None
+            ),
+        )
 
     def rest(self, *, since_ns: int, until_ns: int) -> Sequence[Reading]:  # noqa: ARG002 (all was read already)
         """Nothing."""
@@ -92,7 +100,7 @@ class RemoteWatch:
 
     def facts(self) -> dict[str, Any]:
         """Where it was learnt, and the most by which its instants can be wrong."""
-        error_ns = self._clock.error_ns if self._clock.known else None
+        error_ns = self._clock.placed_error_ns
         return {**self._facts, "source": "watch", "from": self._source.address, "clock_error_ns": error_ns}
 
     def close(self) -> None:
@@ -111,10 +119,16 @@ class RemoteWatch:
             self.close()
             raise
         exchange = Exchange(page.sent_ns, answer["at_ns"], page.received_ns)
-        if answer["boot_id"] != self._boot_id:  # its clock began anew
-            self._boot_id, self._clock = answer["boot_id"], ClockOffset()
+        boot_before = self._boot_id
+        if answer["boot_id"] != boot_before:
+            self._boot_id = answer["boot_id"]
+            self._clock.begin_anew()
             self._shares_kernel = answer["boot_id"] == boot_id() != ""
-        self._clock.learn(exchange)
+        has_jumped = self._clock.learn(exchange)
+        if boot_before not in (None, answer["boot_id"]):
+            raise HostGone(STARTED_ANEW)
+        if has_jumped:
+            raise HostGone(JUMPED)
         return exchange, answer
 
 
@@ -154,6 +168,8 @@ def _is_whole(answer: Mapping[str, Any]) -> bool:
         and all(value is None or type(value) in (int, float, str) for value in columns.values())
         and isinstance(facts, dict)
         and type(at_ns) is int
+        and can_be(at_ns)
+        and at_ns >= 0
         and isinstance(answer.get("boot_id"), str)
     )
 
@@ -162,7 +178,9 @@ def _told(name: str, value: Any) -> int | float | str | None:
     """What a column says; what can't be says nothing."""
     if name in _TEXTS:
         return named_times_text(read_named_times(value)) or None
-    return value if can_be(value) else None
+    if not can_be(value) or value < 0:
+        return None
+    return value if not name.endswith("_cpu_count") or 0 < value <= CPU_COUNT_MAX else None
 
 
 def _facts(told: Mapping[str, Any]) -> dict[str, Any]:

@@ -38,6 +38,7 @@ class HostSampler:
         self._readings: deque[Reading] = deque(maxlen=ROW_COUNT_MAX)
         self._filled: set[str] = set()
         self._gaps: list[dict[str, Any]] = []
+        self._unusable_since_ns: dict[str, int] = {}
         self._last_ns: int | None = None
         self._is_gone = False
         self._stopped, self._is_looked = threading.Event(), threading.Event()
@@ -77,12 +78,19 @@ class HostSampler:
         return frozenset(self._filled)
 
     def facts(self) -> dict[str, Any]:
-        """For the run record: the source's, and `gaps`: from when to when there was no reading, and why."""
-        return {**self._watch.facts(), "gaps": self._gaps}
+        """For the run record: the source's; `gaps`: from when to when there was no reading, and why.
+
+        `unusable_since_ns`: of columns of which something was told at times, when a reading first had nothing of use.
+        """
+        return {**self._watch.facts(), "gaps": self._gaps, "unusable_since_ns": self._unusable_since_ns}
 
     def _row(self, reading: Reading, origin_ns: int) -> HostRow:
         at_ns = reading.at_ns - origin_ns
-        self._filled |= {name for name, value in reading.columns.items() if value is not None}
+        told = {name for name, value in reading.columns.items() if value is not None}
+        if not reading.gap and at_ns >= 0:
+            for name in reading.cant_be | (self._filled - told):
+                self._unusable_since_ns.setdefault(name, at_ns)
+        self._filled |= told
         self._note_gap(at_ns, reading.gap)
         columns = {name: _plain(reading.columns.get(name)) for name in HOST_COLUMNS}
         return {"at_ns": at_ns, "gap": reading.gap, "server": self._server, **columns}

@@ -17,12 +17,13 @@ Columns = Mapping[str, int | float | str | None]
 class Reading:
     """What a host showed at an instant of this machine's monotonic clock, or why it showed nothing (`gap`).
 
-    `columns` are some of a `ServerRow`'s.
+    `columns` are some of a `ServerRow`'s. `cant_be`: those of which something was told that no host can have.
     """
 
     at_ns: int
     columns: Columns = field(default_factory=dict)
     gap: str = ""
+    cant_be: frozenset[str] = frozenset()
 
 
 class HostGone(Exception):
