@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
 from datetime import datetime
@@ -249,6 +250,49 @@ def test_a_file_of_no_tool_is_refused_or_has_nothing(tmp_path: Path, text: str) 
         assert "of no tool that is known" in error.message and "iostat" in (error.hint or "")
 
 
+def required(path: Path, text: str) -> None:
+    path.write_text(text)
+    FileHost(path=path, disk=None, ask_time=tuple).require()
+
+
+_REPORT = '{"sysstat": {"hosts": [{"nodename": "db", "statistics": ['
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"sysstat" [[[[',
+        '{"sysstat" [[[[',
+        _REPORT + "[[[[",
+        _REPORT + '{"avg-cpu": {"user": 1.0}}',
+        _REPORT + '{"timestamp": "2026-11-26T18:03:55+0000", "avg-cpu": {"load": 1.0}}',
+        "Linux is a kernel\n",
+        "node_load1 5\n",
+        "node_time_seconds 5\nnode_load1 5\n",
+    ],
+)
+def test_a_file_in_which_nothing_can_be_read_is_refused_before_the_run(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UsageError, match="tells nothing of a host that can be read"):
+        required(tmp_path / "file", text)
+
+
+@pytest.mark.parametrize("without", [r"(?m)^\d\d/.*$", r"%\w+|Device"])
+def test_iostat_without_times_or_without_a_column_that_is_known_is_refused(tmp_path: Path, without: str) -> None:
+    text = (SAMPLES / "iostat.txt").read_text()
+    names = re.compile(without)
+    with pytest.raises(UsageError, match="tells nothing of a host that can be read") as refused:
+        required(tmp_path / "file", names.sub("x", text) if "Device" in without else names.sub("", text))
+    assert "as iostat's with -t" in (refused.value.hint or "")
+
+
+@pytest.mark.parametrize("name", ["iostat.txt", "sar.txt", "iostat-cut.json", "sadf.json"])
+def test_a_tool_that_has_only_begun_is_taken(tmp_path: Path, name: str) -> None:
+    """However far it has come; before its file says whose it is, it is empty."""
+    lines = (SAMPLES / name).read_text().splitlines(keepends=True)
+    for count in (0, *range(5 if name.endswith("json") else 1, len(lines), max(1, len(lines) // 25))):
+        required(tmp_path / "file", "".join(lines[:count]))
+
+
 def test_several_disks_have_to_be_told_apart(tmp_path: Path) -> None:
     text = (SAMPLES / "iostat.txt").read_text().replace("\nvda ", "\nsdb 1 1\nvda ")
     (tmp_path / "two.txt").write_text(text)
@@ -287,6 +331,22 @@ def test_a_clock_that_is_5_s_ahead_is_found_and_set_right(tmp_path: Path) -> Non
     assert len(readings) == 10 and error_ns == pytest.approx(3.5 * MS + 11 * S * 50e-6, rel=1e-3)
     began_ns = now_ns - (time.time_ns() - (now_s - 10) * S)
     assert abs(readings[0].at_ns - began_ns) <= error_ns + 50 * MS
+
+
+def test_a_file_that_begins_late_and_ends_early_says_so_and_a_half_report_is_left(tmp_path: Path) -> None:
+    now_s = time.time_ns() // S
+    pages = "".join(
+        f'node_time_seconds {now_s - 10 + second}\nnode_memory_MemTotal_bytes 5\nnode_cpu_seconds_total{{cpu="0"}} 5\n'
+        for second in range(3)
+    )
+    (tmp_path / "page").write_text(pages + f"node_time_seconds {now_s - 7}\nnode_memory_MemTotal_bytes 5\n")
+    watch = FileHost(path=tmp_path / "page", disk=None, ask_time=tuple).watch()
+    now_ns = time.monotonic_ns()
+    before, *whole, behind = watch.rest(since_ns=now_ns - 20 * S, until_ns=now_ns)
+    assert [each.gap for each in whole] == ["", "", ""] and all(each.columns["host_busy_ns"] for each in whole)
+    assert "its first report is of" in before.gap and "behind the beginning" in before.gap
+    assert "its last report is of" in behind.gap and "before the end of the run" in behind.gap
+    assert (before.at_ns, behind.at_ns) == (now_ns - 20 * S, now_ns)
 
 
 def test_a_file_that_says_nothing_of_the_run_says_so(tmp_path: Path) -> None:

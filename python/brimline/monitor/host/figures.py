@@ -33,6 +33,12 @@ class HostFigures:
     disks: Mapping[str, Numbers] = field(default_factory=dict)
     speeds_bits_per_s: Mapping[str, int | None] = field(default_factory=dict)
 
+    @property
+    def tells(self) -> bool:
+        """Whether anything is told but how many CPUs there are."""
+        of_host = (value for name, value in self.columns.items() if name != "host_cpu_count")
+        return any(value is not None for value in of_host) or any(self.disks.values())
+
     def columns_with(self, disk: str | None) -> Numbers:
         """The host's columns, and those of a disk."""
         return {**self.columns, **(self.disks.get(disk, {}) if disk else {})}

@@ -8,8 +8,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
+from itertools import pairwise
 from math import ceil
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from brimline.errors import UsageError
@@ -17,12 +19,15 @@ from brimline.monitor.host.clock import DRIFT_MAX, ClockOffset, Exchange
 from brimline.monitor.host.exposition import scrapes
 from brimline.monitor.host.figures import HostFigures, data_disk, whole_disks
 from brimline.monitor.host.source import Reading
-from brimline.monitor.host.sysstat import json_figures, text_figures
+from brimline.monitor.host.sysstat import is_json_head, is_text_head, json_figures, text_figures
 from brimline.units import NS_PER_S
 
 FILE_BYTES_MAX = 1 << 30
 MARGIN_NS = 60 * NS_PER_S
 """How long before and behind a run readings are taken along, so that those around it are among them."""
+
+_SPACINGS_MAX = 3
+"""A run begins or ends without the file where its nearest report is farther than so many times as usual."""
 
 AskTime = Callable[[], Sequence[Exchange]]
 """Asks a server on that host for the time, some times; by our wall clock. Nothing where it doesn't say."""
@@ -72,6 +77,11 @@ def _figures(text: str, zone: tzinfo) -> list[HostFigures] | None:
     return None if head else []  # the tool has not begun
 
 
+def _has_only_begun(text: str) -> bool:
+    """Whether a tool has written no more than what stands before its first report."""
+    return is_json_head(text) if text.lstrip().startswith("{") else is_text_head(text.splitlines())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileHost:
     """A file; `disk`: the one with the server's data, where it tells of several."""
@@ -82,7 +92,13 @@ class FileHost:
 
     def require(self) -> None:
         """Raises UsageError where it can't be used."""
-        names = {name for each in read_host_file(self.path) for name in each.disks}
+        figures = read_host_file(self.path)
+        if not any(each.tells for each in figures) and not _has_only_begun(self.path.read_text(errors="replace")):
+            raise UsageError(
+                f"--host-metrics {self.path} tells nothing of a host that can be read",
+                hint=f"{_HOW}; each report has its time, as iostat's with -t",
+            )
+        names = {name for each in figures for name in each.disks}
         require_one_disk(names, self.disk, where=str(self.path))
 
     def watch(self) -> "FileWatch":
@@ -107,7 +123,7 @@ class FileWatch:
 
     def __init__(self, source: FileHost) -> None:
         self._source = source
-        self._clock = ClockOffset()
+        self._clock = ClockOffset(grain_ns=TIME_GRAIN_NS)
         self._facts: dict[str, Any] = {}
         self._grain_ns = self._drift_ns = 0
         self._is_asked = False
@@ -135,11 +151,25 @@ class FileWatch:
         within = [(at_ns, each) for at_ns, each in placed if since_ns - MARGIN_NS <= at_ns <= until_ns + MARGIN_NS]
         if not any(since_ns <= at_ns <= until_ns for at_ns, _ in within):
             return [Reading(at_ns=at_ns, gap=_nothing_of(placed, until_ns)) for at_ns in (since_ns, until_ns)]
-        return [Reading(at_ns=at_ns, columns=each.columns_with(disk)) for at_ns, each in within]
+        readings = [Reading(at_ns=at_ns, columns=each.columns_with(disk)) for at_ns, each in within]
+        if len(readings) > 1 and not readings[-2].columns.keys() <= readings[-1].columns.keys():
+            readings.pop()  # it is being written
+        usual_ns = median([NS_PER_S, *(later.at_ns - earlier.at_ns for earlier, later in pairwise(readings))])
+        if readings[0].at_ns - since_ns > _SPACINGS_MAX * usual_ns:
+            readings.insert(
+                0,
+                Reading(
+                    at_ns=since_ns,
+                    gap=f"its first report is of {_ago(readings[0].at_ns - since_ns)} behind the beginning",
+                ),
+            )
+        if until_ns - readings[-1].at_ns > _SPACINGS_MAX * usual_ns:
+            readings.append(Reading(at_ns=until_ns, gap=_nothing_of(placed, until_ns)))
+        return readings
 
     def facts(self) -> dict[str, Any]:
         """Where it was learnt; the error of the clocks is None where the server tells no time."""
-        apart_ns = self._drift_ns + (TIME_GRAIN_NS + self._grain_ns) // 2
+        apart_ns = self._drift_ns + self._grain_ns // 2
         error_ns = self._clock.error_ns + apart_ns if self._clock.known else None
         return {**self._facts, "source": "file", "from": str(self._source.path), "clock_error_ns": error_ns}
 

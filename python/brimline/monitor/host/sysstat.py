@@ -26,6 +26,9 @@ _DATES = ("%Y-%m-%d", "%m/%d/%y", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%Yå¹´%mæœ
 _STAMP_LENGTH_MAX = 40
 _STATISTICS = re.compile(r'"statistics"\s*:\s*\[')
 _CPUS = re.compile(r'"number-of-cpus"\s*:\s*(\d+)')
+_JSON_HEAD = re.compile(
+    r'\s*\{\s*"sysstat"\s*:\s*\{\s*"hosts"\s*:\s*\[\s*\{[^\[\]{}]*("statistics"\s*:\s*\[\s*(\{.*)?)?', re.DOTALL
+)
 _DATE = re.compile(r'"(?:file-)?date"\s*:\s*"([^"]+)"')
 
 _DISK_RATES: Mapping[str, tuple[str, float]] = {
@@ -79,6 +82,28 @@ def text_figures(lines: Sequence[str], *, zone: tzinfo) -> Iterator[HostFigures]
     yield from _counted(reports, cpu_count=None if header is None else int(header["cpus"]))
 
 
+def is_json_head(text: str) -> bool:
+    """Whether JSON of theirs has no whole report yet, and nothing else either."""
+    head = _JSON_HEAD.fullmatch(text)
+    if head is None or head[2] is None:
+        return head is not None
+    try:
+        json.JSONDecoder().raw_decode(head[2])
+    except ValueError:
+        return True  # it is being written
+    return False
+
+
+def is_text_head(lines: Sequence[str]) -> bool:
+    """Whether text of theirs has headings alone."""
+    return all(_is_of_head(line) for line in lines)
+
+
+def _is_of_head(line: str) -> bool:
+    words = _CLOCK.sub("", line, count=1).split()
+    return not words or _HEADER.match(line) is not None or _is_heading(words) or _stamp(line.strip(), UTC) is not None
+
+
 def _counted(reports: Iterable[_Report], *, cpu_count: int | None) -> Iterator[HostFigures]:
     counted: Numbers = {}
     disks: dict[str, Numbers] = {}
@@ -111,7 +136,7 @@ def _rounded(counters: Numbers) -> Numbers:
 
 def _host_rates(report: _Report, cpu_count: int | None) -> dict[str, float]:
     rates = {}
-    if report.cpu and cpu_count is not None:
+    if not report.cpu.keys().isdisjoint(_BUSY) and cpu_count is not None:
         of_all = cpu_count * NS_PER_S / 100
         rates["host_busy_ns"] = sum(report.cpu.get(name, 0) for name in _BUSY) * of_all
         rates["host_iowait_ns"] = report.cpu.get("iowait", 0) * of_all
