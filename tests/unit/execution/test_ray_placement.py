@@ -198,7 +198,7 @@ def test_who_is_to_end_does_not_wait_for_ray_and_leaves_it_when_it_comes(monkeyp
 
     ray.begin = begin
     monkeypatch.setattr("brimline.execution.cluster.awaiting._LEFT_WITHIN_S", 0.0)
-    with pytest.raises(Interrupted) as ended, ray_nodes.ray_links(read_where("ray"), stop):
+    with pytest.raises(Interrupted) as ended, cluster.opened(read_where("ray"), stop):
         pass
     assert ended.value.exit_code == 130 and not ray.ended.is_set()
     comes.set()
@@ -209,9 +209,9 @@ def test_a_cluster_that_never_comes_is_an_error(monkeypatch: pytest.MonkeyPatch)
     ray, comes = _cluster(monkeypatch, [1]), threading.Event()
     ray.begin = comes.wait
     monkeypatch.setattr("brimline.execution.cluster.awaiting._LEFT_WITHIN_S", 0.0)
-    monkeypatch.setattr(ray_nodes, "_REACHED_WITHIN_S", 0.05)
-    never = pytest.raises(TargetError, match=r"no Ray cluster to be reached: no answer within 0\.05 s")
-    with never, ray_nodes.ray_links(read_where("ray"), StopToken()):
+    monkeypatch.setattr(cluster, "_REACHED_WITHIN_S", 0.05)
+    never = pytest.raises(TargetError, match=r"the Ray cluster is not reached: no answer within 0\.05 s")
+    with never, cluster.opened(read_where("ray"), StopToken()):
         pass
     comes.set()
     assert ray.ended.wait(WITHIN_S)

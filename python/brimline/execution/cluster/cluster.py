@@ -39,6 +39,9 @@ from brimline.wording import Verbatim, message
 _HELLO_WITHIN_S = 60.0
 """Python and what it imports take their time on a busy machine."""
 
+_REACHED_WITHIN_S = 300.0
+"""A cluster that speaks: Ray waits for some of its parts without an end."""
+
 
 class Cluster:
     """Several nodes that perform plans together. Raises UsageError where they have other versions, TargetError."""
@@ -162,38 +165,39 @@ def opened(where: Where, stop: StopToken) -> Iterator[Cluster]:
 
     Raises UsageError and TargetError, and Interrupted where `stop` is requested before all of them are there.
     """
-    with ExitStack() as stack:
-        links: list[Link] = []
-        if where.is_ray:
-            from brimline.execution.cluster.ray_nodes import (
-                ray_links,
-                watch_on,
-            )  # the extra is asked for by who wants it
-
-            cluster = _gathered(stack.enter_context(ray_links(where, stop)), where, stop, watch_on=watch_on)
-            stack.enter_context(generating(cluster.pids_here))  # Ray started them, and not this process
+    if where.is_ray:
+        left = StopToken()
+        try:
+            # Not in this thread: Ray waits in ways that no signal ends.
+            reaching = partial(_of_ray, where, left)
+            cluster, stack = awaited(reaching, stop, within_s=_REACHED_WITHIN_S, give_up=left.request)
+        except TimeoutError as error:
+            raise TargetError(f"the Ray cluster is not reached: {error}", hint="see how it is: `ray status`") from error
+        with stack:
             yield cluster
-            return
+        return
+    links: list[Link] = []
+    with ExitStack() as stack:
         for _ in range(where.processes):
             links.append(link := ProcessLink())
             stack.callback(link.close)
-        yield _gathered(links, where, stop)
+
+        def give_up() -> None:
+            for link in links:
+                link.close()
+
+        yield awaited(partial(Cluster, links, where=where), stop, give_up=give_up)
 
 
-def _gathered(
-    links: Sequence[Link],
-    where: Where,
-    stop: StopToken,
-    *,
-    watch_on: Callable[[str, str], tuple[int, object]] | None = None,
-) -> Cluster:
-    """The cluster of these nodes. Raises UsageError, TargetError, and Interrupted."""
+def _of_ray(where: Where, left: StopToken) -> tuple[Cluster, ExitStack]:
+    """The nodes of Ray, and what leaves them; they are left at once where nobody waits for them any more."""
+    from brimline.execution.cluster.ray_nodes import ray_links, watch_on  # the extra is asked for by who wants it
 
-    def give_up() -> None:
-        for link in links:
-            link.close()
-
-    return awaited(partial(Cluster, links, where=where, watch_on=watch_on), stop, give_up=give_up)
+    with ExitStack() as stack:
+        cluster = Cluster(stack.enter_context(ray_links(where, left)), where=where, watch_on=watch_on)
+        stack.enter_context(generating(cluster.pids_here))  # Ray started them, and not this process
+        left.raise_if_requested()
+        return cluster, stack.pop_all()
 
 
 def _name_apart(hellos: Sequence[dict[str, Any]]) -> None:

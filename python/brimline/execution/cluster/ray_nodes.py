@@ -11,12 +11,10 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import Any
 
 from brimline.doctor.extras import CLUSTER
 from brimline.errors import TargetError, UsageError
-from brimline.execution.cluster.awaiting import awaited
 from brimline.execution.cluster.link import ANSWER_WITHIN_S, NodeLost
 from brimline.execution.cluster.node import NodeEngine
 from brimline.execution.cluster.where import Where
@@ -30,8 +28,6 @@ from brimline.units import counted
 _PLACED_WITHIN_S = 30.0
 _PLACED_STEP_S = 0.2
 _SPEAKS_WITHIN_S = 10.0
-_REACHED_WITHIN_S = 120.0
-"""A cluster that speaks; Ray itself waits for some of its parts without an end."""
 _LISTENS_WITHIN_S = 60.0
 """Python and what it imports take their time on a busy machine."""
 _ADDRESS = "RAY_ADDRESS"
@@ -128,31 +124,28 @@ def _addresses(host: str) -> set[str]:
 
 
 @contextmanager
-def ray_links(where: Where, stop: StopToken) -> Iterator[list[RayLink]]:
+def ray_links(where: Where, left: StopToken) -> Iterator[list[RayLink]]:
     """An actor on each node of the cluster, or on as many as `where` says.
 
-    Raises UsageError and TargetError, and Interrupted where `stop` is requested before they are there.
+    Raises UsageError and TargetError, and Interrupted where nobody waits for them any more, as `left` says.
     """
-    ray, left = _imported(), threading.Event()
+    ray = _imported()
     try:
-        # Not in this thread: Ray waits in ways that no signal ends.
-        awaited(partial(_reach, ray, where, left), stop, within_s=_REACHED_WITHIN_S, give_up=left.set)
+        _reach(ray, where)
     except (ConnectionError, RuntimeError, TimeoutError, ValueError, ray.exceptions.RayError) as error:
         raise TargetError(
             f"there is no Ray cluster to be reached: {_in_one_line(error)}",
             hint="start one with `ray start --head`, on further machines with `ray start --address=HOST:6379`",
         ) from error
     try:
-        yield from _placed(ray, where, stop)
+        left.raise_if_requested()
+        yield from _placed(ray, where, left)
     finally:
         ray.shutdown()
 
 
-def _reach(ray: Any, where: Where, left: threading.Event) -> None:
-    """Joins the cluster; leaves it where nobody waits for it any more, as `left` says.
-
-    One that is reached from outside forks a server for each client, which now and then dies.
-    """
+def _reach(ray: Any, where: Where) -> None:
+    """Joins the cluster. One that is reached from outside forks a server for each client, which now and then dies."""
     address = where.address or os.environ.get(_ADDRESS, "")
     if (place := read_address(address.removeprefix("ray://"))) is not None:
         _require_ray(place, address, named=where.address is not None)
@@ -166,8 +159,6 @@ def _reach(ray: Any, where: Where, left: threading.Event) -> None:
             ray.init(**settings)
         except ConnectionAbortedError:
             ray.init(**settings)
-    if left.is_set():
-        ray.shutdown()
 
 
 def _require_ray(place: tuple[str, int], address: str, *, named: bool) -> None:
@@ -195,7 +186,7 @@ def _speaks(there: socket.socket) -> bool:
     return there.recv(9, socket.MSG_WAITALL)[3:4] == _SETTINGS
 
 
-def _placed(ray: Any, where: Where, stop: StopToken) -> Iterator[list[RayLink]]:
+def _placed(ray: Any, where: Where, left: StopToken) -> Iterator[list[RayLink]]:
     there = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= where.per_node]
     count = where.count or len(there)
     if not 1 <= count <= len(there):
@@ -210,7 +201,7 @@ def _placed(ray: Any, where: Where, stop: StopToken) -> Iterator[list[RayLink]]:
     group = placement_group([{"CPU": where.per_node}] * count, strategy="STRICT_SPREAD")
     links: list[RayLink] = []
     try:
-        _await_room(ray, group, count, stop)
+        _await_room(ray, group, count, left)
         remote = ray.remote(max_restarts=0, max_task_retries=0, num_cpus=1)(_Actor)
         for bundle in range(count):
             for _ in range(where.per_node):
@@ -224,7 +215,7 @@ def _placed(ray: Any, where: Where, stop: StopToken) -> Iterator[list[RayLink]]:
             remove_placement_group(group)
 
 
-def _await_room(ray: Any, group: Any, count: int, stop: StopToken) -> None:
+def _await_room(ray: Any, group: Any, count: int, left: StopToken) -> None:
     """Raises TargetError, and Interrupted."""
     ready, until_s = group.ready(), time.monotonic() + _PLACED_WITHIN_S
     while True:
@@ -232,7 +223,7 @@ def _await_room(ray: Any, group: Any, count: int, stop: StopToken) -> None:
             ray.get(ready, timeout=_PLACED_STEP_S)
             return
         except ray.exceptions.GetTimeoutError as error:
-            stop.raise_if_requested()
+            left.raise_if_requested()
             if time.monotonic() > until_s:
                 raise TargetError(
                     f"the cluster gave no room on {counted(count, 'node')} within {_PLACED_WITHIN_S:g} s",
@@ -243,6 +234,7 @@ def _await_room(ray: Any, group: Any, count: int, stop: StopToken) -> None:
 def _imported() -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    os.environ.setdefault("RAY_ENABLE_AUTO_CONNECT", "0")  # or what is left behind joins any cluster that is there
     try:
         import ray
     except ImportError as error:
