@@ -2,8 +2,12 @@
 
 from typing import Any, cast
 
+import pytest
+
 from brimline.api.results import AlreadyLoaded, LoadResult, Loads
-from brimline.errors import Interrupted, InvalidRun
+from brimline.dataset.inspection import Inspection, State
+from brimline.errors import Interrupted, InvalidRun, UsageError
+from brimline.execution.data import goes_on
 
 WHOLE = AlreadyLoaded(namespace="db.a", document_count=3)
 
@@ -34,3 +38,16 @@ def test_a_signal_between_two_of_them_is_told() -> None:
 def test_each_is_told_as_alone() -> None:
     told = Loads(results=[WHOLE, WHOLE]).to_dict()
     assert told["collections"] == [WHOLE.to_dict(), WHOLE.to_dict()]
+
+
+@pytest.mark.parametrize("state", State)
+def test_a_load_goes_on_whether_what_is_there_may_be_replaced_or_not(state: State) -> None:
+    """The command that began it, `--drop` in it or not, goes on with `--resume`; only what is no load is replaced."""
+    found = Inspection(state=state, explanation="it holds something else", document_count=1, manifest=None)
+    is_load = state in (State.UNFINISHED, State.READY)
+    assert goes_on(found, drop=True) is is_load
+    if is_load or state is State.ABSENT:
+        assert goes_on(found, drop=False) is is_load
+    else:
+        with pytest.raises(UsageError, match="there is no load to go on with: it holds something else"):
+            goes_on(found, drop=False)

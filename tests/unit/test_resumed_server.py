@@ -9,7 +9,7 @@ import pytest
 
 from brimline.api.import_data import open_import, resume_import
 from brimline.api.options import URI_VARIABLE, Options
-from brimline.api.resume import Resumption, on_its_server, require_same_server, resumption, way_on
+from brimline.api.resume import Resumption, as_begun, on_its_server, require_same_server, resumption, way_on
 from brimline.api.vary import is_design, keep_or_remove
 from brimline.errors import AnotherServer, RecordError, UsageError
 from brimline.execution.import_inputs import find_inputs
@@ -56,6 +56,18 @@ def test_the_server_that_was_given_is_found_again(tmp_path: Path, kind: str) -> 
     own = f"{SPEC}target: {{uri: 'mongodb://db2.example:27017'}}\n"
     found = _written(tmp_path / "b", {"uri": ELSEWHERE, "server": {"started_by_brimline": False}}, own, kind=kind)
     assert on_its_server(found, Options()).uri is None, "the workload names it"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_said_of_data_and_workers_is_kept_unless_it_is_said_anew(tmp_path: Path, kind: str) -> None:
+    workers = {"count": 4, "hosts": ["vm"] * 4, "where": "local:2", "per_node": 2}
+    found = _written(tmp_path / "a", {"data": "as-is", "workers": workers}, kind=kind)
+    kept = as_begun(found, Options())
+    assert (kept.data, kept.workers, kept.workers_per_node) == ("as-is", "local:2", 2)
+    anew = as_begun(found, Options(data="load", workers="local:1"))
+    assert (anew.data, anew.workers, anew.workers_per_node) == ("load", "local:1", 1)
+    of_one_client = as_begun(_written(tmp_path / "b", {}, kind=kind), Options())
+    assert (of_one_client.data, of_one_client.workers) == (None, None)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -14,7 +14,7 @@ from brimline.api.options import Options
 from brimline.api.planning import Cost, is_planning, spec_bytes, tell
 from brimline.api.put_back_cost import put_back_of
 from brimline.api.results import Result
-from brimline.api.resume import on_its_server, resumption
+from brimline.api.resume import as_begun, resumption
 from brimline.api.run import interruption
 from brimline.api.workplace import Workplace, workplace
 from brimline.errors import InvalidRun, TargetError, UsageError
@@ -199,7 +199,7 @@ def go_on(directory: Path, options: Options, *kinds: Kind[Any, Any], budget_s: f
     """
     found = resumption(directory, kinds=tuple(each.kind for each in kinds))
     kind = next(each for each in kinds if each.kind == found.experiment.kind)
-    options = on_its_server(found, options)
+    options = as_begun(found, options)
     finished = sum(trial.took_s is not None for trial in found.experiment.trials)
     options.progress.note(f"going on with {directory}, in which {counted(finished, 'probe')} ended")
     with damage_told(directory):

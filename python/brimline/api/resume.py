@@ -11,6 +11,7 @@ from typing import Any
 from brimline.api.options import URI_VARIABLE, Options
 from brimline.api.row_files import ROW_FILES, require_same_rows, rows_directory
 from brimline.errors import AnotherServer, BrimlineError, RecordError, UsageError
+from brimline.execution import DataPolicy
 from brimline.execution.stop import KEPT
 from brimline.experiments.vary.factor_kinds import SERVER
 from brimline.record import ExperimentRecord, brimline_version, read_experiment
@@ -134,6 +135,33 @@ def stored_workload(directory: Path, name: str) -> LoadedSpec:
     return load_spec(directory / name, directory=rows_directory(directory / name))
 
 
+def as_begun(found: Resumption, options: Options) -> Options:
+    """The options with what was said at first beside the workload, and isn't now: the server, the data, the workers.
+
+    Raises UsageError, as `on_its_server`.
+    """
+    options, experiment = on_its_server(found, options), found.experiment
+    with damage_told(experiment.directory):
+        data = _first_told(experiment, "data")
+        workers = _first_told(experiment, "workers") or {}
+        if options.data is None and data is not None:
+            options = replace(options, data=DataPolicy(data))
+        if options.workers is None and "where" in workers:
+            options = replace(options, workers=workers["where"], workers_per_node=workers["per_node"])
+    return options
+
+
+def _first_told(experiment: ExperimentRecord, name: str) -> Any:
+    """A part of its environment; a design knows its workers by its trials."""
+    environments = (experiment.environment, *map(read_environment, _environments(experiment)))
+    return next((each[name] for each in environments if name in each), None)
+
+
+def _environments(experiment: ExperimentRecord) -> list[Path]:
+    """The files of its trials, of those that were killed as well."""
+    return sorted(experiment.directory.glob(f"*/*/{ENVIRONMENT_FILE}"))
+
+
 def on_its_server(found: Resumption, options: Options) -> Options:
     """The options with the address that was given at first beside the workload, where it is somebody else's server.
 
@@ -163,8 +191,7 @@ def _of_given_server(experiment: ExperimentRecord) -> Mapping[str, Any]:
     """
     if any(factor.get("name") == SERVER for factor in experiment.settings.get("factors", ())):
         return {}
-    files = sorted(experiment.directory.glob(f"*/*/{ENVIRONMENT_FILE}"))
-    for environment in (experiment.environment, *map(read_environment, files)):
+    for environment in (experiment.environment, *map(read_environment, _environments(experiment))):
         if isinstance(environment.get("uri"), str):
             is_others = (environment.get("server") or {}).get("started_by_brimline") is False
             return environment if is_others else {}

@@ -15,7 +15,7 @@ from brimline.api.options import Options, typed
 from brimline.api.planning import Cost, is_planning, run_s, spec_bytes, tell
 from brimline.api.put_back_cost import put_back_of
 from brimline.api.results import Result
-from brimline.api.resume import on_its_server, resuming_verb, resumption, tell_way_on
+from brimline.api.resume import as_begun, resuming_verb, resumption, tell_way_on
 from brimline.api.row_files import ROW_FILES, require_same_rows, row_files
 from brimline.api.run import interruption
 from brimline.api.variants import (
@@ -218,7 +218,7 @@ def is_design(directory: Path, verb: str) -> bool:
 def resumed_vary(directory: Path, options: Options) -> VaryResult:
     """Goes on with the sweep in `directory`. Raises UsageError where it can't be."""
     found = resumption(directory, kinds=(VARY_KIND,))
-    experiment, options = found.experiment, on_its_server(found, options)
+    experiment, options = found.experiment, as_begun(found, options)
     stored = stored_vary_settings(experiment)
     names: Sequence[str] = experiment.settings.get("workloads", ())
     load_of = _load if stored.measure else _load_kept_busy

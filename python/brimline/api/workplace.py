@@ -416,4 +416,5 @@ def environment_of(
         command=options.command,
         row_files=row_files(specs),
         workers=None if executor is None else executor.facts,
+        data=None if options.data is None else str(options.data),
     )

@@ -62,7 +62,8 @@ def load_data(
     """Executes each load into its emptied collection, and has the server count the result.
 
     Nothing is changed before all of them may be. One that did not come to its end is the last. Of `going_on` a load of
-    the same data that did not end goes on: what is there stays, what is missing is inserted.
+    the same data that did not end goes on: what is there stays, what is missing is inserted. With `drop`, what is no
+    such load is replaced.
 
     Raises:
         UsageError: a collection holds documents of somebody else, and `drop` is False; or there is nothing to resume;
@@ -78,7 +79,7 @@ def load_data(
         to_fill: list[tuple[Plan, DataDatabase]] = []
         for each in wanted:
             database = open_databases.enter_context(database_of(each.load, context.deployment))
-            if each in going_on and (found := _to_resume(database, each)).state is not State.ABSENT:
+            if each in going_on and goes_on(found := _to_resume(database, each), drop=drop):
                 loads.append(_going_on(database, each, found, make_directory, context))
                 continue
             replacement = dataset.replacement(database, each.manifest, drop=drop, wanted=each.definition)
@@ -139,17 +140,18 @@ def replace_collection(replacement: dataset.Replacement, context: RunContext) ->
 
 
 def _to_resume(database: DataDatabase, wanted: WantedData) -> Inspection:
-    """What is there of the data: nothing, a part, or all. Raises UsageError when it is something else."""
+    """What is there of the data. Raises UsageError where somebody is at work on it."""
     found = dataset.inspect(database, wanted.manifest)
     dataset.require_nobody_at_work(wanted.namespace, found.manifest)
-    require_resumable(found)
     return found
 
 
-def require_resumable(found: Inspection) -> None:
-    """Raises UsageError where there is neither a part of a load, nor all of it, nor nothing."""
-    if found.state in (State.ABSENT, State.UNFINISHED, State.READY):
-        return
+def goes_on(found: Inspection, *, drop: bool) -> bool:
+    """Whether a part of a load is there, or all of it; with `drop`, anything else is replaced, else a UsageError."""
+    if found.state in (State.UNFINISHED, State.READY):
+        return True
+    if found.state is State.ABSENT or drop:
+        return False
     raise UsageError(
         f"there is no load to go on with: {found.explanation}",
         hint="load anew without --resume, with --drop where the documents may go",

@@ -34,13 +34,14 @@ def capture_environment(
     command: Sequence[str] | None = None,
     row_files: Mapping[str, Any] | None = None,
     workers: Mapping[str, Any] | None = None,
+    data: str | None = None,
     root: Path = Path("/"),
 ) -> dict[str, Any]:
     """Everything about this host that may matter to a result, and `server` (buildInfo and friends), redacted.
 
     `command` are the words of the command line that started the run, for the report's "how to reproduce".
     `row_files` say of each spec where the files of rows are that it names, and what is in them. `workers` says how many
-    nodes share a run, and their hosts, where several do.
+    nodes share a run, and their hosts, where several do. `data` is what was said to be done about the data.
     `root` is where `/proc` and `/sys` are looked for.
     """
     environment: dict[str, Any] = {
@@ -58,6 +59,8 @@ def capture_environment(
         environment["row_files"] = row_files
     if workers is not None:
         environment["workers"] = workers
+    if data is not None:
+        environment["data"] = data
     if server is not None:
         environment["server"] = redact(server)
     return environment

@@ -129,6 +129,7 @@ RUNS: Mapping[str, str] = {
     "drivers": "What the processes of drivers said of themselves, for each load; none of brimline's own client.",
     "capture_environment.workers": "How many nodes share a run (`count`), their `hosts`, and what named them (`where`, "
     "`per_node`); absent of one client.",
+    "capture_environment.data": "What was said of the data (`--data`), which an experiment that is gone on with keeps.",
     "nodes": "The nodes that shared the run; of an experiment each figure is the most of any run.",
     "node": "Number of the node, from 0.",
     "NodeRow.backlog": "Operations that were due by then and not sent; 0 in a closed loop.",

@@ -19,9 +19,7 @@ class DataOptions(Group):
         "Check it is there, load it when not, or take what is there as-is. "
         "Default: load on brimline's own server, else check.",
     )
-    drop: bool = option(
-        "--drop", "", "Replace documents that brimline did not load.", default=False, excludes=("resume",)
-    )
+    drop: bool = option("--drop", "", "Replace documents that brimline did not load.", default=False)
     resume: bool = option(
         "--resume", "", "Go on with a load of the same data that did not end: insert what is missing.", default=False
     )

@@ -17,7 +17,7 @@ from brimline.dataset.inspection import State
 from brimline.dataset.ownership import keys_plan
 from brimline.dataset.tables.store import statements_of
 from brimline.errors import BrimlineError, InvalidRun, RecordError, TargetError, UsageError
-from brimline.execution.data import RESUME_HINT, LoadReport, MakeDirectory, require_resumable
+from brimline.execution.data import RESUME_HINT, LoadReport, MakeDirectory, goes_on
 from brimline.execution.data_events import (
     changed_text,
     tell_copying,
@@ -109,9 +109,9 @@ class TableKeeper(Keeper):
         for look in looks:
             if look.wanted in going_on:
                 require_nobody_at_work(look.wanted.namespace, look.seen.found.manifest)
-                require_resumable(look.seen.found)
-            else:
-                self._require_replaceable(look, drop=drop)
+                if goes_on(look.seen.found, drop=drop):
+                    continue
+            self._require_replaceable(look, drop=drop)
         reports: list[LoadReport] = []
         for look in looks:
             if look.wanted in going_on and look.seen.ready:
