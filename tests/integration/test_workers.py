@@ -157,26 +157,28 @@ def test_a_search_ends_with_the_node_that_is_lost_and_goes_on_when_it_is_back(
 
 @pytest.mark.long
 @pytest.mark.slow(
-    "a command with nodes of its own, and their end; "
-    "quick twin: test_nodes_whose_coordinator_is_killed_or_falls_silent_end_by_themselves"
+    "a command with nodes of its own, and their end; quick twin: test_however_the_coordinator_ends_its_nodes_end"
 )
-def test_a_coordinator_that_is_asked_to_end_takes_its_nodes_along(brimline_cli: CommandLine, spec: str) -> None:
+def test_a_coordinator_that_is_terminated_takes_its_nodes_along(brimline_cli: CommandLine) -> None:
+    _takes_its_nodes_along(brimline_cli, signal.SIGTERM)
+
+
+def _takes_its_nodes_along(brimline_cli: CommandLine, number: signal.Signals) -> None:
+    spec = shared_spec(brimline_cli, "duration: 120s", name="asked")
     running = brimline_cli.start("run", spec, "--null", "--workers", "local:2")
-    directory = brimline_cli.wait_for_samples("shared")
+    directory = brimline_cli.wait_for_samples("asked")
     nodes = _nodes(running)
     assert len(nodes) == 2
-    running.send(signal.SIGTERM)
-    running.end().check_error(128 + signal.SIGTERM, "interrupted by SIGTERM")
+    running.send(number)
+    running.end().check_error(128 + number, f"interrupted by {number.name}")
     assert _all_gone(nodes)
     record = read_record(directory)
     assert (record.ended_by, record.imbalances) == ("interrupt", ())
 
 
 @pytest.mark.slow("commands with nodes of their own, and 8 s of silence")
-def test_nodes_whose_coordinator_is_killed_or_falls_silent_end_by_themselves(
-    brimline_cli: CommandLine, spec: str
-) -> None:
-    """One is killed while the nodes of the other wait for a word."""
+def test_however_the_coordinator_ends_its_nodes_end(brimline_cli: CommandLine, spec: str) -> None:
+    """One is killed, and one gets Ctrl-C, while the nodes of another wait for a word."""
     silent = brimline_cli.start("run", spec, "--null", "--workers", "local:2")
     brimline_cli.wait_for_samples("shared")
     nodes = _nodes(silent)
@@ -193,6 +195,7 @@ def test_nodes_whose_coordinator_is_killed_or_falls_silent_end_by_themselves(
         assert _all_gone(its_nodes)
         record = read_record(directory)
         assert record.ended_by == "killed" and record.operations
+        _takes_its_nodes_along(brimline_cli, signal.SIGINT)
         assert _all_gone_or_ended(nodes, within_s=until - time.monotonic())
     finally:
         silent.send(signal.SIGCONT)
