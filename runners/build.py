@@ -16,6 +16,8 @@ from pathlib import Path
 
 SOURCES = Path(__file__).parent
 BUILT = SOURCES.parent / "target" / "runners"
+NEEDS = {"java": ("javac", "jar", "mvn"), "node": ("node", "npm"), "go": ("go",), "rust": ("cargo",)}
+"""Programs that a runner is built by."""
 LIMIT_S = 900
 
 
@@ -47,7 +49,7 @@ def main() -> int:
 
 def java() -> None:
     """Maven fetches, javac compiles."""
-    need("javac", "jar", "mvn")
+    need(*NEEDS["java"])
     sources, libraries = SOURCES / "java", BUILT / "java" / "lib"
     if not has_checksums(libraries, sources / "checksums.sha256"):
         shutil.rmtree(libraries, ignore_errors=True)
@@ -65,7 +67,7 @@ def java() -> None:
 
 def node() -> None:
     """Npm installs what the lock names, with its hashes."""
-    need("node", "npm")
+    need(*NEEDS["node"])
     there = BUILT / "node"
     there.mkdir(parents=True, exist_ok=True)
     for name in ("package.json", "package-lock.json", "runner.mjs"):
@@ -75,14 +77,14 @@ def node() -> None:
 
 def go() -> None:
     """Go builds what go.mod names, with the hashes of go.sum."""
-    need("go")
+    need(*NEEDS["go"])
     (BUILT / "go").mkdir(parents=True, exist_ok=True)
     call("go", "build", "-mod=readonly", "-trimpath", "-o", str(BUILT / "go" / "runner"), ".", at=SOURCES / "go")
 
 
 def rust() -> None:
     """Cargo builds what Cargo.lock names, with its hashes; of the driver's some 150 crates once, some minutes."""
-    need("cargo")
+    need(*NEEDS["rust"])
     words = ("build", "--quiet", "--release", "--locked", "--target-dir", str(BUILT / "rust"))
     call("cargo", *words, at=SOURCES / "rust")
 

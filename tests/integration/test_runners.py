@@ -3,6 +3,8 @@
 import hashlib
 import json
 import os
+import runpy
+import shutil
 import stat
 import subprocess
 import sys
@@ -24,7 +26,8 @@ from brimline.execution.progress import Silence
 from brimline.plan import resolve, runner_target, sql_target, wire_target
 from brimline.record import RunRecord, read_record
 from brimline.record.model import Samples, Summary
-from brimline.runners import CATALOGUE
+from brimline.runners import CATALOGUE, clients_for
+from brimline.runners.catalogue import built
 from brimline.servers import Deployment
 from brimline.servers.sql_client import SqlError
 from brimline.spec import load_spec
@@ -32,24 +35,14 @@ from tests.support.command_line import TIMEOUT_S, CommandLine, Outcome
 from tests.support.java_histograms import JAVA_FOR_SECONDS
 from tests.support.lies import Lie, Sending
 from tests.support.lying_server import lying_server
-from tests.support.repetitions import each_once, repetitions
+from tests.support.repetitions import each_once
 from tests.support.replica_set import Member
+from tests.support.runners import TWINS, each_client, ready
 from tests.support.scripted_server import OF_YCSB, scripted_server, started
 from tests.support.simulation import context
 from tests.support.sql_servers import SYSTEMS, SqlServer
 
-READY = [name for name, runner in CATALOGUE.items() if runner.missing() is None]
-FOR_MONGODB = [name for name in READY if "mongodb" in CATALOGUE[name].servers]
-FOR_SQL = [name for name in READY if "mysql" in CATALOGUE[name].servers]
-TWINS = {"java-reactive": "java-sync", "pymongo-async": "pymongo"}
-"""A runner, and the one whose pool and stamps it shares: both count a pool and its end by the same class."""
-each_pool = pytest.mark.parametrize(
-    "client",
-    [
-        *(name for name in READY if TWINS.get(name) not in READY),
-        *repetitions(*(name for name in READY if TWINS.get(name) in READY)),
-    ],
-)
+each_pool = each_client("mongodb", "mysql", long=TWINS)
 """Each runner, but those whose twin is the quick one only in `make test-all`; with every kind of step all are tried."""
 OWN_BOUND = ("go", "rust")
 """Runners that end an operation by its time themselves; of the others the driver does."""
@@ -152,6 +145,18 @@ operations:
 """
 
 
+@pytest.mark.parametrize("client", CATALOGUE)
+def test_what_can_be_built_here_is_ready(client: str) -> None:
+    """So that the tests of a language whose tools are here are not skipped without a word."""
+    if not built().exists():
+        pytest.skip("make runners was not called here")
+    language = CATALOGUE[client].language.removesuffix(".js").lower()
+    needed = runpy.run_path(str(_SOURCES.parent / "build.py"))["NEEDS"].get(language, ())
+    if lacking := [program for program in needed if shutil.which(program) is None]:
+        pytest.skip(f"there is no {' and no '.join(lacking)} on the PATH")
+    assert CATALOGUE[client].missing() is None
+
+
 @pytest.fixture(autouse=True)
 def _java_for_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     """A JVM that compiles little: half of the processor's time, where nothing runs for longer than some seconds."""
@@ -209,7 +214,7 @@ def _all_do_the_same(brimline_cli: CommandLine, uri: str, spec: Path, *, databas
     are as by the wire.
     """
     seen = {}
-    for client in ("wire", *FOR_MONGODB):
+    for client in ("wire", *ready("mongodb")):
         outcome = _run(brimline_cli, spec, client, uri, "--connections", "1", timeout_s=timeout_s)
         assert outcome.exit_code in (0, 4), outcome.stderr
         summary = _summary(brimline_cli)
@@ -323,7 +328,7 @@ def test_every_kind_of_step_does_the_same(brimline_cli: CommandLine, member: Mem
     """
     uri, spec = f"mongodb://{member.address}/?replicaSet=test", _spec(tmp_path, EVERY_STEP)
     seen = {}
-    for client in ("wire", *FOR_MONGODB):
+    for client in ("wire", *ready("mongodb")):
         outcome = _run(brimline_cli, spec, client, uri)
         assert outcome.exit_code in (0, 4), outcome.stderr
         summary = _summary(brimline_cli)
@@ -356,7 +361,7 @@ def _all_sql_clients_do_the_same(
 ) -> None:
     """Each has the same table to begin with. What each did, what the server counted and the rows are then alike."""
     seen = {}
-    for client in ("wire", *FOR_SQL):
+    for client in ("wire", *ready("mysql")):
         server.make_database("runners")
         outcome = _run(brimline_cli, spec, client, server.uri("runners"), "--connections", "1", timeout_s=timeout_s)
         assert outcome.exit_code in (0, 4), outcome.stderr
@@ -400,7 +405,7 @@ def _executed(
 ) -> tuple[RunRecord, Summary]:
     """A run in this process, by one of the drivers, on a server that plays `script`; it may be killed in the middle."""
     spec = load_spec(_spec(directory, text), overrides={"target.client": client, **overrides}).spec
-    is_sql = client in FOR_SQL
+    is_sql = "mysql" in CATALOGUE[client].servers
     with started("mysql", script) if is_sql else started("mongodb", {**OF_YCSB, **script}) as (address, process):
         target = (
             sql_target(kind="mysql", address=address, database="d", client=client, max_pool_size=spec.pool_size)
@@ -438,11 +443,11 @@ def test_a_server_that_is_gone_and_the_size_of_the_pool(client: str, tmp_path: P
     del ballast
     assert summary["ended_by"] == "target_lost"
     assert {row["outcome"] for row in summary["errors"]} == {"connection_lost"}, summary["errors"]
-    if client in FOR_MONGODB:
+    if "mongodb" in CATALOGUE[client].servers:
         _check_pool(client, record, summary)
 
 
-@pytest.mark.parametrize("client", FOR_SQL)
+@each_client("mysql")
 def test_the_size_of_a_pool_of_sql(client: str, tmp_path: Path) -> None:
     """On a server that stays: a connection that is tried and refused counts there as one that was made."""
     record, summary = _executed(client, {}, tmp_path, connections=8, max_pool_size=2)
@@ -471,7 +476,7 @@ STALL_S = 1.0
 OPEN = MIX + "load: {kind: constant, rate: 800/s}\n"
 
 
-@each_pool
+@each_client("mongodb", "mysql")
 def test_failures_a_service_time_and_a_stall_are_seen(client: str, tmp_path: Path) -> None:
     """As the script has it, whoever sends the commands: one of a hundred fails, nothing comes for a second, seven
     connections are closed. An operation is due every 1.25 ms, so that those of the stall wait for its end, each by as
@@ -525,10 +530,7 @@ operations:
 
 @pytest.mark.mongod
 @pytest.mark.other_client
-@pytest.mark.parametrize(
-    "client",
-    [*(name for name in READY if name in OWN_BOUND), *repetitions(*(n for n in FOR_MONGODB if n not in OWN_BOUND))],
-)
+@each_client("mongodb", long=[name for name in clients_for("mongodb") if name not in OWN_BOUND])
 def test_a_transaction_whose_end_is_never_answered_holds_up_no_worker(
     client: str, brimline_cli: CommandLine, member: Member, tmp_path: Path
 ) -> None:
@@ -796,5 +798,9 @@ def test_a_client_that_there_is_not(brimline_cli: CommandLine, tmp_path: Path) -
 def test_a_client_of_other_servers_is_refused_by_name(brimline_cli: CommandLine, tmp_path: Path) -> None:
     with scripted_server({}) as server:
         outcome = brimline_cli.run("run", _spec(tmp_path), "--client", "jdbc", "--uri", server.uri, "--data", "as-is")
-    said = "the client jdbc is for MariaDB, MySQL and PostgreSQL" if "jdbc" in READY else "the client jdbc is not ready"
-    outcome.check_error(2, said, "pymongo" if "jdbc" in READY else "make runners")
+    said = (
+        "the client jdbc is for MariaDB, MySQL and PostgreSQL"
+        if CATALOGUE["jdbc"].missing() is None
+        else "the client jdbc is not ready"
+    )
+    outcome.check_error(2, said, "pymongo" if CATALOGUE["jdbc"].missing() is None else "make runners")

@@ -9,20 +9,16 @@ import pytest
 from brimline import _native
 from brimline.errors import UsageError
 from brimline.plan import resolve, wire_target
-from brimline.runners import CATALOGUE
 from brimline.servers.access import Access, Tls
 from brimline.spec import load_spec
 from tests.support.certificates import Authority, authority, tls_listener
 from tests.support.command_line import CommandLine
-from tests.support.repetitions import repetitions
+from tests.support.runners import TWINS, each_client
 from tests.support.secured_mongod import SecuredServer, secured_mongod
 from tests.support.server import required_mongod
 
 pytestmark = pytest.mark.mongod
 
-TWINS = ("java-reactive", "pymongo-async")
-"""What reads an address as the blocking driver of its language does."""
-READY = [name for name, runner in CATALOGUE.items() if "mongodb" in runner.servers and runner.missing() is None]
 SPEC = """\
 name: small
 data: {records: 1000, fields: 10, field_length: 100}
@@ -126,9 +122,7 @@ def test_an_import_over_tls(
 
 
 @pytest.mark.slow("a driver starts twice")
-@pytest.mark.parametrize(
-    "client", [name for name in READY if name not in TWINS] + repetitions(*(name for name in READY if name in TWINS))
-)
+@each_client("mongodb", long=TWINS)
 def test_a_driver_comes_in_by_password_and_by_certificate(
     client: str, brimline_cli: CommandLine, server: SecuredServer, trusted: Authority, client_certificate: Path,
     spec: Path,
