@@ -8,7 +8,9 @@ import (
 	"encoding/binary"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
+	"syscall"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -47,9 +49,19 @@ func main() {
 		frames.fail(err)
 		return
 	}
+	sessions := &sessions{}
+	terminated := make(chan os.Signal, 1)
+	signal.Notify(terminated, syscall.SIGTERM)
+	// A reply to an engine that is gone would end this process, before its transactions.
+	signal.Ignore(syscall.SIGPIPE)
+	go func() {
+		<-terminated
+		sessions.end(client)
+		os.Exit(0)
+	}()
 	workers := make([]*worker, settings.Workers)
 	for i := range workers {
-		workers[i] = newWorker(client, frames, time.Duration(settings.PatienceMs)*time.Millisecond)
+		workers[i] = newWorker(client, frames, sessions, time.Duration(settings.PatienceMs)*time.Millisecond)
 	}
 	frames.send(kindReady, bson.D{
 		{Key: "version", Value: int64(protocolVersion)},
@@ -63,6 +75,7 @@ func main() {
 	for {
 		kind, content, err := next(in)
 		if err != nil {
+			sessions.end(client)
 			return
 		}
 		switch kind {
@@ -74,6 +87,7 @@ func main() {
 		case kindUse:
 			frames.send(kindUsed, pool.used())
 		default:
+			sessions.end(client)
 			closing, cancel := context.WithTimeout(context.Background(), time.Second)
 			defer cancel()
 			_ = client.Disconnect(closing)

@@ -14,19 +14,26 @@ import (
 
 // worker is what one user of an application does: a command after the other.
 type worker struct {
-	client *mongo.Client
-	frames *frames
+	client   *mongo.Client
+	frames   *frames
+	sessions *sessions
 	// How long an application waits for an answer: the driver has no such bound.
 	patience time.Duration
 	commands chan *command
 	session  *mongo.Session
 }
 
-func newWorker(client *mongo.Client, frames *frames, patience time.Duration) *worker {
-	made := &worker{client: client, frames: frames, patience: patience, commands: make(chan *command, 4)}
+func newWorker(client *mongo.Client, frames *frames, sessions *sessions, patience time.Duration) *worker {
+	made := &worker{
+		client: client, frames: frames, sessions: sessions, patience: patience, commands: make(chan *command, 4),
+	}
 	go func() {
 		for command := range made.commands {
+			if !sessions.enters() {
+				return
+			}
 			made.perform(command)
+			sessions.leave()
 		}
 	}()
 	return made
@@ -79,6 +86,7 @@ func (worker *worker) prepare(command *command) (call, error) {
 				return nil, err
 			}
 			worker.session = session
+			worker.sessions.add(session)
 		}
 	}
 	if command.begins {

@@ -290,6 +290,21 @@ function doneOf(error) {
   return { body, outcome: isLost ? LOST : REFUSED };
 }
 
+// Sessions that had transactions. They end with the runner: one that stays open would keep its locks for a minute.
+const sessions = [];
+let isOver = false;
+let underWay = 0;
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function endSessions(client) {
+  isOver = true;
+  if (sessions.length === 0) return;
+  // What is under way is waited for: a transaction that begins after the end would stay.
+  for (let waited = 0; underWay > 0 && waited < 500; waited += 5) await sleep(5);
+  const ended = client.db("admin").command({ killSessions: sessions }).catch(() => {});
+  await Promise.race([ended, sleep(1000)]);
+}
+
 // What one user of an application does: a command after the other.
 class Worker {
   #client;
@@ -308,14 +323,26 @@ class Worker {
 
   async #work() {
     this.#isBusy = true;
-    while (this.#commands.length > 0) await this.#perform(this.#commands.shift());
+    while (this.#commands.length > 0 && !isOver) {
+      underWay += 1;
+      await this.#perform(this.#commands.shift());
+      underWay -= 1;
+    }
     this.#isBusy = false;
+  }
+
+  #inside() {
+    if (this.#session === undefined) {
+      this.#session = this.#client.startSession();
+      sessions.push(this.#session.id);
+    }
+    return this.#session;
   }
 
   async #perform(command) {
     let call;
     try {
-      const session = command.isInside ? (this.#session ??= this.#client.startSession()) : undefined;
+      const session = command.isInside ? this.#inside() : undefined;
       if (command.begins) {
         if (session.inTransaction()) await session.abortTransaction();
         session.startTransaction(command.concerns.readConcern === undefined ? {} : { readConcern: command.concerns.readConcern });
@@ -421,6 +448,7 @@ function ready() {
 // Frames from the engine: the first opens, the others are followed as they come.
 let arrived = Buffer.alloc(0);
 let follow = open;
+let leave = () => process.exit(0);
 let workers = [];
 
 function* frames() {
@@ -445,6 +473,7 @@ async function open(kind, content) {
     await client.db("admin").command({ ping: 1 });
     workers = Array.from({ length: Number(settings.workers) }, () => new Worker(client));
     follow = (next, rest) => perform(client, pool, next, rest);
+    leave = () => endSessions(client).finally(() => process.exit(0));
   } catch (error) {
     send(FAILED, { message: `${error.name}: ${error.message}` });
     process.exit(0);
@@ -466,7 +495,7 @@ function perform(client, pool, kind, content) {
   } else if (kind === USE) {
     send(USED, used(pool));
   } else {
-    client.close().finally(() => process.exit(0));
+    endSessions(client).then(() => client.close()).finally(() => process.exit(0));
   }
 }
 
@@ -475,4 +504,5 @@ process.stdin.on("data", (chunk) => {
   arrived = arrived.length === 0 ? chunk : Buffer.concat([arrived, chunk]);
   for (const [kind, content] of frames()) follow(kind, content);
 });
-process.stdin.on("end", () => process.exit(0));
+process.stdin.on("end", () => leave());
+process.on("SIGTERM", () => leave());

@@ -3,12 +3,15 @@
 import asyncio
 import inspect
 import os
+import signal
 import sys
 import time
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
 import bson
+import pymongo
 from pymongo import AsyncMongoClient
 from pymongo.asynchronous.client_session import AsyncClientSession
 from pymongo.errors import PyMongoError
@@ -23,11 +26,14 @@ _CHUNK_BYTES = 1 << 16
 class Worker:
     """What one task of an application does: a command after the other."""
 
-    def __init__(self, client: AsyncMongoClient[dict[str, Any]], answers: frames.Answers) -> None:
+    def __init__(
+        self, client: AsyncMongoClient[dict[str, Any]], answers: frames.Answers, sessions: frames.Sessions
+    ) -> None:
         self._commands: deque[Command] = deque()
         self._come = asyncio.Event()
         self._client = client
         self._answers = answers
+        self._sessions = sessions
         self._session: AsyncClientSession | None = None
         self._task = asyncio.get_running_loop().create_task(self._work())
 
@@ -42,8 +48,11 @@ class Worker:
                 self._come.clear()
                 await self._come.wait()
             command = self._commands.popleft()
+            if not self._sessions.enters():
+                return
             done, sent_ns, done_ns = await self._perform(command)
             self._answers.reply(command.place, command.number, done, sent_ns, done_ns)
+            self._sessions.leave()
 
     async def _perform(self, command: Command) -> tuple[Done, int, int]:
         name = next(iter(command.body))
@@ -78,15 +87,23 @@ class Worker:
             return
         if self._session is None:
             self._session = self._client.start_session()
+            self._sessions.ids.append(self._session.session_id)
         if self._session.in_transaction:
             await self._session.abort_transaction()
         await self._session.start_transaction(read_concern=terms.read_concern)
 
     def _end_of_transaction(self, name: str) -> Call:
-        if self._session is None:
+        session = self._session
+        if session is None:
             raise Misfit(f"{name} without a transaction")
-        method = self._session.commit_transaction if name == "commitTransaction" else self._session.abort_transaction
-        return Call(lambda _: method(), lambda _: {"ok": 1})
+        if name == "commitTransaction":
+            return Call(lambda _: session.commit_transaction(), lambda _: {"ok": 1})
+        return Call(lambda _: self._abort(session), lambda _: {"ok": 1})
+
+    async def _abort(self, session: AsyncClientSession) -> None:
+        begun_ns = time.monotonic_ns()
+        await session.abort_transaction()
+        self._sessions.require_answered(begun_ns)
 
 
 class Connection:
@@ -127,14 +144,21 @@ async def main() -> None:
     except Exception as error:
         answers.send(frames.FAILED, frames.failed(error))
         frames.end()
-    workers = [Worker(client, answers) for _ in range(settings["workers"])]
-    closing = asyncio.Event()
+    sessions = frames.Sessions(settings["operation_timeout_ms"])
+    workers = [Worker(client, answers, sessions) for _ in range(settings["workers"])]
+    closing, gone = asyncio.Event(), asyncio.Event()
+
+    def leave() -> None:
+        loop.remove_reader(sys.stdin.fileno())
+        gone.set()
+        closing.set()
 
     def follow() -> None:
         try:
             come = connection.frames()
         except frames.Gone:
-            frames.end()
+            leave()
+            return
         for kind, content in come:
             if kind == frames.COMMAND:
                 command = Command(content)
@@ -147,9 +171,16 @@ async def main() -> None:
                 closing.set()
 
     loop.add_reader(sys.stdin.fileno(), follow)
+    loop.add_signal_handler(signal.SIGTERM, leave)
     answers.send(frames.READY, frames.ready("pymongo-async"))
     await closing.wait()
-    await client.close()
+    for wait_s in sessions.waits():
+        await asyncio.sleep(wait_s)
+    if sessions.ids:
+        with suppress(PyMongoError), pymongo.timeout(sessions.END_WITHIN_S):
+            await client.admin.command("killSessions", sessions.ids)
+    if not gone.is_set():
+        await client.close()
     frames.end()
 
 

@@ -1,12 +1,15 @@
 """The runner of PyMongo's blocking client: a thread for each worker, one client for all of them."""
 
+import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, NoReturn
 
 import bson
+import pymongo
 from pymongo import MongoClient
 from pymongo.client_session import ClientSession
 from pymongo.errors import PyMongoError
@@ -19,18 +22,22 @@ from frames import Command, Done
 class Worker:
     """What one thread of an application does: a command after the other."""
 
-    def __init__(self, client: MongoClient[dict[str, Any]], answers: frames.Answers) -> None:
+    def __init__(self, client: MongoClient[dict[str, Any]], answers: frames.Answers, sessions: frames.Sessions) -> None:
         self.commands: SimpleQueue[Command] = SimpleQueue()
         self._client = client
         self._answers = answers
+        self._sessions = sessions
         self._session: ClientSession | None = None
         threading.Thread(target=self._work, daemon=True).start()
 
     def _work(self) -> None:
         while True:
             command = self.commands.get()
+            if not self._sessions.enters():
+                return
             done, sent_ns, done_ns = self._perform(command)
             self._answers.reply(command.place, command.number, done, sent_ns, done_ns)
+            self._sessions.leave()
 
     def _perform(self, command: Command) -> tuple[Done, int, int]:
         name = next(iter(command.body))
@@ -63,15 +70,23 @@ class Worker:
             return
         if self._session is None:
             self._session = self._client.start_session()
+            self._sessions.ids.append(self._session.session_id)
         if self._session.in_transaction:
             self._session.abort_transaction()
         self._session.start_transaction(read_concern=terms.read_concern)
 
     def _end_of_transaction(self, name: str) -> Call:
-        if self._session is None:
+        session = self._session
+        if session is None:
             raise Misfit(f"{name} without a transaction")
-        method = self._session.commit_transaction if name == "commitTransaction" else self._session.abort_transaction
-        return Call(lambda _: method(), lambda _: {"ok": 1})
+        if name == "commitTransaction":
+            return Call(lambda _: session.commit_transaction(), lambda _: {"ok": 1})
+        return Call(lambda _: self._abort(session), lambda _: {"ok": 1})
+
+    def _abort(self, session: ClientSession) -> None:
+        begun_ns = time.monotonic_ns()
+        session.abort_transaction()
+        self._sessions.require_answered(begun_ns)
 
 
 def main() -> None:
@@ -93,20 +108,40 @@ def main() -> None:
     except Exception as error:
         answers.send(frames.FAILED, frames.failed(error))
         frames.end()
-    workers = [Worker(client, answers) for _ in range(settings["workers"])]
+    sessions = frames.Sessions(settings["operation_timeout_ms"])
+    workers = [Worker(client, answers, sessions) for _ in range(settings["workers"])]
+    signal.signal(signal.SIGTERM, _terminated)
     answers.send(frames.READY, frames.ready("pymongo"))
-    while True:
-        kind, content = next_frame()
-        if kind == frames.COMMAND:
-            command = Command(content)
-            workers[command.place % len(workers)].commands.put(command)
-        elif kind == frames.CLOCK:
-            answers.send(frames.CLOCK_IS, content + time.monotonic_ns().to_bytes(8, "little"))
-        elif kind == frames.USE:
-            answers.send(frames.USED, frames.used(pool, collections))
-        else:
-            client.close()
-            frames.end()
+    try:
+        while True:
+            kind, content = next_frame()
+            if kind == frames.COMMAND:
+                command = Command(content)
+                workers[command.place % len(workers)].commands.put(command)
+            elif kind == frames.CLOCK:
+                answers.send(frames.CLOCK_IS, content + time.monotonic_ns().to_bytes(8, "little"))
+            elif kind == frames.USE:
+                answers.send(frames.USED, frames.used(pool, collections))
+            else:
+                break
+    except frames.Gone:
+        _end_sessions(client, sessions)
+    else:
+        _end_sessions(client, sessions)
+        client.close()
+    frames.end()
+
+
+def _terminated(*_: object) -> NoReturn:
+    raise frames.Gone
+
+
+def _end_sessions(client: MongoClient[dict[str, Any]], sessions: frames.Sessions) -> None:
+    for wait_s in sessions.waits():
+        time.sleep(wait_s)
+    if sessions.ids:
+        with suppress(PyMongoError), pymongo.timeout(sessions.END_WITHIN_S):
+            client.admin.command("killSessions", sessions.ids)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, BinaryIO, NoReturn
 
 import bson
@@ -182,6 +182,46 @@ class PoolEvents(ConnectionPoolListener):
         self.waited_ns += waited_ns
         self.waited_max_ns = max(self.waited_max_ns, waited_ns)
         self.waits[min((waited_ns // 1000).bit_length(), len(self.waits) - 1)] += 1
+
+
+class Sessions:
+    """Sessions that had transactions. They end with the runner: one that stays open would keep its locks for long."""
+
+    WITHIN_S = 0.5
+    """How long what is under way is waited for: a transaction that begins after the end would stay."""
+    END_WITHIN_S = 1.0
+    """How long the server may take to end them."""
+
+    def __init__(self, patience_ms: int) -> None:
+        self._patience_ns = patience_ms * 1_000_000
+        self.ids: list[Any] = []
+        self.is_over = False
+        self.under_way = 0
+        self._lock = threading.Lock()
+
+    def enters(self) -> bool:
+        """Whether a command may begin; if so, `leave` follows it."""
+        with self._lock:
+            self.under_way += not self.is_over
+            return not self.is_over
+
+    def leave(self) -> None:
+        """A command is done."""
+        with self._lock:
+            self.under_way -= 1
+
+    def require_answered(self, begun_ns: int) -> None:
+        """Raises NetworkTimeout of an abort of which only its time tells that nobody answered: the driver doesn't."""
+        if time.monotonic_ns() - begun_ns >= self._patience_ns:
+            raise errors.NetworkTimeout("no answer to an abort within the time that an operation has")
+
+    def waits(self) -> Iterator[float]:
+        """No command begins any more: how long to wait, again and again, for those that are under way."""
+        with self._lock:
+            self.is_over = True
+        until_s = time.monotonic() + self.WITHIN_S
+        while self.ids and self.under_way and time.monotonic() < until_s:
+            yield 0.005
 
 
 class Collections:

@@ -5,6 +5,7 @@ import json
 import os
 import runpy
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -41,6 +42,7 @@ from tests.support.runners import TWINS, each_client, ready
 from tests.support.scripted_server import OF_YCSB, scripted_server, started
 from tests.support.simulation import context
 from tests.support.sql_servers import SYSTEMS, SqlServer
+from tests.support.waiting import eventually
 
 each_pool = each_client("mongodb", "mysql", long=TWINS)
 """Each runner, but those whose twin is the quick one only in `make test-all`; with every kind of step all are tried."""
@@ -555,6 +557,33 @@ def test_a_transaction_whose_end_is_never_answered_holds_up_no_worker(
     summary = _summary(brimline_cli)
     assert (summary["ended_by"], summary["failed"]) == ("completed", 3), summary["message"]
     assert {row["outcome"] for row in summary["errors"]} == {"timeout"}
+
+
+LOCKING = ENDLESS.replace("connections: 1", "connections: 4").replace(
+    "operation_count: 3\noperation_timeout: 400ms", "duration: 600s\noperation_timeout: 20s"
+) + "            - update: {collection: orders, filter: {city: none}, update: {$inc: {paid: 1}}}\n" * 20  # fmt: skip
+
+
+@pytest.mark.mongod
+@pytest.mark.other_client
+@each_client("mongodb", long=TWINS)
+def test_a_run_that_is_stopped_leaves_no_transaction_open(
+    client: str, brimline_cli: CommandLine, member: Member, tmp_path: Path
+) -> None:
+    """Its locks would stay for a minute. Brimline is killed, so that only the runner can end what it began."""
+
+    def opened() -> int:
+        found: int = directly.admin.command("serverStatus")["transactions"]["currentOpen"]
+        return found
+
+    with pymongo.MongoClient[dict[str, Any]](member.address, directConnection=True) as directly:
+        directly.admin.command("killAllSessions", [])  # of other tests
+        given = ("--client", client, "--uri", f"mongodb://{member.address}/?directConnection=true")
+        running = brimline_cli.start("run", _spec(tmp_path, LOCKING), *given, "--data", "load", "--drop")
+        # At each moment some of four are open.
+        assert eventually(lambda: opened() > 1), "none was opened"
+        running.send(signal.SIGKILL)
+        assert eventually(lambda: opened() == 0, timeout_s=2.0), opened()
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 
 mod calls;
 mod frames;
+mod sessions;
 mod timer;
 mod used;
 mod worker;
@@ -20,6 +21,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::unbounded_channel;
 
 use frames::{Command, Frames};
+use sessions::Sessions;
 use timer::within;
 use used::Pool;
 use worker::Worker;
@@ -44,10 +46,11 @@ fn main() -> ExitCode {
         }
     };
     let entered = runtime.enter();
+    let sessions = Arc::new(Sessions::default());
     let mut places = Vec::new();
     for _ in 0..settings.workers {
         let (hand_over, commands) = unbounded_channel();
-        match Worker::new(client.clone(), Arc::clone(&frames), settings.patience) {
+        match Worker::new(client.clone(), Arc::clone(&frames), Arc::clone(&sessions), settings.patience) {
             Ok(worker) => drop(runtime.spawn(worker.work(commands))),
             Err(error) => {
                 frames.send(frames::FAILED, &doc! { "message": error.to_string() });
@@ -79,12 +82,15 @@ fn main() -> ExitCode {
             frames::CLOCK => frames.clock(&content),
             frames::USE => frames.send(frames::USED, &pool.used()),
             _ => {
-                let closing = async { client.shutdown().immediate(true).await };
+                runtime.block_on(sessions.end(&client));
+                let closing = async { client.clone().shutdown().immediate(true).await };
                 runtime.block_on(within(CLOSE_WITHIN, closing));
                 break;
             }
         }
     }
+    // The engine may be gone without a word.
+    runtime.block_on(sessions.end(&client));
     // What is under way is left, and threads of the driver's with it.
     runtime.shutdown_background();
     ExitCode::SUCCESS

@@ -44,6 +44,12 @@ impl Timer {
     }
 }
 
+/// Waits, a millisecond more or less.
+#[expect(clippy::disallowed_methods, reason = "nobody measures this")]
+pub async fn pause(time: Duration) {
+    tokio::time::sleep(time).await;
+}
+
 /// What `work` comes to, nothing when it takes longer than `most`.
 #[expect(clippy::disallowed_methods, reason = "of a bound a millisecond more does no harm")]
 pub async fn within<Work: Future>(most: Duration, work: Work) -> Option<Work::Output> {

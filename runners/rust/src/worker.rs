@@ -11,11 +11,13 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::calls::{Call, answered, strip};
 use crate::frames::{Command, Done, Frames, Outcome, now_ns};
+use crate::sessions::Sessions;
 use crate::timer::{Timer, within};
 
 pub struct Worker {
     client: Client,
     frames: Arc<Frames>,
+    sessions: Arc<Sessions>,
     timer: Timer,
     /// How long an application waits for an answer: the driver has no such bound.
     patience: Duration,
@@ -33,44 +35,58 @@ enum Task {
 }
 
 impl Worker {
-    pub fn new(client: Client, frames: Arc<Frames>, patience: Duration) -> std::io::Result<Self> {
-        Ok(Self { client, frames, timer: Timer::new()?, patience, session: None })
+    pub fn new(
+        client: Client,
+        frames: Arc<Frames>,
+        sessions: Arc<Sessions>,
+        patience: Duration,
+    ) -> std::io::Result<Self> {
+        Ok(Self { client, frames, sessions, timer: Timer::new()?, patience, session: None })
     }
 
     /// Performs what comes, until nothing does.
     pub async fn work(mut self, mut commands: UnboundedReceiver<Command>) {
-        while let Some(command) = commands.recv().await {
-            let task = match within(self.patience, self.prepare(&command)).await {
-                Some(Ok(task)) => task,
-                otherwise => {
-                    let done = otherwise.and_then(Result::err).unwrap_or_else(|| {
-                        // Nobody knows how far its transaction is; the next has another session.
-                        self.session = None;
-                        too_late()
-                    });
-                    let now = now_ns();
-                    self.frames.reply(&command, &done, now, now);
-                    continue;
-                }
-            };
-            self.wait(command.due_ns).await;
-            let sent_ns = now_ns();
-            let done = within(self.patience, self.perform(task, command.is_inside)).await;
-            let done_ns = now_ns();
-            let done = match done {
-                Some(Ok(done)) => done,
-                Some(Err(error)) => done_of(&error, command.documents()),
-                None => too_late(),
-            };
-            self.frames.reply(&command, &done, sent_ns, done_ns);
+        while let Some(command) = commands.recv().await
+            && self.sessions.enters()
+        {
+            self.serve(&command).await;
+            self.sessions.leave();
         }
+    }
+
+    async fn serve(&mut self, command: &Command) {
+        let task = match within(self.patience, self.prepare(command)).await {
+            Some(Ok(task)) => task,
+            otherwise => {
+                let done = otherwise.and_then(Result::err).unwrap_or_else(|| {
+                    // Nobody knows how far its transaction is; the next has another session.
+                    self.session = None;
+                    too_late()
+                });
+                let now = now_ns();
+                self.frames.reply(command, &done, now, now);
+                return;
+            }
+        };
+        self.wait(command.due_ns).await;
+        let sent_ns = now_ns();
+        let done = within(self.patience, self.perform(task, command.is_inside)).await;
+        let done_ns = now_ns();
+        let done = match done {
+            Some(Ok(done)) => done,
+            Some(Err(error)) => done_of(&error, command.documents()),
+            None => too_late(),
+        };
+        self.frames.reply(command, &done, sent_ns, done_ns);
     }
 
     /// What is to be called, in a transaction that has begun.
     async fn prepare(&mut self, command: &Command) -> Result<Task, Done> {
         let body = command.body.as_ref().map_err(|problem| Done::failed(Outcome::Refused, problem))?;
         if command.is_inside && self.session.is_none() {
-            self.session = Some(self.client.start_session().await.map_err(|error| done_of(&error, NONE))?);
+            let session = self.client.start_session().await.map_err(|error| done_of(&error, NONE))?;
+            self.sessions.add(&session);
+            self.session = Some(session);
         }
         let task = match body.keys().next().map(String::as_str) {
             Some("commitTransaction") => Task::Commit,

@@ -7,6 +7,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 /** A blocking driver: a thread for each worker, which performs its commands one after the other. */
 abstract class Blocking implements Client {
     private final Frames frames;
+    final Sessions sessions = new Sessions();
     private final List<LinkedBlockingQueue<Command>> queues = new ArrayList<>();
 
     Blocking(Frames frames) {
@@ -56,6 +57,17 @@ abstract class Blocking implements Client {
     }
 
     private void perform(Command command, Worker worker) {
+        if (!sessions.enters()) {
+            return;
+        }
+        try {
+            performNow(command, worker);
+        } finally {
+            sessions.leave();
+        }
+    }
+
+    private void performNow(Command command, Worker worker) {
         Call call;
         try {
             call = worker.prepare(command);

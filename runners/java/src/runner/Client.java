@@ -5,6 +5,9 @@ interface Client {
     /** A command for the worker that its place belongs to. */
     void take(Command command);
 
+    /** Ends its transactions, in a second and a half at most, and begins no more commands. */
+    void end();
+
     /** Closes its connections. */
     void close();
 

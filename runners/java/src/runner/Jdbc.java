@@ -94,6 +94,11 @@ final class Jdbc extends Blocking {
     }
 
     @Override
+    public void end() {
+        // A server rolls back what a connection that is closed has open.
+    }
+
+    @Override
     public void close() {
         pool.close();
     }

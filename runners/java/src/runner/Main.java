@@ -42,6 +42,7 @@ final class Main {
             Runtime.getRuntime().halt(0);
             return;
         }
+        Runtime.getRuntime().addShutdownHook(new Thread(client::end));
         frames.send(Frames.READY, ready(arguments[0], client));
         for (ByteBuffer frame = frames.next(); frame != null; frame = frames.next()) {
             switch (frame.get()) {
@@ -49,11 +50,13 @@ final class Main {
                 case Frames.CLOCK -> frames.sendClock(frame.getInt(), System.nanoTime());
                 case Frames.USE -> frames.send(Frames.USED, use.now());
                 default -> {
+                    client.end();
                     client.close();
                     Runtime.getRuntime().halt(0);
                 }
             }
         }
+        client.end();
         Runtime.getRuntime().halt(0);
     }
 

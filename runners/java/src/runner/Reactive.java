@@ -9,6 +9,7 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoDatabase;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,6 +28,7 @@ import reactor.core.publisher.Mono;
 final class Reactive implements Client {
     private final MongoClient client;
     private final Frames frames;
+    private final Sessions sessions = new Sessions();
     private final List<Worker> workers = new ArrayList<>();
     /** Has commands wait until they are due. */
     private final ScheduledExecutorService later = Executors.newSingleThreadScheduledExecutor(task -> {
@@ -52,6 +54,19 @@ final class Reactive implements Client {
     @Override
     public String driver() {
         return "mongodb-driver-reactivestreams";
+    }
+
+    @Override
+    public void end() {
+        Document ends = sessions.end();
+        if (ends != null) {
+            try {
+                Mono.from(client.getDatabase("admin").runCommand(ends))
+                        .block(Duration.ofMillis(Sessions.END_WITHIN_MS));
+            } catch (RuntimeException unreachable) {
+                // Then its transactions end by the server's own time.
+            }
+        }
     }
 
     @Override
@@ -82,6 +97,9 @@ final class Reactive implements Client {
         }
 
         private void begin(Command command) {
+            if (!sessions.enters()) {
+                return;
+            }
             if (!command.isInside || session != null) {
                 perform(command);
                 return;
@@ -89,6 +107,7 @@ final class Reactive implements Client {
             Mono.from(client.startSession()).subscribe(
                     made -> {
                         session = made;
+                        sessions.add(made.getServerSession().getIdentifier());
                         perform(command);
                     },
                     error -> end(command, Done.of(error), System.nanoTime()));
@@ -118,6 +137,7 @@ final class Reactive implements Client {
 
         private void end(Command command, Done done, long sentNs) {
             frames.reply(command, done, sentNs, System.nanoTime());
+            sessions.leave();
             Command next;
             synchronized (this) {
                 next = commands.poll();

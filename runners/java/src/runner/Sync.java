@@ -1,6 +1,7 @@
 package runner;
 
 import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoException;
 import com.mongodb.TransactionOptions;
 import com.mongodb.client.AggregateIterable;
 import com.mongodb.client.ClientSession;
@@ -11,6 +12,7 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonValue;
@@ -33,6 +35,18 @@ final class Sync extends Blocking {
     }
 
     @Override
+    public void end() {
+        Document ends = sessions.end();
+        if (ends != null) {
+            try {
+                client.withTimeout(Sessions.END_WITHIN_MS, TimeUnit.MILLISECONDS).getDatabase("admin").runCommand(ends);
+            } catch (MongoException unreachable) {
+                // Then its transactions end by the server's own time.
+            }
+        }
+    }
+
+    @Override
     public void close() {
         client.close();
     }
@@ -46,6 +60,7 @@ final class Sync extends Blocking {
             public Call prepare(Command command) {
                 if (command.isInside && session == null) {
                     session = client.startSession();
+                    sessions.add(session.getServerSession().getIdentifier());
                 }
                 return call(command, command.isInside ? session : null);
             }
