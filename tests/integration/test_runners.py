@@ -595,11 +595,12 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _program(program: Path, changes: str) -> None:
-    """PyMongo's runner with `changes`, in its place."""
+    """PyMongo's runner with `changes`, in its place and by its name."""
     program.write_text(
         f"#!{sys.executable}\n"
         f"import os, sys, time\nsys.path.insert(0, {str(_SOURCES)!r})\n"
-        f"import blocking, frames\n{changes}blocking.main()\n"
+        "import blocking, frames\nof_client = frames.ready\nframes.ready = lambda name: of_client('go')\n"
+        f"{changes}blocking.main()\n"
     )
     os.chmod(program, stat.S_IRWXU)  # noqa: PTH101
 
@@ -739,15 +740,58 @@ def test_a_driver_that_refuses_an_option_is_one_error(broken: Path, brimline_cli
     assert "ulimit" not in outcome.stderr
 
 
-def test_a_runner_of_another_protocol_is_one_error(broken: Path, brimline_cli: CommandLine, tmp_path: Path) -> None:
-    """As one that was built before the engine was."""
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("'version': 2", "the runner speaks another version of the protocol than 1"),
+        ("'client': 'pymongo'", 'the runner says that it is "pymongo", and not "go"'),
+        ("'ahead_ns': -1", "the runner asks for commands at a time that can't be"),
+        ("'ahead_ns': 1_000_000_001", "the runner asks for commands at a time that can't be"),
+    ],
+)
+def test_a_runner_that_says_what_it_is_not_is_one_error(
+    said: str, told: str, broken: Path, brimline_cli: CommandLine, tmp_path: Path
+) -> None:
+    """As one that was built before the engine was, or is another's."""
     _program(
         broken,
         "import bson\nwhole = frames.ready\n"
-        "frames.ready = lambda name: bson.encode({**bson.decode(whole(name)), 'version': 2})\n",
+        f"frames.ready = lambda name: bson.encode({{**bson.decode(whole(name)), {said}}})\n",
     )
-    outcome = _against(brimline_cli, tmp_path, "go", {})
-    outcome.check_error(5, "the runner speaks another version of the protocol than 1", "make runners")
+    _against(brimline_cli, tmp_path, "go", {}).check_error(5, told, "make runners")
+
+
+def test_a_runner_that_doubles_its_times_is_one_error(broken: Path, brimline_cli: CommandLine, tmp_path: Path) -> None:
+    """By stamps that could each be: in a closed loop a command lies there while the one before it is under way."""
+    _program(
+        broken,
+        "whole = frames.Answers.reply\n"
+        "def reply(self, place, number, done, sent_ns, done_ns):\n"
+        "    whole(self, place, number, done, 2 * sent_ns - done_ns, done_ns)\n"
+        "frames.Answers.reply = reply\n",
+    )
+    outcome = _against(brimline_cli, tmp_path, "go", {"service": {"kind": "fixed", "ns": 5_000_000}})
+    assert outcome.exit_code == 5, (outcome.exit_code, outcome.stdout, outcome.stderr)
+    assert "before it was done with the last" in _summary(brimline_cli)["message"]
+
+
+@pytest.mark.parametrize("now_ns", ["time.monotonic_ns() + 3_000_000_000", "0", "2**63"])
+def test_a_clock_that_says_what_cannot_be_is_one_error(
+    now_ns: str, broken: Path, brimline_cli: CommandLine, tmp_path: Path
+) -> None:
+    """After 20 true answers, 16 of them before the run."""
+    _program(
+        broken,
+        "whole, count = frames.Answers.send, 0\n"
+        "def send(self, kind, content):\n"
+        "    global count\n    count += kind == frames.CLOCK_IS\n    if kind == frames.CLOCK_IS and count > 20:\n"
+        f"        content = content[:4] + ({now_ns}).to_bytes(8, 'little')\n"
+        "    whole(self, kind, content)\n"
+        "frames.Answers.send = send\n",
+    )
+    outcome = _against(brimline_cli, tmp_path, "go", {}, MIX.replace("1000", "1000000"))
+    assert outcome.exit_code == 5, (outcome.exit_code, outcome.stdout, outcome.stderr)
+    assert "the runner tells a time that can't be" in _summary(brimline_cli)["message"]
 
 
 @pytest.mark.parametrize(

@@ -171,9 +171,18 @@ pub struct PlannedStandstill {
 }
 
 impl TargetPlan {
+    /// The runner whose driver is used, in a process of its own.
+    pub fn client(&self) -> Option<&str> {
+        match self {
+            Self::Runner(RunnerSettings { client, .. })
+            | Self::Linked(LinkTarget { client: Some(client), .. }) => Some(client),
+            _ => None,
+        }
+    }
+
     /// Whether operations go through a driver in a process of its own.
     pub fn is_runner(&self) -> bool {
-        matches!(self, Self::Runner(_) | Self::Linked(LinkTarget { client: Some(_), .. }))
+        self.client().is_some()
     }
 
     /// Whether it speaks another protocol than MongoDB's.

@@ -43,6 +43,8 @@ const CLOSE_WITHIN_NS: Nanos = 2 * NANOS_PER_S;
 const STAMP_ERROR_NS: Nanos = NANOS_PER_MS;
 /// Most that a runner may ask to be told beforehand.
 const AHEAD_NS_MAX: Nanos = NANOS_PER_MS;
+/// More than that is no time that it can mean.
+const AHEAD_NS_TOLD_MAX: Nanos = NANOS_PER_S;
 /// How often its clock is asked for during the run: a runner whose driver waits for the server still tells the time, one that stands
 /// still doesn't.
 const QUESTION_EVERY_NS: Nanos = NANOS_PER_S / 20;
@@ -99,8 +101,12 @@ pub struct RunnerTarget {
     clock: Clock,
     process: Process,
     opening: Opening,
+    /// The runner that was asked for.
+    client: String,
     poller: Poller,
     places: Vec<Place>,
+    /// When each worker was last done with a command.
+    workers_done: Vec<Nanos>,
     stage: Stage,
     /// How far ahead of its due time a command may be handed over.
     ahead_ns: Nanos,
@@ -112,8 +118,9 @@ pub struct RunnerTarget {
     /// When to ask next; `None` while the run has not begun.
     next_question: Option<Nanos>,
     standstills: StandstillLog,
-    /// How far its clock is ahead.
+    /// How far its clock is ahead, and by how much that may be wrong.
     correction_ns: i64,
+    correction_error_ns: Nanos,
     /// The statements of an SQL database.
     statements: Option<Statements>,
     request: Vec<u8>,
@@ -189,8 +196,10 @@ impl RunnerTarget {
             clock: Clock::start(),
             process,
             opening,
+            client: plan.target.client().unwrap_or_default().to_owned(),
             poller,
             places: (0..places).map(|_| Place::default()).collect(),
+            workers_done: vec![0; workers],
             stage: Stage::Opening,
             ahead_ns: 0,
             report: RunnerReport { workers, ..RunnerReport::default() },
@@ -200,6 +209,7 @@ impl RunnerTarget {
             next_question: None,
             standstills: StandstillLog::new(0, Reading::default()),
             correction_ns: 0,
+            correction_error_ns: 0,
             statements,
             request: Vec::new(),
             message: Vec::new(),
@@ -282,6 +292,9 @@ impl RunnerTarget {
             Frame::Reply(reply) if self.stage == Stage::Ready => self.replied(&reply, bytes),
             Frame::Clock { number, now_ns: told_ns } if number == self.asked.1 => {
                 self.answers += 1;
+                if !self.can_be_now(told_ns, now_ns) {
+                    return self.lose("tells a time that can't be: before it was asked, or after now");
+                }
                 let reading = ClockReading::new(self.asked.0, told_ns, now_ns.max(self.asked.0));
                 let is_better = self.reading.is_none_or(|best| reading.error_ns < best.error_ns);
                 self.reading = if is_better { Some(reading) } else { self.reading };
@@ -313,8 +326,17 @@ impl RunnerTarget {
         if number("version") != Some(frame::VERSION) {
             return self.lose(&format!("speaks another version of the protocol than {}", frame::VERSION));
         }
-        let ahead_ns = number("ahead_ns").unwrap_or(0);
-        self.ahead_ns = u64::try_from(ahead_ns).unwrap_or(0).min(AHEAD_NS_MAX);
+        let client = text(document, "client").unwrap_or_default();
+        if client != self.client {
+            let message = format!("says that it is {client:?}, and not {:?}", self.client);
+            return self.lose(&message);
+        }
+        let told = number("ahead_ns").and_then(|told| u64::try_from(told).ok());
+        let Some(ahead_ns) = told.filter(|&told| told <= AHEAD_NS_TOLD_MAX) else {
+            return self
+                .lose("asks for commands at a time that can't be: ahead_ns is not from 0 to a second");
+        };
+        self.ahead_ns = ahead_ns.min(AHEAD_NS_MAX);
         self.report.ready = document.to_vec();
         self.stage = Stage::Comparing;
         self.ask_clock();
@@ -351,6 +373,17 @@ impl RunnerTarget {
         cpu_ns(self.process.id()).unwrap_or(0)
     }
 
+    /// Whether its clock, asked for last, can say `told_ns` where the answer came at `now_ns`. Until it was compared it may be any.
+    fn can_be_now(&self, told_ns: u64, now_ns: u64) -> bool {
+        let Ok(told_ns) = i64::try_from(told_ns) else { return false };
+        if self.stage != Stage::Ready {
+            return true;
+        }
+        let own_ns = told_ns.saturating_sub(self.correction_ns);
+        let error_ns = (STAMP_ERROR_NS + self.correction_error_ns).cast_signed();
+        (self.asked.0.cast_signed() - error_ns..=now_ns.cast_signed() + error_ns).contains(&own_ns)
+    }
+
     /// The runner's `stamp` on the run's clock.
     fn corrected(&self, stamp: u64) -> Nanos {
         self.clock.at(stamp.wrapping_add_signed(self.correction_ns.wrapping_neg()))
@@ -362,7 +395,9 @@ impl RunnerTarget {
             return self.ask_clock();
         }
         self.report.clock_before = self.reading.take();
-        self.correction_ns = self.report.clock_before.map_or(0, ClockReading::correction_ns);
+        if let Some(reading) = self.report.clock_before {
+            (self.correction_ns, self.correction_error_ns) = (reading.correction_ns(), reading.error_ns);
+        }
         self.stage = Stage::Ready;
         self.events.extend((0..self.places.len()).map(Event::Up));
     }
@@ -408,6 +443,11 @@ impl RunnerTarget {
             return None;
         }
         place.sent = sent;
+        let worker = connection % self.workers_done.len();
+        if sent < std::mem::replace(&mut self.workers_done[worker], done) {
+            self.lose("stamps what can't be: a worker was sent a command before it was done with the last");
+            return None;
+        }
         Some(done)
     }
 
