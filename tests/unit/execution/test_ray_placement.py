@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -79,6 +80,7 @@ def _cluster(monkeypatch: pytest.MonkeyPatch, cpus: list[int]) -> _Ray:
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setenv("RAY_TMPDIR", "/nowhere")
     return ray
 
 
@@ -129,15 +131,23 @@ def test_an_address_without_a_cluster_is_told_at_once(monkeypatch: pytest.Monkey
     assert "ray://HEAD:10001" in (refused.value.hint or "") and ray.actors == []
 
 
-def test_where_the_environment_names_no_cluster_it_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ray waits without an end."""
+@pytest.mark.parametrize("by", ["RAY_ADDRESS", "ray_current_cluster, which Ray wrote,"])
+def test_what_names_a_cluster_that_is_gone_is_told_at_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, by: str
+) -> None:
+    """Ray waits without an end. Of a cluster that is gone its own file goes on telling."""
     ray = _cluster(monkeypatch, [1])
     ray.begin = lambda: pytest.fail("Ray was asked")
-    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:9")
+    if by == "RAY_ADDRESS":
+        monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:9")
+    else:
+        monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+        (tmp_path / "ray").mkdir()
+        (tmp_path / "ray" / "ray_current_cluster").write_text("127.0.0.1:9\n")
     with pytest.raises(TargetError) as refused, ray_nodes.ray_links(read_where("ray"), StopToken()):
         pass
     assert "no Ray cluster answers at 127.0.0.1:9: connection refused" in refused.value.message
-    assert "RAY_ADDRESS names it" in (refused.value.hint or "")
+    assert f"{by} names it" in (refused.value.hint or "")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from brimline.doctor.extras import CLUSTER
@@ -146,9 +147,9 @@ def ray_links(where: Where, left: StopToken) -> Iterator[list[RayLink]]:
 
 def _reach(ray: Any, where: Where) -> None:
     """Joins the cluster. One that is reached from outside forks a server for each client, which now and then dies."""
-    address = where.address or os.environ.get(_ADDRESS, "")
+    address, by = _address_of(where)
     if (place := read_address(address.removeprefix("ray://"))) is not None:
-        _require_ray(place, address, named=where.address is not None)
+        _require_ray(place, address, by)
     settings: dict[str, Any] = {"address": where.address or "auto", "log_to_driver": False, "logging_level": "error"}
     if not where.address:
         settings["configure_logging"] = False
@@ -161,10 +162,22 @@ def _reach(ray: Any, where: Where) -> None:
             ray.init(**settings)
 
 
-def _require_ray(place: tuple[str, int], address: str, *, named: bool) -> None:
+def _address_of(where: Where) -> tuple[str, str]:
+    """Where Ray will look for the cluster, "" where nobody says, and who says so, "" for --workers."""
+    if where.address:
+        return where.address, ""
+    if named := os.environ.get(_ADDRESS):
+        return named, _ADDRESS
+    file = Path(os.environ.get("RAY_TMPDIR", "/tmp"), "ray", "ray_current_cluster")  # noqa: S108 (Ray's own place)
+    with suppress(OSError, UnicodeDecodeError):
+        return file.read_text().strip(), f"{file}, which Ray wrote,"
+    return "", ""
+
+
+def _require_ray(place: tuple[str, int], address: str, by: str) -> None:
     """Raises TargetError where nothing speaks there as Ray does: Ray itself waits for minutes, or without an end.
 
-    `named`: by --workers, else by the environment.
+    `by`: who names the address, "" for --workers.
     """
     try:
         with socket.create_connection(place, timeout=_SPEAKS_WITHIN_S) as there:
@@ -175,8 +188,8 @@ def _require_ray(place: tuple[str, int], address: str, *, named: bool) -> None:
     if not reason:
         return
     hint = "name the head and the port of its client server, ray://HEAD:10001, which `ray start --head` opens"
-    if not named:
-        hint = f"{_ADDRESS} names it: correct it, or start Ray there (`ray start --head`); or give --workers ray://HEAD:10001"
+    if by:
+        hint = f"{by} names it: correct it, or start Ray there (`ray start --head`); or give --workers ray://HEAD:10001"
     raise TargetError(f"no Ray cluster answers at {address}: {reason}", hint=hint)
 
 
