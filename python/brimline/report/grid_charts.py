@@ -9,11 +9,14 @@ from brimline.report import figures
 from brimline.report.comparison.figures import metric_text
 from brimline.report.grid import Grid, GridRow
 from brimline.report.view import Chart, Key, Mark, Sketch
+from brimline.stats.estimate import interval_tells
 from brimline.units import format_count
 from brimline.wording import Verbatim, capitalised, joined, message
 
 LINES_MAX = len(figures.SERIES)
 _DASHES: tuple[tuple[str, Mark], ...] = (("solid", "line"), ("dot", "dot"), ("dash", "dash"))
+_POINTS: tuple[Mark, ...] = ("circle", "diamond", "square")
+"""Of metrics over names, between which there is nothing: no lines."""
 _HEIGHT_PX = 340
 _UNIT_SCALES: Mapping[str, tuple[str, float]] = {
     "bytes": ("MB", 1e-6),
@@ -66,6 +69,8 @@ def axis_chart(grid: Grid, place: int, metrics: Sequence[Metric], *, id: str, ti
     axis, alone, last = grid.axes[place], len(lines) == 1, metrics[-1]
     left_out = max(len(lines) - LINES_MAX, 0)
     more = message(" {count} further combinations are in the table.", count=format_count(left_out)) if left_out else ""
+    if not all(map(_tells, known)):
+        more = joined("", [message(" An interval that can't be told has none."), *filter(None, [more])])
     return Chart(
         id=id.replace(".", "-").replace("_", "-"),
         title=title,
@@ -75,7 +80,7 @@ def axis_chart(grid: Grid, place: int, metrics: Sequence[Metric], *, id: str, ti
             "data": list(_traces(grid, place, lines[:LINES_MAX], metrics)),
             "layout": figures.layout(xaxis=_x_axis(grid, place), yaxis=_y_axis(metrics, known)),
         },
-        legend=_legend(lines[:LINES_MAX], metrics, alone=alone),
+        legend=_legend(lines[:LINES_MAX], metrics, alone=alone, marks=_marks(grid, place)),
         height_px=_HEIGHT_PX,
         sketch=Sketch(axis="y", caption=message("{figure} over {factor}", figure=last.label, factor=axis.heading)),
     )
@@ -104,27 +109,44 @@ def _traces(grid: Grid, place: int, lines: Sequence[_Line], metrics: Sequence[Me
             if not any(metric.key in row.figures for row in rows):
                 continue
             color = figures.SERIES[(position if len(lines) == 1 else number) % LINES_MAX]
-            dash = "solid" if len(lines) == 1 else _DASHES[position % len(_DASHES)][0]
-            yield _trace(grid, place, joined(", ", [*filter(None, [name]), metric.label]), rows, metric, color, dash)
+            style = 0 if len(lines) == 1 else position % len(_DASHES)
+            yield _trace(grid, place, joined(", ", [*filter(None, [name]), metric.label]), rows, metric, color, style)
 
 
 def _trace(
-    grid: Grid, place: int, name: str, rows: Sequence[GridRow], metric: Metric, color: str, dash: str
+    grid: Grid, place: int, name: str, rows: Sequence[GridRow], metric: Metric, color: str, style: int
 ) -> dict[str, Any]:
     _, scale = _UNIT_SCALES.get(metric.unit, ("", 1.0))
     seen = [row.figures.get(metric.key) for row in rows]
     values = [None if each is None else each.value * scale for each in seen]
-    line = figures.line(name, [_x(grid, place, row) for row in rows], values, color, line={"dash": dash})
-    highs = [0.0 if each is None or each.high is None else (each.high - each.value) * scale for each in seen]
+    line = figures.line(name, [_x(grid, place, row) for row in rows], values, color, line={"dash": _DASHES[style][0]})
+    told = [None if each is None or not _tells(each) else each for each in seen]
+    highs = [0.0 if each is None or each.high is None else (each.high - each.value) * scale for each in told]
     lows = [0.0 if each is None or each.low is None else min(each.value - each.low, 0.95 * each.value) * scale
-            for each in seen]  # fmt: skip
+            for each in told]  # fmt: skip
     error = {"type": "data", "symmetric": False, "array": highs, "arrayminus": lows, "thickness": 1, "width": 3}
-    return line | {"mode": "lines+markers", "marker": {"size": 6}, "error_y": {**error, "color": color}}
+    drawn: dict[str, Any] = {"mode": "lines+markers", "marker": {"size": 6}}
+    if _is_of_names(grid, place):
+        drawn = {"mode": "markers", "marker": {"size": 8, "color": color, "symbol": _POINTS[style]}}
+    return line | drawn | {"error_y": {**error, "color": color}}
+
+
+def _is_of_names(grid: Grid, place: int) -> bool:
+    return grid.axes[place].scale == "category"
+
+
+def _marks(grid: Grid, place: int) -> Sequence[Mark]:
+    return _POINTS if _is_of_names(grid, place) else [mark for _, mark in _DASHES]
+
+
+def _tells(figure: Known) -> bool:
+    """Whether its interval, if it has one, is worth a bar."""
+    return figure.low is None or figure.high is None or interval_tells(figure.value, figure.low, figure.high)
 
 
 def _x(grid: Grid, place: int, row: GridRow) -> str | float:
     level = row.levels[place]
-    return Verbatim(level) if grid.axes[place].scale == "category" else float(level)
+    return Verbatim(level) if _is_of_names(grid, place) else float(level)
 
 
 def _x_axis(grid: Grid, place: int) -> dict[str, Any]:
@@ -150,16 +172,19 @@ def _y_axis(metrics: Sequence[Metric], known: Sequence[Known]) -> dict[str, Any]
     return figures.zero_based(name if first.unit == "connections" else title, highest)
 
 
-def _legend(lines: Sequence[_Line], metrics: Sequence[Metric], *, alone: bool) -> list[Key]:
+def _legend(lines: Sequence[_Line], metrics: Sequence[Metric], *, alone: bool, marks: Sequence[Mark]) -> list[Key]:
+    first = marks[0]
     if alone:
         return [
-            Key(name=metric.label, color=color, mark="line")
+            Key(name=metric.label, color=color, mark=first)
             for metric, color in zip(metrics, figures.SERIES, strict=False)
         ]
-    keys = [Key(name=name, color=color, mark="line") for (name, _), color in zip(lines, figures.SERIES, strict=False)]
+    keys = [Key(name=name, color=color, mark=first) for (name, _), color in zip(lines, figures.SERIES, strict=False)]
     if len(metrics) > 1:
-        marks = [_DASHES[position % len(_DASHES)][1] for position in range(len(metrics))]
-        keys += [Key(name=each.label, color=figures.INK, mark=mark) for each, mark in zip(metrics, marks, strict=True)]
+        keys += [
+            Key(name=metric.label, color=figures.INK, mark=marks[position % len(marks)])
+            for position, metric in enumerate(metrics)
+        ]
     return keys
 
 

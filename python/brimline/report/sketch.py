@@ -79,17 +79,23 @@ class _Drawn:
 def _drawn(traces: Sequence[Mapping[str, Any]], axis: str) -> list[_Drawn]:
     """The traces of an axis: single marks where there are any, else the p99, else all of them."""
     there = [each for each in traces if each.get("yaxis", "y") == axis and "fill" not in each]
-    own = [each for each in there if "lines" in each.get("mode", "")]
-    marks = [each for each in there if each.get("mode") == "markers"]
+    own = [each for each in there if "lines" in each.get("mode", "") or _is_over_names(each)]
+    marks = [each for each in there if each.get("mode") == "markers" and not _is_over_names(each)]
     chosen = marks or [each for each in own if "p99" in str(each.get("name", ""))] or own
     several = len(chosen) > 1
     found = []
     for index, each in enumerate(chosen):
         symbol = each.get("marker", {}).get("symbol", "circle")
-        mark = _MARKS.get(symbol, "●") if each in marks else _SERIES[index % len(_SERIES)] if several else ""
+        stands_alone = several or _is_over_names(each)  # as a mark at each point, without a line
+        mark = _MARKS.get(symbol, "●") if each in marks else _SERIES[index % len(_SERIES)] if stands_alone else ""
         xy = list(zip(each["x"], each["y"], strict=True))
         found.append(_Drawn(each.get("name", "") if several or each in marks else "", xy, mark))
     return found
+
+
+def _is_over_names(trace: Mapping[str, Any]) -> bool:
+    """Whether it is over levels that are no numbers, between which there is nothing."""
+    return trace.get("mode") == "markers" and any(isinstance(x, str) for x in trace["x"])
 
 
 def _limits(layout: Mapping[str, Any], axis: str) -> list[float]:

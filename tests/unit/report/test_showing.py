@@ -19,6 +19,7 @@ from brimline.report.grid_tables import grid_document, metrics_table, operations
 from brimline.report.markdown import render_markdown
 from brimline.report.run.view import run_report
 from brimline.report.showing import FIGURES, figures_csv, showing
+from brimline.report.sketch import sketched
 from brimline.report.view import Chart, Table
 from tests.unit.report.report_samples import simulated_plan, write_run
 
@@ -80,6 +81,18 @@ def test_an_axis_of_a_figure_without_a_short_name_has_its_whole_name() -> None:
     rows = [GridRow(levels=(network,), figures={"import_rate": Known(1e4)}) for network in ("local", "1ms")]
     (chart,) = grid_charts(Grid(axes=(GridAxis(name="network"),), rows=rows, metrics=(rate,)), [rate])
     assert chart.figure["layout"]["yaxis"]["title"]["text"] == "Import, documents/s"
+
+
+def test_names_have_points_without_a_line_and_no_bar_that_tells_nothing() -> None:
+    rate = Metric(key="import_rate", label="Import", unit="documents/s", higher_is_better=True, decides=True)
+    known = {"wire": Known(3e3, 2.9e3, 3.1e3), "go": Known(1e3, 1.0, 5e4), "node": Known(2e3)}
+    rows = [GridRow(levels=(client,), figures={"import_rate": each}) for client, each in known.items()]
+    (chart,) = grid_charts(Grid(axes=(GridAxis(name="client"),), rows=rows, metrics=(rate,)), [rate])
+    (trace,) = chart.figure["data"]
+    assert trace["mode"] == "markers" and [key.mark for key in chart.legend] == ["circle"]
+    assert trace["error_y"]["array"] == pytest.approx([100, 0, 0]) and "can't be told" in chart.caption
+    drawn = "".join(sketched(chart, width=60, rows=4))
+    assert drawn.count("●") == 3 and not re.search("[\u2801-\u28ff]", drawn)
 
 
 def test_what_no_row_has_is_no_chart() -> None:
