@@ -254,6 +254,7 @@ def test_what_was_client_limited_is_said_and_is_no_number() -> None:
     spoilt = next(row for row in rows(combinations) if (row["server-version"], row["connections"]) == ("4.4", "32"))
     assert spoilt["Left out"].startswith("block 1, client limited: busiest generator thread 97 % of a CPU")
     assert int(spoilt["Runs"]) == len({trial.probe.block for trial in trials_of()}) - 1
+    assert [fact.value for fact in report.verdict.facts if fact.label == "Runs"] == ["23 of 25 count; 1 made once more"]
     whole = next(row for row in rows(combinations) if (row["server-version"], row["connections"]) == ("6.0", "32"))
     assert whole["Left out"] == ""
     by_both = {(row["server-version"], row["connections"]): row["Throughput"] for row in rows(combinations)}

@@ -1,6 +1,6 @@
 """A factor sweep as a report: what each level changes, the best connections, every combination, its server."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from brimline.analysis.change_text import change_text, interval_text
 from brimline.analysis.judged_change import ChangeVerdict
@@ -199,6 +199,12 @@ def _definitions_of(settings: VarySettings) -> list[Fact]:
     return facts
 
 
+def _how_many(trials: Sequence[VaryTrial]) -> Iterator[str]:
+    yield message("{count} of {all} count", count=sum(trial.counts for trial in trials), all=len(trials))
+    if again := len(trials) - len({(trial.probe.levels, trial.probe.block) for trial in trials}):
+        yield message("{count} made once more", count=format_count(again))
+
+
 def _verdict(conclusion: VaryConclusion, settings: VarySettings, trials: Sequence[VaryTrial]) -> Verdict:
     counting = sum(trial.counts for trial in trials)
     known = sum(cell.run_count > 0 for cell in conclusion.cells)
@@ -208,7 +214,7 @@ def _verdict(conclusion: VaryConclusion, settings: VarySettings, trials: Sequenc
         Fact(label="Combinations", value=format_count(len(conclusion.cells))),
         Fact(
             label="Measured" if settings.is_nested else "Runs",
-            value=message("{count} of {all} count", count=counting, all=len(trials)),
+            value=joined("; ", list(_how_many(trials))),
         ),
         Fact(label="Blocks", value=format_count(conclusion.blocks)),
         Fact(label="Time", value=format_duration(sum(trial.took_s or 0.0 for trial in trials) * NS_PER_S)),
