@@ -36,6 +36,8 @@ def main() -> int:
         return 2
     is_good = True
     for name in wanted:
+        failed = BUILT / f"{name}.failed"  # why its tests are skipped
+        failed.unlink(missing_ok=True)
         try:
             BUILDS[name]()
             print(f"{name}: ready")
@@ -43,6 +45,8 @@ def main() -> int:
             print(f"{name}: left out, {reason}")
         except (OSError, subprocess.SubprocessError, ValueError) as error:
             print(f"error: {name}: {error}", file=sys.stderr)
+            BUILT.mkdir(parents=True, exist_ok=True)
+            failed.write_text(f"{error}\n")
             is_good = False
     return 0 if is_good else 1
 
