@@ -320,7 +320,8 @@ def _same_measured(record: RunRecord, alone: RunRecord) -> None:
     assert record.histograms.keys() == alone.histograms.keys()
     ours, its = (each.histograms["read", "service"] for each in (record, alone))
     assert ours.count() == its.count() == 2 * RATE
-    assert ours.quantile(0.5) == pytest.approx(its.quantile(0.5), rel=0.3)
+    for share in (0.05, 0.25, 0.5, 0.75):  # above, a busy machine decides
+        assert ours.quantile(share) == pytest.approx(its.quantile(share), rel=0.3), share
     for node in record.summary["nodes"]:
         ahead_ns = CLOCK_WRONG_NS if node["node"] else 0
         assert abs(node["clock"]["ahead_ns"] - ahead_ns) <= node["clock"]["error_ns"] < 50_000_000
