@@ -199,8 +199,8 @@ def _definitions_of(settings: VarySettings) -> list[Fact]:
     return facts
 
 
-def _how_many(trials: Sequence[VaryTrial]) -> Iterator[str]:
-    yield message("{count} of {all} count", count=sum(trial.counts for trial in trials), all=len(trials))
+def _how_many(trials: Sequence[VaryTrial], counting: int) -> Iterator[str]:
+    yield message("{count} of {all} count", count=counting, all=len(trials))
     if again := len(trials) - len({(trial.probe.levels, trial.probe.block) for trial in trials}):
         yield message("{count} made once more", count=format_count(again))
 
@@ -214,7 +214,7 @@ def _verdict(conclusion: VaryConclusion, settings: VarySettings, trials: Sequenc
         Fact(label="Combinations", value=format_count(len(conclusion.cells))),
         Fact(
             label="Measured" if settings.is_nested else "Runs",
-            value=joined("; ", list(_how_many(trials))),
+            value=joined("; ", list(_how_many(trials, counting))),
         ),
         Fact(label="Blocks", value=format_count(conclusion.blocks)),
         Fact(label="Time", value=format_duration(sum(trial.took_s or 0.0 for trial in trials) * NS_PER_S)),
